@@ -11,7 +11,8 @@ import json
 import time
 from pathlib import Path
 
-from shrinker.emit.workers import Task, rewrite_all
+from shrinker.emit.modules import rewrite_modules
+from shrinker.emit.package import HEADER
 from shrinker.facts.build import build_environment, module_paths
 from shrinker.fold.engine import FoldEngine
 from shrinker.ruleset import Ruleset, load_profile
@@ -62,11 +63,8 @@ def main() -> None:
             modules = list(engine.fold(paths))
     took("fold")
     if not arguments.dry:
-        tasks = [
-            Task(m.path, tree.root / m.path, tree.by_path[m.path].size, m.edits, "# header") for m in modules if m.edits
-        ]
-        for done in rewrite_all(tasks, arguments.jobs):
-            (arguments.folder / done.path).write_bytes(done.content.replace(b"# header\n", b"", 1))
+        for path, content in rewrite_modules((m for m in modules if m.edits), tree.read).items():
+            (arguments.folder / path).write_bytes(content.replace(f"{HEADER}\n".encode(), b"", 1))
         took("write")
     print(json.dumps({"files": len(paths), "decisions": sum(len(m.decisions) for m in modules), "seconds": seconds}))
 

@@ -176,10 +176,7 @@ def bump(
     left = bump_section(done)
     text = pages.markdown(done.review, pages.COMMENT_LIMIT - len(left)) + left
     if summary is not None:
-        try:
-            summary.write_text(text, "utf-8")
-        except OSError as error:
-            raise InputError(f"{summary}: {error.strerror or error}", "choose another place for the summary") from error
+        _write(summary, text)
     if as_json:
         told = {name: getattr(done, name) for name in ("before", "after", "unknown", "stale")}
         print_json({**told, **pages.review_json(done.review)})

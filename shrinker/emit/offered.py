@@ -87,11 +87,6 @@ class Comparison:
             known = None
         self._known = known
 
-    def read_ahead(self) -> None:
-        """Read what upstream offers, where an earlier comparison says nothing of it."""
-        if self._known is None:
-            _ = self._offered
-
     def interface(self, written: Mapping[str, str]) -> Interface:
         """The differences.
 

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from importlib import metadata
 from pathlib import Path
 
 from shrinker.cache import Cache
+from shrinker.emit.modules import rewrite_modules
 from shrinker.emit.offered import Comparison
-from shrinker.emit.package import HEADER, notice, pyproject, version_module
+from shrinker.emit.package import notice, pyproject, version_module
 from shrinker.emit.refusals import dotted_names, lost_names, refusals_module, removed_endpoints, removed_options
 from shrinker.emit.staging import install, staging_folder
-from shrinker.emit.workers import Rewritten, Task, rewrite_all
 from shrinker.emit.writer import Writer, count_lines, without_lines
 from shrinker.program.definitions import Definition
 from shrinker.project import PACKAGE
@@ -55,18 +56,16 @@ def emit_tree(
     graph: Graph,
     *,
     out: Path,
-    jobs: int,
     rules: Ruleset,
     tool_version: str,
     required: Distributions | None = None,
     cuts: Mapping[str, Sequence[Cut]] | None = None,
     progress: Progress | None = None,
     cache: Cache | None = None,
-    previous: Path | None = None,
 ) -> Emitted:
     """Write every kept file, and SHRINK.json, into `out`.
 
-    The bytes depend on nothing but the arguments: not on `jobs`, the machine or the Python version.
+    The bytes depend on nothing but the arguments: not on the machine or the Python version.
 
     Args:
         tree: upstream.
@@ -76,51 +75,34 @@ def emit_tree(
         rules: the profile, for its name and digest and what the generated tree refuses.
         required: what the package still requires; all that upstream declares when it is not given.
         cuts: lines that go of files that are no Python, by path.
-        jobs: number of worker processes.
         cache: files that were rewritten before; by default none.
-        previous: a tree that this one takes the place of: files that are the same are linked from there.
 
     Raises:
         InputError: a file cannot be read or written (a full disk), or changed since the tree was read.
-        Unwritable: edits of some files could not be applied; `out` is empty again.
-        ShrinkerError: a worker was killed.
+        Unwritable: edits of some files could not be applied; `out` is still empty.
     """
-    writer = Writer(out, previous)
+    cache = cache or Cache.off()
+    writer = Writer(out)
     own = _own_files(tree, graph, rules.profile, tool_version, required)
     paths = [path for path in sorted(graph.kept) if path not in own and path != _REFUSALS_PATH]
-    changed = [path for path in paths if path in folded and folded[path].changed]
-    rewritten = set(changed)
-    done, total = 0, len(paths)
-
-    def advance() -> None:
-        nonlocal done
-        done += 1
+    rewritten = _rewritten(tree, [folded[path] for path in paths if path in folded and folded[path].changed], cache)
+    for done, path in enumerate(paths, 1):
+        data = _read(tree, path)
+        before, like = count_lines(data), tree.root / path
+        if path in rewritten:
+            writer.put(path, rewritten[path], before=before, like=like, digest=folded[path].digest)
+        else:
+            gone = (cuts or {}).get(path)
+            text = without_lines(path, data, gone) if gone else data
+            writer.put(path, text, before=before, like=like, changed=bool(gone))
         if progress is not None:
-            progress(done, total)
-
-    def meanwhile() -> None:
-        for path in paths:
-            if path not in rewritten:
-                data = _read(tree, path)
-                gone = (cuts or {}).get(path)
-                text = without_lines(path, data, gone) if gone else data
-                writer.put(path, text, before=count_lines(data), like=tree.root / path, changed=bool(gone))
-                advance()
-        comparison.read_ahead()
-
+            progress(done, len(paths))
     # What a server no longer has is seen where it is written.
     comparison = Comparison(tree, rules, folded, graph, writer.read, cache)
-    tasks = [Task(path, tree.root / path, tree.by_path[path].size, folded[path].edits, HEADER) for path in changed]
-    results = _rewrite(tree, tasks, jobs, cache or Cache.off(), meanwhile)
-    for result in writer.clearing(results):
-        before = count_lines(_read(tree, result.path))
-        digest = folded[result.path].digest
-        writer.put(result.path, result.content, before=before, like=tree.root / result.path, digest=digest)
-        advance()
     features = {rule.id: rule.feature for rule in rules.removes} | {rule.id: rule.feature for rule in rules.registries}
     modules = {file.path: file.sha256 for file in writer.files if module_name(file.path)}
     interface = comparison.interface(modules)
-    lost = lost_names(tree, rules, folded, modules, writer.read, cache or Cache.off())
+    lost = lost_names(tree, rules, folded, modules, writer.read, cache)
     # With an equals sign where they are never set.
     off = [(name, fact) for fact in rules.facts for name in fact.environment if not fact.value]
     refused = refusals_module(
@@ -150,23 +132,14 @@ def emit_tree(
     return Emitted(manifest, interface, lost)
 
 
-def _rewrite(
-    tree: UpstreamTree, tasks: Sequence[Task], jobs: int, cache: Cache, meanwhile: Callable[[], None]
-) -> Iterator[Rewritten]:
-    """Rewrite files, or take what the same edits made of the same text before; `meanwhile` is called once."""
-    layer = cache.layer("rewritten", metadata.version("libcst"))
-    keys = {t.path: layer.key(tree.by_path[t.path].sha256, t.header, repr(t.edits)) for t in tasks}
+def _rewritten(tree: UpstreamTree, modules: Sequence[FoldedModule], cache: Cache) -> dict[str, bytes]:
+    """New texts of modules, by path: rewritten now, or what the same edits made of the same text before."""
+    layer = cache.layer("rewritten")
+    keys = {m.path: layer.key(tree.by_path[m.path].sha256, repr(m.edits)) for m in modules}
     known = layer.load(keys)
-    for path, content in known.items():
-        yield Rewritten(path, content)
-    missing = [task for task in tasks if task.path not in known]
-    fresh: dict[str, bytes] = {}
-    try:
-        for result in rewrite_all(missing, jobs, meanwhile):
-            fresh[result.path] = result.content
-            yield result
-    finally:
-        layer.save(keys, fresh)
+    fresh = rewrite_modules([m for m in modules if m.path not in known], partial(_read, tree))
+    layer.save(keys, fresh)
+    return known | fresh
 
 
 def _read(tree: UpstreamTree, path: str) -> bytes:

@@ -1,17 +1,14 @@
-"""Files of a tree: written, or linked from the tree before where they say the same; of files that are no Python whole lines may go."""
+"""Files of a tree, written and recorded; of files that are no Python whole lines may go."""
 
 from __future__ import annotations
 
 import errno
 import hashlib
 import os
-import shutil
-import stat
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from shrinker.emit.package import NOTE
-from shrinker.emit.workers import Rewritten, Unwritable
 from shrinker.values.errors import InputError
 from shrinker.values.native import HASH_COMMENTS, Cut
 from shrinker.values.outcome import EmittedFile
@@ -27,20 +24,10 @@ def count_lines(data: bytes) -> int:
 class Writer:
     """Writes files and records them."""
 
-    def __init__(self, out: Path, previous: Path | None = None) -> None:
+    def __init__(self, out: Path) -> None:
         self.out = out
-        self._previous = previous
         self.files: list[EmittedFile] = []
         self._folders: set[str] = set()
-
-    def clearing(self, results: Iterator[Rewritten]) -> Iterator[Rewritten]:
-        """The results; when a file turns out to be unwritable, what was written so far goes."""
-        try:
-            yield from results
-        except Unwritable:
-            for child in self.out.iterdir():
-                shutil.rmtree(child) if child.is_dir() else child.unlink()
-            raise
 
     def read(self, path: str) -> bytes:
         """Bytes of a file that was written."""
@@ -77,40 +64,15 @@ class Writer:
             if folder not in self._folders:
                 os.makedirs(f"{self.out}/{folder}", exist_ok=True)
                 self._folders.add(folder)
-            if self._previous is None or not _link(f"{self._previous}/{path}", target, data, mode):
-                with open(target, "wb") as file:
-                    file.write(data)
-                    os.fchmod(file.fileno(), mode)
+            with open(target, "wb") as file:
+                file.write(data)
+                os.fchmod(file.fileno(), mode)
         except OSError as error:
             full = error.errno in (errno.ENOSPC, errno.EDQUOT)
             raise InputError(
                 f"cannot write {path} in {self.out}: {error.strerror or error}",
                 "free some space and run again" if full else "check the output folder",
             ) from error
-
-
-def _link(old: str, new: str, data: bytes, mode: int) -> bool:
-    """Give a file that is there already a second place, where it says the same: five times as fast as another file.
-
-    Generated trees are replaced as a whole and never written in place; the old place goes with its tree.
-    """
-    try:
-        with open(os.open(old, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC), "rb", buffering=0) as file:
-            found = os.fstat(file.fileno())
-            if not stat.S_ISREG(found.st_mode) or stat.S_IMODE(found.st_mode) != mode or found.st_size != len(data):
-                return False
-            if file.read() != data:
-                return False
-        os.link(old, new, follow_symlinks=False)
-        linked = os.lstat(new)
-        if (linked.st_dev, linked.st_ino) != (found.st_dev, found.st_ino):
-            # Another run has replaced the tree since the file was read.
-            os.unlink(new)
-            return False
-    except OSError:
-        # Not there, or on another file system: then it is written.
-        return False
-    return True
 
 
 def without_lines(path: str, data: bytes, cuts: Sequence[Cut]) -> bytes:

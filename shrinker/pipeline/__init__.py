@@ -52,7 +52,6 @@ def shrink(request: Request, progress: Progress) -> Result:
             timings,
             progress,
             cache,
-            request.out,
         )
         manifest = emitted.manifest
         refused: tuple[Finding, ...] = ()

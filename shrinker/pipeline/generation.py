@@ -7,8 +7,8 @@ from pathlib import Path
 from shrinker import __version__
 from shrinker.cache import Cache
 from shrinker.cache.workers import without_gc
+from shrinker.emit.modules import Unwritable
 from shrinker.emit.tree import Emitted, emit_tree
-from shrinker.emit.workers import Unwritable
 from shrinker.pipeline.analysis import Analysis, analyse
 from shrinker.pipeline.progress import Progress, timed
 from shrinker.ruleset import Ruleset
@@ -34,7 +34,6 @@ def decide_and_emit(
     timings: dict[str, float],
     progress: Progress,
     cache: Cache,
-    previous: Path | None = None,
 ) -> tuple[Analysis, Emitted]:
     """Analyse and write; once more, with the files as upstream wrote them, where what was decided cannot be written.
 
@@ -46,7 +45,6 @@ def decide_and_emit(
         timings: seconds by phase, to which these are added.
         progress: told what is going on.
         cache: of earlier runs.
-        previous: a tree that this one takes the place of.
 
     Raises:
         InputError: rules and upstream cannot be brought together, or a file cannot be read or written.
@@ -62,14 +60,12 @@ def decide_and_emit(
                     analysis.folded,
                     analysis.graph,
                     out=out,
-                    jobs=jobs,
                     rules=rules,
                     tool_version=__version__,
                     required=analysis.distributions,
                     cuts=analysis.cuts,
                     progress=progress.advance,
                     cache=cache,
-                    previous=previous,
                 )
             return analysis, emitted
         except Unwritable as error:

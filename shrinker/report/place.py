@@ -92,10 +92,14 @@ def reports_of(out: Path, manifest: Manifest, asked: Path | None = None) -> Path
 
 
 def are_of(reports: Path, out: Path) -> bool:
-    """True for a folder with the reports of a tree, all of one run."""
+    """True for a folder with the reports of a tree, or of that of a lock, all of one run."""
     with contextlib.suppress(OSError):
-        return (reports / LOCK).read_bytes() == (out / MANIFEST).read_bytes()
+        return (reports / LOCK).read_bytes() == _recorded(out).read_bytes()
     return False
+
+
+def _recorded(out: Path) -> Path:
+    return out / MANIFEST if out.is_dir() else out
 
 
 def candidates(out: Path, profile: str) -> tuple[Path, ...]:
@@ -185,8 +189,8 @@ def _marked(text: str, mark: str) -> str:
 
 
 def read_manifest(out: Path) -> Manifest:
-    """SHRINK.json of a generated tree. Raises InputError when there is none or it is not one."""
-    path = out / MANIFEST
+    """SHRINK.json of a generated tree, or a lock. Raises InputError when there is none or it is not one."""
+    path = out if out.is_file() else out / MANIFEST
     try:
         text = path.read_text("utf-8")
     except OSError as error:

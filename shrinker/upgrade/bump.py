@@ -226,13 +226,13 @@ def overruns(review: Review, budget: Budget) -> list[str]:
     """What of a budget a new tree exceeds, a sentence each."""
     found: list[str] = []
     if budget.lines is not None and review.new.python_lines > budget.lines:
-        grown = [row for row in review.growth if row.kind.startswith("+")][:_LARGEST]
+        grown = [row for row in review.table("growth") if row.kind.startswith("+")][:_LARGEST]
         where = ", ".join(f"{row.subject} {row.kind}" for row in grown)
         found.append(f"{review.new.python_lines:,} lines of Python, of at most {budget.lines:,} (most: {where})")
-    added = [row.subject for row in review.dependencies if row.kind == "added"]
+    added = [row.subject for row in review.table("dependencies") if row.kind == "added"]
     if budget.distributions is not None and len(added) > budget.distributions:
         found.append(f"{len(added)} new distributions, of at most {budget.distributions}: {', '.join(added)}")
-    for row in review.dependencies:
+    for row in review.table("dependencies"):
         if row.kind in ("added", "import added") and row.subject in budget.forbidden:
             found.append(f"{row.subject} is forbidden: {row.kind}, {row.where or row.after}")
     return found

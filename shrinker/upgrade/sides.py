@@ -17,17 +17,15 @@ from shrinker.pipeline import Progress
 from shrinker.project import project_folder
 from shrinker.report.diff import Side, review
 from shrinker.report.diff.difference import Pair
-from shrinker.report.diff.values import Change, Review
-from shrinker.report.place import LOCK, candidates
+from shrinker.report.diff.values import Reason, Review, Row
+from shrinker.report.place import are_of, candidates, read_manifest
 from shrinker.ruleset import load_profile
 from shrinker.source import open_upstream
 from shrinker.source.layout import NEEDED
 from shrinker.source.repository import Told, history
 from shrinker.source.spec import GitSpec, parse_spec
 from shrinker.upgrade.generated import Wanted, generate, wanted
-from shrinker.values.contents import MANIFEST
 from shrinker.values.errors import InputError, ShrinkerError
-from shrinker.values.manifest import Manifest
 
 _KINDS = ("release:", "git:", "path:")
 
@@ -77,8 +75,7 @@ def _asked(name: str) -> Path | None:
 
 def generated_side(tree: Wanted) -> Side:
     """The side of a tree in the cache folder."""
-    manifest = _manifest(tree.place / MANIFEST)
-    return Side(tree.name, manifest, tree.place, tree.reports, tree.upstream)
+    return Side(tree.name, read_manifest(tree.place), tree.place, tree.reports, tree.upstream)
 
 
 def recorded_side(
@@ -95,32 +92,13 @@ def recorded_side(
     Raises:
         InputError: it is neither.
     """
-    if place.is_dir():
-        manifest = _manifest(place / MANIFEST)
-        folder: Path | None = place
-        folders = [*([reports] if reports else []), *candidates(place, manifest.profile)]
-    else:
-        manifest, folder, folders = _manifest(place), None, [place.parent]
-    lock = manifest.to_json()
-    found = next((c for c in folders if (c / "graph.json").is_file() and _text(c / LOCK) == lock), None)
+    manifest, folder = read_manifest(place), place if place.is_dir() else None
+    folders = [*([reports] if reports else []), *candidates(place, manifest.profile)] if folder else [place.parent]
+    found = next((each for each in folders if (each / "graph.json").is_file() and are_of(each, place)), None)
     # Only a release says by itself where it is.
     spec = upstream or (manifest.upstream.spec if manifest.upstream.kind == "release" else None)
     tree = open_upstream(spec, repository=project_folder(), progress=progress.note) if spec is not None else None
     return Side(name, manifest, folder, found, tree)
-
-
-def _manifest(path: Path) -> Manifest:
-    try:
-        return Manifest.from_json(path.read_text("utf-8"), str(path))
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"{path}: cannot be read: {error}", "generate the tree first: `make shrink`") from error
-
-
-def _text(path: Path) -> str:
-    try:
-        return path.read_text("utf-8")
-    except (OSError, UnicodeDecodeError):
-        return ""
 
 
 def compare_sides(
@@ -158,7 +136,8 @@ def compare_sides(
                 "the process that looks for unknown predicates was killed (often: out of memory)",
                 "run again with JOBS=1, or with --no-predicates",
             ) from error
-    return replace(found, risks=(*unknown, *found.risks), notes=(*found.notes, *missing))
+    tables = {**found.tables, "risks": (*unknown, *found.table("risks"))}
+    return replace(found, tables=tables, notes=(*found.notes, *missing))
 
 
 def told_between(sides: tuple[Side, Side], repository: str | None) -> tuple[list[Told], list[str]]:
@@ -189,7 +168,7 @@ def told_between(sides: tuple[Side, Side], repository: str | None) -> tuple[list
         return [], [f"upstream's commits are not told: {error.message}"]
 
 
-def unknown_predicates(sides: tuple[Side, Side], rules: Path | None, jobs: int) -> tuple[list[Change], list[str]]:
+def unknown_predicates(sides: tuple[Side, Side], rules: Path | None, jobs: int) -> tuple[list[Row], list[str]]:
     """Questions about platforms in the new tree that no rule names and the old one did not ask; and why there are none.
 
     A name that the old tree writes anywhere was asked before, as was all that an unchanged file asks.
@@ -209,11 +188,11 @@ def unknown_predicates(sides: tuple[Side, Side], rules: Path | None, jobs: int) 
         *((f"unknown: {s.kind}", s.text, s.where, ((s.path, s.line),)) for s in left.unexplained),
     ]
     before = b"\n".join(old.read(path) for path in old.files if path.endswith(".py"))
-    found: dict[tuple[str, str], Change] = {}
+    found: dict[tuple[str, str], Row] = {}
     for kind, text, where, sites in rows:
         name = text.removesuffix("()").rpartition(".")[2]
         if not sites or (kind, text) in found or re.search(rf"(?<!\w){re.escape(name)}(?!\w)".encode(), before):
             continue
-        place = f"{sites[0][0]}:{sites[0][1]}"
-        found[kind, text] = Change(text, kind, after=where, where=place, reason="no rule names it")
+        path, line = sites[0]
+        found[kind, text] = Row(text, kind, "", where, path, line, reason=Reason("rule", "no rule names it"))
     return list(found.values()), []

@@ -43,7 +43,7 @@ class DropTail:
 class TakeBlock:
     """Replace a compound statement by one of its blocks, dedented into its place.
 
-    `block` is ``body`` or ``orelse`` of an `if`/`while`; ``body``, ``orelse``, ``finalbody`` or ``handler:<n>`` of a `try`.
+    `block` is ``body`` or ``orelse`` of an `if`/`while`; ``body`` or ``handler:<n>`` of a `try`.
     On an `elif` arm, ``body`` makes it the chain's `else`, ``orelse`` removes the arm and leaves what follows.
     On an `if` whose ``orelse`` is an `elif`, that `elif` becomes the `if`.
     """
@@ -54,7 +54,7 @@ class TakeBlock:
 
 @dataclass(frozen=True, slots=True)
 class DropBlock:
-    """Delete one clause of a compound statement: ``orelse``, ``finalbody`` or ``handler:<n>``."""
+    """Delete one clause of a compound statement: ``orelse`` or ``handler:<n>``."""
 
     span: Span
     block: str
@@ -82,8 +82,7 @@ class Literal:
 class TakeOperand:
     """Replace an expression by one of its direct children.
 
-    `child` is a field of the `ast` node: ``body`` or ``orelse`` of a ternary, ``operand`` of `not`,
-    ``value`` of a subscript or attribute, or ``values:<n>`` of an `and`/`or` chain.
+    `child` is a field of the `ast` node: ``body`` or ``orelse`` of a ternary, ``value`` of a subscript.
     """
 
     span: Span
@@ -93,13 +92,11 @@ class TakeOperand:
 @dataclass(frozen=True, slots=True)
 class DropElement:
     """Delete one element of a list: an operand of `and`/`or`, an element of a tuple, list, set or dict
-    (span of the value), a call's argument or keyword, a class base, a decorator, a comprehension's
-    `if`, an operand of ``A | B``, the annotation of a parameter or return value, a parameter (span of its name)."""
+    (span of the value), a class base, a decorator, a comprehension's `if`, the annotation of a parameter or return value."""
 
     span: Span
     container: str
-    """``BoolOp``, ``Tuple``, ``List``, ``Set``, ``Dict``, ``Call``, ``ClassDef``, ``decorator``,
-    ``comprehension``, ``BinOp``, ``annotation``, ``returns`` or ``parameter``."""
+    """``BoolOp``, ``Tuple``, ``List``, ``Set``, ``Dict``, ``ClassDef``, ``decorator``, ``comprehension``, ``annotation`` or ``returns``."""
 
 
 @dataclass(frozen=True, slots=True)

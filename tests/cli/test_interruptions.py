@@ -46,8 +46,8 @@ def previous(template: World, tmp_path: Path) -> World:
         ("facts+", signal.SIGINT, True),
         ("fold and graph+", signal.SIGINT, True),
         ("fold and graph+", signal.SIGTERM, False),
-        ("emit+", signal.SIGINT, True),
-        ("emit+", signal.SIGTERM, False),
+        ("emit", signal.SIGINT, True),
+        ("emit", signal.SIGTERM, False),
         ("verify references", signal.SIGHUP, False),
         ("report", signal.SIGTERM, True),
     ],
@@ -62,7 +62,6 @@ def test_a_signal_in_the_middle(previous: World, phase: str, number: signal.Sign
 
 @pytest.mark.parametrize("phase", ["facts+", "fold and graph+"])
 def test_a_killed_worker(previous: World, phase: str) -> None:
-    """The same in `emit` is a test of that phase: its workers are not forked."""
     before = previous.left()
     paused = previous.paused(phase, jobs=2, then="slow 0.15")
     os.kill(paused.workers[0], signal.SIGKILL)

@@ -5,8 +5,7 @@ from typing import Any
 
 import pytest
 
-import shrinker.emit.rewrite as rewriting
-from shrinker.emit.rewrite import RewriteError
+from shrinker.emit.rewrite import RewriteError, rewrite_file
 from shrinker.values.edits import Edit
 from tests.cli.small import FILES, World, small_world
 
@@ -49,15 +48,14 @@ def configure(*, npu, port=0):
 @pytest.fixture
 def failing(monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> World:
     """The small world, in which no edit of one file can be written."""
-    real = rewriting.rewrite_file
     text = FILES_HERE[SERVER].encode()
 
     def rewrite(source: bytes, edits: Sequence[Edit], *, header: str | None = None) -> bytes:
         if source == text:
             raise RewriteError(REASON)
-        return real(source, edits, header=header)
+        return rewrite_file(source, edits, header=header)
 
-    monkeypatch.setattr(rewriting, "rewrite_file", rewrite)
+    monkeypatch.setattr("shrinker.emit.modules.rewrite_file", rewrite)
     return small_world(tmp_path, FILES_HERE)
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from shrinker.emit.rewrite import rewrite_file
 from shrinker.values import edits as kinds
 from shrinker.values.edits import Edit, Span
-from tests.emit.reference import apply, name_span, span
+from tests.emit.reference import apply, span
 
 Maker = Callable[[str], Edit]
 
@@ -69,16 +69,6 @@ def operand(text: str, child: str, nth: int = 0) -> Maker:
 def element(text: str, container: str, nth: int = 0) -> Maker:
     """DropElement."""
     return lambda source: kinds.DropElement(_span(source, text, (ast.expr, ast.keyword), nth), container)
-
-
-def parameter(text: str) -> Maker:
-    """DropElement on a parameter."""
-
-    def make(source: str) -> Edit:
-        found = [n for n in ast.walk(ast.parse(source)) if isinstance(n, ast.arg) and n.arg == text]
-        return kinds.DropElement(name_span(found[0]), "parameter")
-
-    return make
 
 
 def alias(text: str) -> Maker:

@@ -23,11 +23,6 @@ _LAYOUT = {tokenize.NEWLINE, tokenize.NL, tokenize.INDENT, tokenize.DEDENT, toke
 _ALLOWED = {"pass", "True", "False", "None", "else", "if", ","}
 
 
-def name_span(node: ast.arg) -> Span:
-    """Span of a parameter's name alone."""
-    return Span(node.lineno, node.col_offset, node.lineno, node.col_offset + len(node.arg.encode()))
-
-
 def span(node: ast.AST) -> Span:
     """Span of a node."""
     return Span(node.lineno, node.col_offset, node.end_lineno, node.end_col_offset)  # type: ignore[attr-defined]
@@ -90,26 +85,11 @@ class Reference:
         """One statement that stays."""
         if isinstance(node, ast.Try | ast.TryStar):
             node.handlers = [h for i, h in enumerate(node.handlers) if f"handler:{i}" not in dropped]
-        for name in dropped & {"orelse", "finalbody"}:
-            setattr(node, name, [])
+        if "orelse" in dropped:
+            node.orelse = []  # type: ignore[attr-defined]
         if isinstance(node, ast.Import | ast.ImportFrom):
             node.names = [a for a in node.names if span(a) not in self.aliases]
         return self.children(node)  # type: ignore[return-value]
-
-    def parameters(self, node: ast.arguments) -> None:
-        """Parameters that go, with their defaults."""
-        rows = [*node.posonlyargs, *node.args]
-        found = [*([None] * (len(rows) - len(node.defaults))), *node.defaults]
-        gone = [("parameter", name_span(a)) in self.elements for a in rows]
-        node.defaults = [d for d, g in zip(found, gone, strict=True) if d is not None and not g]
-        node.posonlyargs = [a for a in node.posonlyargs if ("parameter", name_span(a)) not in self.elements]
-        node.args = [a for a in node.args if ("parameter", name_span(a)) not in self.elements]
-        only = [
-            (a, d)
-            for a, d in zip(node.kwonlyargs, node.kw_defaults, strict=True)
-            if ("parameter", name_span(a)) not in self.elements
-        ]
-        node.kwonlyargs, node.kw_defaults = [a for a, _ in only], [d for _, d in only]
 
     def children(self, node: ast.AST) -> ast.AST:
         """Edits inside a node."""
@@ -123,16 +103,11 @@ class Reference:
             case ast.Dict():
                 rows = [(k, v) for k, v in zip(node.keys, node.values, strict=True) if not self.gone("Dict", v)]
                 node.keys, node.values = [k for k, _ in rows], [v for _, v in rows]
-            case ast.Call():
-                node.args = [a for a in node.args if not self.gone("Call", a)]
-                node.keywords = [k for k in node.keywords if not self.gone("Call", k)]
             case ast.ClassDef():
                 node.bases = [a for a in node.bases if not self.gone("ClassDef", a)]
                 node.keywords = [k for k in node.keywords if not self.gone("ClassDef", k)]
             case ast.comprehension():
                 node.ifs = [i for i in node.ifs if not self.gone("comprehension", i)]
-            case ast.arguments():
-                self.parameters(node)
             case ast.arg() if node.annotation is not None and self.gone("annotation", node.annotation):
                 node.annotation = None
             case ast.FunctionDef() | ast.AsyncFunctionDef() if node.returns and self.gone("returns", node.returns):
@@ -164,16 +139,10 @@ class Reference:
                 return ast.parse(edit.text, mode="eval").body
         for edit in edits:
             assert isinstance(edit, TakeOperand)
-            name, _, number = edit.child.partition(":")
-            child = getattr(node, name)
-            return self.expression(child[int(number)] if number else child)
-        binary = isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitOr)
-        left, right = (self.gone("BinOp", node.left), self.gone("BinOp", node.right)) if binary else (False, False)  # type: ignore[attr-defined]
+            return self.expression(getattr(node, edit.child))
         self.children(node)
         if isinstance(node, ast.BoolOp) and len(node.values) == 1:
             return node.values[0]
-        if left or right:
-            return node.right if left else node.left  # type: ignore[attr-defined,no-any-return]
         return node
 
 

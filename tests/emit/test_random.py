@@ -24,7 +24,7 @@ from shrinker.values.edits import (
     TakeOperand,
 )
 from tests.emit.generator import Generator
-from tests.emit.reference import additions, apply, is_elif, name_span, span
+from tests.emit.reference import additions, apply, is_elif, span
 
 Chance = Callable[[], float]
 """A number from 0 to 1."""
@@ -99,8 +99,6 @@ class RandomEdits(ast.NodeVisitor):
             self.add(DropBlock(span(node), "orelse"))
         if isinstance(node, ast.Try) and len(node.handlers) > 1 and self.hit():
             self.add(DropBlock(span(node), "handler:0"))
-        if isinstance(node, ast.Try) and node.handlers and node.finalbody and self.hit():
-            self.add(DropBlock(span(node), "finalbody"))
         if isinstance(node, ast.Import | ast.ImportFrom):
             for part in pick(node.names, self.chance, self.rate, spare=True):
                 self.add(DropAlias(span(part)))
@@ -110,14 +108,6 @@ class RandomEdits(ast.NodeVisitor):
         if isinstance(node, ast.ClassDef):
             for part in pick([*node.bases, *node.keywords], self.chance, self.rate, spare=False):
                 self.add(DropElement(span(part), "ClassDef"))
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            bare = node.args.vararg is None
-            for part in (
-                *pick(node.args.args, self.chance, self.rate, spare=False),
-                *pick(node.args.kwonlyargs, self.chance, self.rate, spare=bare),
-            ):
-                assert isinstance(part, ast.arg)
-                self.add(DropElement(name_span(part), "parameter"))
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.returns is not None and self.hit():
             self.add(DropElement(span(node.returns), "returns"))
 
@@ -129,18 +119,12 @@ class RandomEdits(ast.NodeVisitor):
             self.add(Literal(span(node), ("True", "False", "None")[int(self.chance() * 2.99)]))
         match node:
             case ast.BoolOp():
-                if self.hit(0.5):
-                    self.add(TakeOperand(span(node), f"values:{int(self.chance() * 0.99 * len(node.values))}"))
                 for part in pick(node.values, self.chance, self.rate, spare=True):
                     self.add(DropElement(span(part), "BoolOp"))
             case ast.IfExp() if self.hit():
                 self.add(TakeOperand(span(node), "body" if self.chance() < 0.5 else "orelse"))
-            case ast.UnaryOp() if isinstance(node.op, ast.Not) and self.hit():
-                self.add(TakeOperand(span(node), "operand"))
-            case ast.Subscript() | ast.Attribute() if self.hit(0.3) and not isinstance(node.value, ast.Constant):
+            case ast.Subscript() if self.hit(0.3) and not isinstance(node.value, ast.Constant):
                 self.add(TakeOperand(span(node), "value"))
-            case ast.BinOp() if isinstance(node.op, ast.BitOr) and self.hit():
-                self.add(DropElement(span(node.left if self.chance() < 0.5 else node.right), "BinOp"))
             case ast.Tuple() | ast.List() | ast.Set():
                 # A tuple without parentheses must keep an element; `ast` does not say which has them.
                 spare = not isinstance(node, ast.List)
@@ -149,9 +133,6 @@ class RandomEdits(ast.NodeVisitor):
             case ast.Dict():
                 for part in pick(node.values, self.chance, self.rate, spare=False):
                     self.add(DropElement(span(part), "Dict"))
-            case ast.Call():
-                for part in pick([*node.args, *node.keywords], self.chance, self.rate, spare=False):
-                    self.add(DropElement(span(part), "Call"))
 
 
 def random_edits(tree: ast.Module, chance: Chance, rate: float, kinds: frozenset[str] | None = None) -> list[Edit]:

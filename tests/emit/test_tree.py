@@ -1,26 +1,20 @@
-"""The tree as a whole: what is written, by how many processes, and what is told when something goes wrong."""
+"""The tree as a whole: what is written, and what is told when something goes wrong."""
 
 import ast
 import errno
 import hashlib
-import multiprocessing
 import os
-import signal
-import threading
-import time
-from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from shrinker.emit import workers
+from shrinker.emit.modules import Unwritable
 from shrinker.emit.tree import emit_tree, staging_folder
 from shrinker.ruleset.models import Ruleset
 from shrinker.values.edits import DropStatement, Literal, Span
-from shrinker.values.errors import InputError, ShrinkerError
+from shrinker.values.errors import InputError
 from shrinker.values.folded import FoldedModule
 from shrinker.values.form import digest
 from shrinker.values.graph import Graph, Removal
@@ -44,7 +38,7 @@ class Decided:
 
     def emit(self, out: Path, **changes: Any) -> Manifest:
         out.mkdir(parents=True, exist_ok=True)
-        settings: dict[str, Any] = {"jobs": 1, "rules": Ruleset(profile="deepseek", digest="h"), "tool_version": "1"}
+        settings: dict[str, Any] = {"rules": Ruleset(profile="deepseek", digest="h"), "tool_version": "1"}
         return emit_tree(self.tree, self.folded, self.graph, out=out, **(settings | changes)).manifest
 
     def spoil(self, number: int) -> str:
@@ -96,78 +90,13 @@ def test_what_is_written(tmp_path: Path) -> None:
     assert not os.access(out / "python/sglang/m0.py", os.X_OK)
 
 
-def test_the_number_of_jobs_does_not_matter(tmp_path: Path) -> None:
-    decided = _decided(tmp_path / "up", modules=12)
-    folded = {path: decided.folded[path] for path in decided.graph.kept if path in decided.folded}
-    tasks = [workers.Task(path, Path(), 0, module.edits, "") for path, module in folded.items()]
-    assert sum(map(workers._weight, tasks)) > workers._SMALL
-    for jobs in (1, 2):
-        decided.emit(tmp_path / str(jobs), jobs=jobs)
-    assert content(tmp_path / "1") == content(tmp_path / "2")
-
-
 def test_all_files_that_cannot_be_written_are_told_at_once(tmp_path: Path) -> None:
     decided = _decided(tmp_path / "up", modules=40)
     wrong = [decided.spoil(number) for number in (0, 20, 39)]
-    with pytest.raises(workers.Unwritable, match=r"python/sglang/m0\.py: line 1, column 0") as caught:
+    with pytest.raises(Unwritable, match=r"python/sglang/m0\.py: line 1, column 0") as caught:
         decided.emit(tmp_path / "out")
     assert sorted(caught.value.reasons) == sorted(wrong)
     assert not list((tmp_path / "out").iterdir())
-
-
-def test_one_large_file_is_rewritten_beside_what_else_there_is(tmp_path: Path) -> None:
-    path = tmp_path / "large.py"
-    path.write_text(SOURCE + "# more\n" * workers._SMALL)
-    edit = DropStatement(span(ast.parse(SOURCE).body[0]))
-    called: list[int] = []
-    task = workers.Task(path.name, path, path.stat().st_size, (edit,), "")
-    [there] = workers.rewrite_all([task], 2, lambda: called.append(os.getpid()))
-    [here] = workers.rewrite_all([task], 1, lambda: called.append(os.getpid()))
-    assert there == here and b"import a" not in there.content
-    assert called == [os.getpid()] * 2
-
-
-def _emitted(folder: Path) -> tuple[Path, Manifest, Callable[[Path], Manifest]]:
-    """A tree, its manifest, and what writes it once more with the first one in place."""
-    decided, old = _decided(folder / "up"), folder / "old"
-    return old, decided.emit(old), partial(decided.emit, previous=old)
-
-
-def test_files_that_stay_as_they_are_are_linked(tmp_path: Path) -> None:
-    old, manifest, again = _emitted(tmp_path)
-    written = content(old)
-    # None of these is what is to be written.
-    (old / "python/sglang/m0.py").write_bytes(written["python/sglang/m0.py"].upper())
-    (old / "python/sglang/run.sh").chmod(0o644)
-    (old / "python/sglang/__init__.py").unlink()
-    (old / "elsewhere").write_bytes(written["python/sglang/m1.py"])
-    (old / "python/sglang/m1.py").unlink()
-    (old / "python/sglang/m1.py").symlink_to(old / "elsewhere")
-    new = tmp_path / "new"
-    assert again(new) == manifest
-    assert content(new) == written
-    linked = {path for path in written if (new / path).stat().st_nlink == 2}
-    fresh = {f"python/sglang/{name}" for name in ("m0.py", "m1.py", "run.sh", "__init__.py")}
-    assert linked == written.keys() - fresh
-    assert os.access(new / "python/sglang/run.sh", os.X_OK)
-    assert not (new / "python/sglang/m1.py").is_symlink()
-
-
-def test_a_tree_that_is_replaced_while_its_files_are_linked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Two runs at once: what was read is no longer what the path names."""
-    old, manifest, again = _emitted(tmp_path)
-    written = content(old)
-    link = os.link
-
-    def replaced(source: str, *arguments: Any, **named: Any) -> None:
-        Path(source).rename(f"{source}.away")
-        Path(source).write_bytes(b"of another run")
-        link(source, *arguments, **named)
-
-    monkeypatch.setattr(os, "link", replaced)
-    new = tmp_path / "new"
-    assert again(new) == manifest
-    assert content(new) == written
 
 
 def test_an_unknown_version_has_no_version_file(tmp_path: Path) -> None:
@@ -200,32 +129,5 @@ def test_a_full_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(InputError, match="No space left") as caught, staging_folder(out) as staging:
         decided.emit(staging)
     assert "free some space" in caught.value.next_step
-    assert content(out) == before
-    assert neighbours(out) == ["out"]
-
-
-def _kill_a_worker(existing: set[int | None]) -> None:
-    deadline = time.monotonic() + 30
-    while time.monotonic() < deadline:
-        for process in multiprocessing.active_children():
-            if process.pid is not None and process.pid not in existing:
-                os.kill(process.pid, signal.SIGKILL)
-                return
-        time.sleep(0.01)
-
-
-def test_a_killed_worker(tmp_path: Path) -> None:
-    out = tmp_path / "dist/out"
-    before = previous_tree(out)
-    # Nobody writes into the pipe: a worker that reads it waits until it is killed.
-    os.mkfifo(tmp_path / "pipe")
-    tasks = [workers.Task(f"m{n}.py", tmp_path / "pipe", workers._SMALL, (), "") for n in range(8)]
-    existing = {p.pid for p in multiprocessing.active_children()}
-    killer = threading.Thread(target=_kill_a_worker, args=(existing,))
-    killer.start()
-    with pytest.raises(ShrinkerError, match="worker process was killed") as caught, staging_folder(out):
-        list(workers.rewrite_all(tasks, jobs=2))
-    killer.join()
-    assert "JOBS" in caught.value.next_step
     assert content(out) == before
     assert neighbours(out) == ["out"]

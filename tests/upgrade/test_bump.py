@@ -139,7 +139,7 @@ def test_a_second_bump_compares_with_the_tree_in_place(checkout: Checkout) -> No
     assert done.code == 0, done.err
     found = json.loads(done.out)
     assert found["before"].endswith(checkout.commits[1]) and found["after"].endswith(checkout.commits[2])
-    assert [row["path"] for row in found["changed"] if row["upstream"]] == [CUDA]
+    assert [row["path"] for row in found["tables"]["changed"] if row["reason"]["cause"] == "upstream"] == [CUDA]
     assert "generating" not in done.err
 
 

@@ -12,8 +12,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 
 from shrinker.cache import Cache
-from shrinker.emit.package import HEADER
-from shrinker.emit.workers import Task, rewrite_all
+from shrinker.emit.modules import rewrite_modules
 from shrinker.facts.build import build_environment, module_paths
 from shrinker.facts.environment import Environment, like
 from shrinker.facts.lattice import Value
@@ -121,12 +120,8 @@ class DirectEffect:
 
     def _written(self, now: Mapping[str, FoldedModule], gone: Iterable[str]) -> dict[str, str | None]:
         other = {path: module for path, module in now.items() if module.edits != self._folded[path].edits}
-        tasks = [
-            Task(path, self._tree.root / path, self._tree.by_path[path].size, module.edits, HEADER)
-            for path, module in other.items()
-            if module.changed
-        ]
-        data = {path: self._tree.read(path) for path in other} | {r.path: r.content for r in rewrite_all(tasks, 1)}
+        written = rewrite_modules((module for module in other.values() if module.changed), self._tree.read)
+        data = {path: self._tree.read(path) for path in other} | written
         return {path: text.decode() for path, text in data.items()} | dict.fromkeys(self._paths[m] for m in gone)
 
 

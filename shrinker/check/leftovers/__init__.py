@@ -6,8 +6,6 @@ gives every leftover its kind and its place. Whether it is right is for the `[[l
 
 from __future__ import annotations
 
-import io
-import tokenize
 from collections import defaultdict
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
@@ -25,7 +23,7 @@ from shrinker.check.workers import map_files
 from shrinker.ruleset import Leftover as Reason
 from shrinker.ruleset.match import any_module_matches
 from shrinker.syntax.imports import package_of, with_packages
-from shrinker.syntax.parsing import parse
+from shrinker.syntax.parsing import decode, parse
 from shrinker.values.errors import InputError
 from shrinker.values.leftovers import Leftover, Leftovers, Residue, Suspect
 from shrinker.values.outcome import EmittedFile
@@ -135,9 +133,8 @@ def _read(path: Path) -> bytes:
 
 def _decode(data: bytes, path: str) -> str:
     try:
-        encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
         # Line numbers are those of the parser, which knows no other line ends.
-        return data.decode(encoding).replace("\r\n", "\n").replace("\r", "\n")
+        return decode(data)[0].replace("\r\n", "\n").replace("\r", "\n")
     except (SyntaxError, UnicodeDecodeError) as error:
         raise InputError(f"{path}: is not text: {error}", "report the file as a fault of shrinker") from error
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Set
 
+from shrinker.check.allowances import is_named_error
 from shrinker.check.uses import attribute_chain
 from shrinker.syntax.names import last_name
 from shrinker.values.leftovers import Position
@@ -37,6 +38,69 @@ _PLAIN_DECORATORS = frozenset(
     }
 )
 _GROWING = frozenset({"append", "extend", "add", "update", "insert"})
+
+
+STICKY: frozenset[Position] = frozenset(
+    {"named-error", "message", "help-text", "choices", "exports", "annotation", "probe"}
+)
+"""Within these a string keeps the place of the whole, however deep it stands."""
+_TENSOR_ATTRIBUTES = frozenset({"is_cuda", "is_cpu", "is_xpu", "is_mps", "is_hpu", "is_npu", "is_musa"})
+_ALWAYS: dict[tuple[type[ast.AST], str], Position] = {
+    (ast.If, "test"): "test",
+    (ast.While, "test"): "test",
+    (ast.Assert, "test"): "test",
+    (ast.Assert, "msg"): "message",
+    (ast.Match, "subject"): "test",
+    (ast.match_case, "pattern"): "comparison",
+    (ast.match_case, "guard"): "test",
+    (ast.comprehension, "target"): "assignment",
+    (ast.comprehension, "iter"): "value",
+    (ast.comprehension, "ifs"): "test",
+    (ast.Lambda, "body"): "value",
+    (ast.Assign, "targets"): "assignment",
+    (ast.AnnAssign, "target"): "assignment",
+    (ast.AugAssign, "target"): "assignment",
+    (ast.AnnAssign, "annotation"): "annotation",
+    (ast.arg, "annotation"): "annotation",
+    (ast.FunctionDef, "returns"): "annotation",
+    (ast.AsyncFunctionDef, "returns"): "annotation",
+    (ast.ClassDef, "bases"): "argument",
+    (ast.ClassDef, "keywords"): "argument",
+    (ast.arguments, "defaults"): "default",
+    (ast.arguments, "kw_defaults"): "default",
+}
+"""Places of the fields of a statement or expression, wherever that stands."""
+
+
+def place_within(node: ast.AST, field: str, child: ast.AST, place: Position) -> Position:
+    """The place of what a piece of syntax holds, by its own."""
+    if (found := _ALWAYS.get((type(node), field))) is not None:
+        return found
+    match node:
+        case ast.Raise():
+            return "named-error" if is_named_error(node) else "message"
+        case ast.Assign(targets=targets):
+            return assigned_value(targets) or "value"
+        case ast.AnnAssign(target=target) | ast.AugAssign(target=target):
+            return assigned_value([target]) or "value"
+        case ast.stmt():
+            return "value"
+        case _ if place in STICKY:
+            return place
+        case ast.Compare():
+            return "tensor-device" if any(map(_is_device, (node.left, *node.comparators))) else "comparison"
+        case ast.List() | ast.Tuple() | ast.Set():
+            return "element" if place in ("value", "argument", "default", "key") else place
+        case ast.Dict():
+            return "key" if field == "keys" else "value"
+        case ast.Subscript() if field == "slice":
+            return "key"
+        case ast.UnaryOp(op=ast.Not()):
+            return "test"
+        case ast.BoolOp() if child is not node.values[-1]:
+            # The operands of a condition are conditions; of a value only all but the last.
+            return "test"
+    return place
 
 
 def call_arguments(node: ast.Call) -> Position | None:
@@ -105,11 +169,6 @@ def is_plain_decorator(decorator: ast.expr) -> bool:
     return last_name(decorator.func if isinstance(decorator, ast.Call) else decorator) in _PLAIN_DECORATORS
 
 
-def compared(node: ast.Compare) -> Position:
-    """Place of the strings in a comparison: with a tensor's device, or any other."""
-    return "tensor-device" if any(map(_is_device, (node.left, *node.comparators))) else "comparison"
-
-
 def _is_device(node: ast.expr) -> bool:
     # `t.device.type`, `device.type`: only torch.device has a type; `args.device` may be a setting of the server.
     owner = _own_name(node.value) if isinstance(node, ast.Attribute) and node.attr == "type" else ""
@@ -121,11 +180,13 @@ def _own_name(node: ast.expr) -> str:
 
 
 def is_tensor_attribute(node: ast.Attribute, imported: Set[str]) -> bool:
-    """True for an attribute read of something that is no module, no platform object and not `self`.
+    """True for an attribute that tensors have, read of something that is no module, no platform object and not `self`.
 
     Args:
         imported: names that imports of the file bind.
     """
+    if node.attr not in _TENSOR_ATTRIBUTES:
+        return False
     owner: ast.expr = node.value
     names: list[str] = []
     while isinstance(owner, ast.Attribute | ast.Call | ast.Subscript):

@@ -1,52 +1,95 @@
-"""Find the leftovers of one file: a walk over its statements that remembers where it is."""
+"""Find the leftovers of one file: a walk over its syntax that remembers in which definition it is, and for what each expression stands there."""
 
 from __future__ import annotations
 
 import ast
 import bisect
 import re
-from collections.abc import Iterable, Sequence
-from functools import cached_property
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import product
 
-from shrinker.check.allowances import is_named_error
-from shrinker.check.leftovers.expressions import Expressions
-from shrinker.check.leftovers.places import assigned_value, chosen, is_plain_decorator
+from shrinker.check.leftovers.places import (
+    BY_KEYWORD,
+    STICKY,
+    annotated,
+    call_arguments,
+    chosen,
+    is_plain_decorator,
+    is_tensor_attribute,
+    place_within,
+    texts_of,
+)
 from shrinker.check.leftovers.vocabulary import Vocabulary, is_constant
+from shrinker.check.uses import attribute_chain
 from shrinker.syntax.imports import absolute
 from shrinker.syntax.names import last_name
 from shrinker.syntax.ranges import first_line
-from shrinker.syntax.walk import Definition, statements
-from shrinker.values.leftovers import Kind, Leftover
+from shrinker.syntax.walk import HOLDERS, Definition, statements
+from shrinker.values.leftovers import KINDS, Kind, Leftover, Position
+
+_UNREAD = ("definition", "parameter", "assignment", "keyword")
+"""Places of names that are not read there."""
+_TEXT_LIMIT = 160
 
 
-class Scanner(Expressions):
-    """Walks one file."""
+class Scanner:
+    """Walks one file.
+
+    Args:
+        path: in the layout of upstream's repository.
+        module: dotted name, or the path for a file that is no module.
+        package: of its relative imports.
+        vocabulary: what belongs to other platforms.
+        kept: modules of the tree.
+    """
 
     def __init__(self, path: str, module: str, package: str, vocabulary: Vocabulary, kept: frozenset[str]) -> None:
-        super().__init__(path, module, vocabulary)
+        self.path = path
+        self.module = module
         self.package = package
+        self.words = vocabulary
         self.kept = kept
+        self.uses: set[tuple[str, str]] = set()
+        """Foreign identifiers that are read, or named by a string, each with the definition that does so."""
+        self.asked: set[tuple[str, int]] = set()
+        """Functions that a condition or an assignment asks without an argument, with the line."""
+        self._found: dict[tuple[Kind, int, str, Position], Leftover] = {}
+        self._where = module
+        self._shown = False
+        """Within the test of what a message shows."""
         self._in_class = False
+        self._declares = False
+        """Within the targets of an assignment that declares variables."""
         self._hot: list[int] = []
-        self._tree = ast.Module([], [])
+        self._imported: set[str] = set()
+        self._flags: set[str] = set()
+        """Names that hold the parsed flags of a command line."""
 
     def scan(self, tree: ast.Module, lines: Sequence[str], hot: re.Pattern[str] | None) -> tuple[Leftover, ...]:
         """Leftovers by line. Statements without a line that `hot` matches are not looked into."""
         self._hot = [number for number, line in enumerate(lines, 1) if hot is not None and hot.search(line)]
         self._imported = set(_imported(tree.body))
-        self._tree = tree
-        self.block(tree.body)
+        self._flags = set(_flags(tree)) if self._hot else set()
+        self.within(tree, "value")
         return tuple(sorted(self._found.values(), key=lambda s: (s.line, s.kind, s.text)))
 
-    def block(self, body: Iterable[ast.stmt]) -> None:
-        for statement in body:
-            first = first_line(statement)
-            index = bisect.bisect_left(self._hot, first)
-            if index < len(self._hot) and self._hot[index] <= (statement.end_lineno or first):
-                self.statement(statement)
+    def within(self, node: ast.AST, place: Position) -> None:
+        """Look at all that a piece of syntax holds."""
+        for field in HOLDERS[type(node)]:
+            value = getattr(node, field)
+            for child in value if isinstance(value, list) else (value,):
+                if isinstance(child, ast.AST):
+                    self.visit(child, place_within(node, field, child, place))
+        for holder, held, there in _beside(node, place) if self.words.spoken else ():
+            self.never(holder, held, there)
 
-    def statement(self, node: ast.stmt) -> None:
+    def visit(self, node: ast.AST, place: Position) -> None:
+        """Look at a piece of syntax that stands in a place."""
         match node:
+            case ast.stmt() if not self._is_hot(node):
+                pass
+            case ast.Expr(value=ast.Constant(value=str())):
+                pass
             case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
                 self.definition(node)
             case ast.Import():
@@ -56,82 +99,59 @@ class Scanner(Expressions):
                 source = absolute(node.module, node.level, self.package)
                 for alias in node.names:
                     self.imported(alias.lineno, source, alias, alias.name)
-            case ast.Expr(value=ast.Constant(value=str())):
-                pass
             case ast.If() if (found := chosen(node)) is not None and found[0] in self._flags:
                 # What the command line would take by `choices` alike.
                 self.visit(node.test, "test")
                 self.visit(found[1], "choices")
-            case ast.If() | ast.While():
+            case ast.Assign() | ast.AnnAssign():
+                # A call declares a variable; `auto()` counts a member of an enumeration: without one, those after it would get other numbers.
+                value = node.value
+                self._declares = self._in_class and isinstance(value, ast.Call) and last_name(value.func) != "auto"
+                self.within(node, place)
+                self._declares = False
+            case ast.Name(id=name) if place == "assignment" and self._declares and is_constant(name):
+                if self.words.is_foreign(name) or name in self.words.variables:
+                    self.add("environment", node.lineno, name, "environment-declaration")
+            case ast.Constant(value=str(text)):
+                self.string(node.lineno, text, place)
+            case ast.Name():
+                self.identifier(node.lineno, node.id, _name_place(place), False)
+            case ast.arg():
+                self.identifier(node.lineno, node.arg, "parameter", False)
+                self.within(node, place)
+            case ast.Attribute():
+                self.attribute(node, place, called=False)
+            case ast.Call():
+                self.call(node, place)
+            case ast.Subscript(slice=ast.Tuple(elts=[first, *others])) if place == "annotation":
+                for part in (node.value, first):
+                    self.visit(part, place)
+                for part in others:
+                    self.visit(part, annotated(node.value, part))
+            case ast.IfExp():
+                shown, self._shown = self._shown, self._shown or place == "message"
                 self.visit(node.test, "test")
-                self.block(node.body)
-                self.block(node.orelse)
-            case ast.Assert():
-                self.visit(node.test, "test")
-                if node.msg is not None:
-                    self.visit(node.msg, "message")
-            case ast.Raise():
-                self.parts(node, "named-error" if is_named_error(node) else "message")
-            case ast.Assign():
-                self.assignment(node.targets, node.value)
-            case ast.AnnAssign() | ast.AugAssign():
-                if isinstance(node, ast.AnnAssign):
-                    self.visit(node.annotation, "annotation")
-                self.assignment([node.target], node.value)
-            case ast.Match():
-                self.visit(node.subject, "test")
-                for case in node.cases:
-                    self.visit(case.pattern, "comparison")
-                    self.never(node.subject, case.pattern, "comparison")
-                    if case.guard is not None:
-                        self.visit(case.guard, "test")
-                    self.block(case.body)
+                self._shown = shown
+                self.visit(node.body, place)
+                self.visit(node.orelse, place)
             case _:
-                self.parts(node, "value")
+                self.within(node, place)
 
-    @cached_property
-    def _flags(self) -> set[str]:
-        """Names that hold the parsed flags of a command line."""
-        found: set[str] = set()
-        for node in statements(self._tree):
-            match node:
-                case ast.Assign(targets=[ast.Name(id=name)], value=ast.Call(func=ast.Attribute(attr="parse_args"))):
-                    found.add(name)
-        return found
+    def _is_hot(self, node: ast.stmt) -> bool:
+        first = first_line(node)
+        index = bisect.bisect_left(self._hot, first)
+        return index < len(self._hot) and self._hot[index] <= (node.end_lineno or first)
 
     def definition(self, node: Definition) -> None:
         outer, in_class = self._where, self._in_class
         self._where = f"{outer}.{node.name}"
-        self.identifier(node.lineno, node.name, "definition", not isinstance(node, ast.ClassDef))
-        for decorator in node.decorator_list:
-            self.visit(decorator, "value")
-            if not is_plain_decorator(decorator):
-                # It may be registered somewhere, to be found by another name.
-                self.uses.add((node.name, outer))
         self._in_class = isinstance(node, ast.ClassDef)
-        if isinstance(node, ast.ClassDef):
-            for base in (*node.bases, *(keyword.value for keyword in node.keywords)):
-                self.visit(base, "argument")
-        else:
-            self.parameters(node.args)
-            if node.returns is not None:
-                self.visit(node.returns, "annotation")
-        self.block(node.body)
+        self.identifier(node.lineno, node.name, "definition", not self._in_class)
+        if not all(map(is_plain_decorator, node.decorator_list)):
+            # It may be registered somewhere, to be found by another name.
+            self.uses.add((node.name, outer))
+        self.within(node, "value")
         self._where, self._in_class = outer, in_class
-
-    def assignment(self, targets: list[ast.expr], value: ast.expr | None) -> None:
-        # A call declares a variable; `auto()` counts a member of an enumeration: without one, those after it would get other numbers.
-        declares = self._in_class and isinstance(value, ast.Call) and last_name(value.func) != "auto"
-        for target in targets:
-            if declares and isinstance(target, ast.Name) and is_constant(target.id):
-                if self.words.is_foreign(target.id) or target.id in self.words.variables:
-                    self.add("environment", target.lineno, target.id, "environment-declaration")
-            else:
-                self.visit(target, "assignment")
-        if value is not None:
-            self.visit(value, assigned_value(targets) or "value")
-            for target in targets:
-                self.never(target, value, "value")
 
     def imported(self, line: int, source: str, alias: ast.alias, name: str | None) -> None:
         whole = f"{source}.{name}" if name else source
@@ -147,6 +167,119 @@ class Scanner(Expressions):
             self.add(kind, line, whole, "import")
         elif name and any(map(self.words.is_foreign, source.split("."))):
             self.add("names", line, whole, "import")
+
+    def call(self, node: ast.Call, place: Position) -> None:
+        asked: Position = "test" if place == "test" else "call"
+        if isinstance(node.func, ast.Name):
+            if place in ("test", "value") and not node.args and not node.keywords:
+                self.asked.add((node.func.id, node.lineno))
+            self.identifier(node.func.lineno, node.func.id, asked, True)
+        elif isinstance(node.func, ast.Attribute):
+            self.attribute(node.func, asked, called=True)
+        else:
+            self.visit(node.func, asked)
+        inner = place if place in STICKY else call_arguments(node) or ("test" if place == "test" else "argument")
+        for argument in node.args:
+            self.visit(argument, inner)
+        for keyword in node.keywords:
+            if keyword.arg is not None:
+                self.identifier(keyword.value.lineno, keyword.arg, "keyword", False)
+            self.visit(keyword.value, BY_KEYWORD.get(keyword.arg, inner))
+
+    def attribute(self, node: ast.Attribute, place: Position, called: bool) -> None:
+        root, names = attribute_chain(node)
+        whole = ".".join(names)
+        if isinstance(root, ast.Name):
+            names, whole = (root.id, *names), f"{root.id}.{whole}"
+        else:
+            self.visit(root, place)
+        found: set[Kind] = {"predicates"} if whole in self.words.outside else set()
+        for index, name in enumerate(names):
+            last = called and index == len(names) - 1
+            kind = self.words.name_kind(name, last)
+            if kind is not None:
+                if place != "assignment":
+                    self.uses.add((name, self._where))
+                under = names[index - 1] if index else ""
+                found.add("environment" if is_constant(name) and under in ("envs", "environ") else kind)
+        if not found:
+            return
+        text = ("" if isinstance(root, ast.Name) else "….") + whole + ("()" if called else "")
+        tensor = not called and is_tensor_attribute(node, self._imported)
+        first = next(k for k in KINDS if k in found)
+        self.add(first, node.lineno, text, "tensor-attribute" if tensor else _name_place(place))
+
+    def identifier(self, line: int, name: str, place: Position, called: bool) -> None:
+        kind = self.words.name_kind(name, called)
+        if kind is not None:
+            if place not in _UNREAD:
+                self.uses.add((name, self._where))
+            self.add(kind, line, name + "()" if called and place != "definition" else name, place)
+
+    def string(self, line: int, text: str, place: Position) -> None:
+        kind = self.words.text_kind(text)
+        if kind is None:
+            return
+        if place != "exports" and text.isidentifier():
+            self.uses.add((text, self._where))
+        if place == "probe" and self.words.is_absent(text):
+            kind = "absent imports"
+        short = " ".join(text.split())
+        self.add(kind, line, short if len(short) <= _TEXT_LIMIT else short[: _TEXT_LIMIT - 1] + "…", place)
+
+    def never(self, holder: ast.expr, value: ast.AST, place: Position) -> None:
+        """Look at texts that stand beside what by a domain never is one of them."""
+        texts = [*texts_of(value)]
+        if not texts:
+            return
+        root, parts = attribute_chain(holder.func if isinstance(holder, ast.Call) else holder)
+        if isinstance(root, ast.Name):
+            never = self.words.never(".".join([self.module, root.id, *parts]))
+            for text in texts:
+                if text.value in never:
+                    self.add("strings", text.lineno, str(text.value), place)
+
+    def add(self, kind: Kind, line: int, text: str, place: Position) -> None:
+        if self._shown and kind == "strings":
+            place = "message"
+        key = (kind, line, text, place)
+        self._found.setdefault(key, Leftover(kind, self.path, line, text, self._where, place))
+
+
+def _name_place(place: Position) -> Position:
+    # A name within a message is code that runs, not text.
+    return (
+        "value" if place in ("message", "named-error", "help-text", "probe", "tensor-device", "comparison") else place
+    )
+
+
+def _beside(node: ast.AST, place: Position) -> Iterator[tuple[ast.expr, ast.AST, Position]]:
+    """What is compared with what, or gets it as its value, and the place where that stands."""
+    match node:
+        case ast.Compare(left=left, comparators=others):
+            yield from (
+                (one, other, place_within(node, "left", left, place))
+                for one, other in product((left, *others), repeat=2)
+            )
+        case ast.Match(subject=subject, cases=cases):
+            yield from ((subject, case.pattern, "comparison") for case in cases)
+        case ast.Assign(targets=targets, value=value):
+            yield from ((target, value, "value") for target in targets)
+        case (ast.AnnAssign(target=target, value=ast.expr() as value)) | ast.AugAssign(target=target, value=value):
+            yield target, value, "value"
+        case ast.arguments():
+            plain = [*node.posonlyargs, *node.args]
+            given = [None] * (len(plain) - len(node.defaults)) + node.defaults + node.kw_defaults
+            for argument, default in zip((*plain, *node.kwonlyargs), given, strict=True):
+                if default is not None:
+                    yield ast.Name(argument.arg), default, "default"
+
+
+def _flags(tree: ast.Module) -> Iterator[str]:
+    for node in statements(tree):
+        match node:
+            case ast.Assign(targets=[ast.Name(id=name)], value=ast.Call(func=ast.Attribute(attr="parse_args"))):
+                yield name
 
 
 def _imported(body: Iterable[ast.stmt]) -> Iterable[str]:

@@ -1,219 +1,128 @@
-"""DropElement and DropAlias: an element of a display, an argument, a base, a decorator, a parameter, an annotation, a comprehension's `if`,
-a name of an import.
-"""
+"""DropElement and DropAlias: an element of a display, a base, a decorator, an annotation, a comprehension's `if`, a name of an import."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from itertools import count
-from typing import Any, TypeVar
+import ast
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
 
-import libcst as cst
-
-from shrinker.emit.rewrite.gaps import NOTHING, comma_of, drop, drop_between
+from shrinker.emit.rewrite.lists import drop_items
 from shrinker.emit.rewrite.sites import Sites
-
-Action = Callable[[cst.CSTNode], cst.CSTNode]
-T = TypeVar("T", bound=cst.CSTNode)
-
-
-def find_display(node: cst.List | cst.Set | cst.Dict, sites: Sites) -> Action | None:
-    """The action for a list, set or dict display."""
-    gone = _gone(node, sites)
-    if isinstance(node, cst.Set) and len(gone) == len(node.elements):
-        raise sites.error(node, "an emptied set display would become a dict")
-    return _dropping("elements", gone, "bracket" if isinstance(node, cst.List) else "brace")
+from shrinker.emit.rewrite.source import Place
+from shrinker.syntax.ranges import Placed, first_line, span
+from shrinker.values.edits import Span
 
 
-def find_tuple(node: cst.Tuple, sites: Sites) -> Action | None:
-    """The action for a tuple, which keeps a comma when one element is left."""
-    gone = _gone(node, sites)
-    if not gone:
-        return None
-    if len(gone) == len(node.elements) and not node.lpar:
-        raise sites.error(node, "no element is left of a tuple without parentheses")
+class Elements:
+    """Drops parts of statements and expressions."""
 
-    def act(updated: cst.CSTNode) -> cst.CSTNode:
-        assert isinstance(updated, cst.Tuple)
-        lpar, rpar = list(updated.lpar), list(updated.rpar)
-        brackets = (lpar[-1], rpar[0]) if lpar else (None, None)
-        items, opening, closing = drop_between(updated.elements, gone, *brackets)
-        if lpar:
-            lpar[-1], rpar[0] = opening, closing
-        return updated.with_changes(elements=_with_comma(items), lpar=lpar, rpar=rpar)
+    def __init__(self, sites: Sites) -> None:
+        self._sites = sites
+        self._source = sites.source
+        self._patches = sites.patches
 
-    return act
+    def statement(self, node: ast.stmt) -> None:
+        """Drop parts of a statement."""
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            self._aliases(node)
+        elif isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            self._definition(node)
 
+    def expression(self, node: ast.expr, region: Place, own: bool) -> None:
+        """Drop what goes of a display or a comprehension."""
+        nodes: Sequence[Placed]
+        match node:
+            case ast.Tuple():
+                nodes = node.elts
+            case ast.List() | ast.Set():
+                nodes, region = node.elts, (region[0] + 1, region[1] - 1)
+            case ast.Dict():
+                nodes, region = node.values, (region[0] + 1, region[1] - 1)
+            case ast.ListComp() | ast.SetComp() | ast.DictComp() | ast.GeneratorExp():
+                self._filters(node)
+                return
+            case _:
+                return
+        gone = self._gone(type(node).__name__, nodes)
+        if not gone:
+            return
+        if isinstance(node, ast.Set) and len(gone) == len(nodes):
+            raise self._sites.error(node, "an emptied set display would become a dict")
+        left = drop_items(self._sites, region, self._placed(node, region), gone, comma=isinstance(node, ast.Tuple))
+        if isinstance(node, ast.Tuple) and not left and not own:
+            raise self._sites.error(node, "no element is left of a tuple without parentheses")
 
-def find_subscript(node: cst.Subscript, sites: Sites) -> Action | None:
-    """The action for `X[A, B]`, whose index is a tuple for `ast`."""
-    if len(node.slice) < 2:
-        return None
-    items = ((item.slice.value, item) if isinstance(item.slice, cst.Index) else () for item in node.slice)
-    gone = _named("Tuple", items, sites)
-    if len(gone) == len(node.slice):
-        raise sites.error(node, "no element of an index is left")
-    return _dropping("slice", gone, "bracket")
+    def _placed(self, node: ast.AST, region: Place | None = None) -> list[Place]:
+        """Where the children of a node stand, from left to right."""
+        places = sorted(self._source.place(child) for child, _ in parts(node))
+        return [place for place in places if region is None or region[0] <= place[0] < region[1]]
 
+    def _gone(self, container: str, nodes: Sequence[Placed]) -> list[Span]:
+        """The places of elements that go."""
+        return [span(node) for node in nodes if self._sites.drops(container, span(node))]
 
-def find_call(node: cst.Call, sites: Sites) -> Action | None:
-    """The action for a call's arguments."""
-    gone = _arguments(node.args, "Call", sites)
-    if not gone:
-        return None
+    def _filters(self, node: ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp) -> None:
+        """Drop `if` parts of a comprehension."""
+        for part in node.generators:
+            for before, test in pairwise([part.iter, *part.ifs]):
+                if self._sites.drops("comprehension", span(test)):
+                    place = self._source.place(test)
+                    start = self._source.place(before)[1]
+                    for first, last in self._source.tokens(start, place[0]):
+                        if self._source.text[first:last] == "if":
+                            break
+                        start = last
+                    _, outer = self._source.parentheses(place, start, self._source.place(node)[1])
+                    self._patches.drop(start, outer[1])
 
-    def act(updated: cst.CSTNode) -> cst.CSTNode:
-        assert isinstance(updated, cst.Call)
-        items, first, last = drop(updated.args, gone, updated.whitespace_before_args, NOTHING)
-        if items:
-            items[-1] = items[-1].with_changes(whitespace_after_arg=last) if last is not NOTHING else items[-1]
-        return updated.with_changes(args=items, whitespace_before_args=first)
+    def annotation(self, node: Placed) -> None:
+        """Drop the annotation of a parameter."""
+        if isinstance(node, ast.arg) and node.annotation and self._sites.drops("annotation", span(node.annotation)):
+            start, end = self._source.place(node)
+            self._patches.drop(start + len(node.arg), end)
 
-    return act
+    def _aliases(self, node: ast.Import | ast.ImportFrom) -> None:
+        """Drop imported names."""
+        gone = self._gone("", node.names)
+        if len(gone) == len(node.names):
+            raise self._sites.error(node, "no name of an import is left: the statement should have been dropped")
+        if gone:
+            places = [self._source.place(alias) for alias in node.names]
+            brackets = self._source.brackets(*self._source.place(node), places)
+            region = (brackets[0] + 1, brackets[1]) if brackets else (places[0][0], places[-1][1])
+            drop_items(self._sites, region, places, gone)
 
-
-def find_definition(node: cst.ClassDef | cst.FunctionDef, sites: Sites) -> Action | None:
-    """The action for decorators, bases and a return annotation."""
-    decorators = _named("decorator", ((d.decorator, d) for d in node.decorators), sites)
-    bases: frozenset[int] = frozenset()
-    changes: dict[str, Any] = {}
-    if isinstance(node, cst.ClassDef):
-        bases = _arguments([*node.bases, *node.keywords], "ClassDef", sites)
-    elif node.returns is not None and sites.element("returns", node.returns.annotation, node.returns):
-        changes["returns"] = None
-    if not (decorators or bases or changes):
-        return None
-
-    def act(updated: cst.CSTNode) -> cst.CSTNode:
-        if bases and isinstance(updated, cst.ClassDef):
-            updated = _without_bases(updated, bases)
-        left = [d for i, d in enumerate(updated.decorators) if i not in decorators]  # type: ignore[attr-defined]
-        return updated.with_changes(decorators=left, **changes)
-
-    return act
-
-
-def find_annotation(node: cst.Param, sites: Sites) -> Action | None:
-    """The action for a parameter's annotation."""
-    if node.annotation is None or not sites.element("annotation", node.annotation.annotation, node.annotation):
-        return None
-    return lambda updated: updated.with_changes(annotation=None)
-
-
-def find_filter(node: cst.CompFor, sites: Sites) -> Action | None:
-    """The action for the `if` parts of a comprehension."""
-    gone = _named("comprehension", ((part.test, part) for part in node.ifs), sites)
-    if not gone:
-        return None
-    return lambda updated: updated.with_changes(
-        ifs=[part for i, part in enumerate(updated.ifs) if i not in gone]  # type: ignore[attr-defined]
-    )
-
-
-def _without_bases(node: cst.ClassDef, gone: frozenset[int]) -> cst.ClassDef:
-    items, left, right = drop_between([*node.bases, *node.keywords], gone, node.lpar, node.rpar)
-    if not items:
-        default = cst.MaybeSentinel.DEFAULT
-        return node.with_changes(bases=[], keywords=[], lpar=default, rpar=default)
-    return node.with_changes(
-        bases=[a for a in items if a.keyword is None and a.star != "**"],
-        keywords=[a for a in items if a.keyword is not None or a.star == "**"],
-        lpar=left,
-        rpar=right,
-    )
-
-
-def _named(container: str, elements: Iterable[Sequence[cst.CSTNode]], sites: Sites) -> frozenset[int]:
-    """Indices of the elements that go, each given by the nodes that may stand for it."""
-    return frozenset(i for i, nodes in enumerate(elements) if sites.element(container, *nodes))
-
-
-def _gone(node: cst.List | cst.Set | cst.Dict | cst.Tuple, sites: Sites) -> frozenset[int]:
-    starred = (cst.StarredElement, cst.StarredDictElement)
-    # A starred element has a span of its own in a list; in a dict only its value has.
-    elements = ((e, e.value) if isinstance(e, starred) else (e.value, e) for e in node.elements)
-    return _named(type(node).__name__, elements, sites)
+    def _definition(self, node: ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) -> None:
+        """Drop decorators, bases and the annotation of what is returned."""
+        # Comments above the first decorator are those of the definition.
+        above = first_line(node) - 1
+        for decorator in node.decorator_list:
+            last = decorator.end_lineno or decorator.lineno
+            if self._sites.drops("decorator", span(decorator)):
+                self._patches.drop_lines(range(above + 1, last + 1))
+            above = last
+        start, end = self._source.place(node)
+        places = [place for place in self._placed(node) if place[0] > start]
+        brackets = self._source.brackets(start, self._source.place(node.body[0])[0], places)
+        if brackets is None:
+            return
+        opening, closing = brackets
+        if not isinstance(node, ast.ClassDef):
+            if node.returns is not None and self._sites.drops("returns", span(node.returns)):
+                _, outer = self._source.parentheses(self._source.place(node.returns), closing + 1, end)
+                self._patches.drop(closing + 1, outer[1])
+            return
+        gone = self._gone("ClassDef", [*node.bases, *node.keywords])
+        inside = [place for place in places if place[1] <= closing]
+        if gone and not drop_items(self._sites, (opening + 1, closing), inside, gone):
+            self._patches.drop(opening, closing + 1)
 
 
-def _arguments(arguments: Sequence[cst.Arg], container: str, sites: Sites) -> frozenset[int]:
-    return _named(container, ((argument, argument.value) for argument in arguments), sites)
-
-
-def _dropping(field: str, gone: frozenset[int], bracket: str) -> Action | None:
-    """The action that drops elements between two brackets, where a node has any; None when all of them stay."""
-    if not gone:
-        return None
-    ends = f"l{bracket}", f"r{bracket}"
-
-    def act(updated: cst.CSTNode) -> cst.CSTNode:
-        brackets = [getattr(updated, end, None) for end in ends]
-        items, *new = drop_between(getattr(updated, field), gone, *brackets)
-        changes = dict(zip(ends, new, strict=True)) if new[0] else {}
-        return updated.with_changes(**{field: _with_comma(items) if field == "slice" else items}, **changes)
-
-    return act
-
-
-def _with_comma(items: list[T]) -> list[T]:
-    if len(items) == 1 and not isinstance(comma_of(items[0]), cst.Comma):
-        items = [items[0].with_changes(comma=cst.Comma())]
-    return items
-
-
-def find_aliases(node: cst.Import | cst.ImportFrom, sites: Sites) -> Action | None:
-    """The action for an import statement; None when it keeps all its names."""
-    if isinstance(node.names, cst.ImportStar):
-        return None
-    gone = frozenset(i for i, alias in enumerate(node.names) if sites.alias(alias))
-    if len(gone) == len(node.names):
-        raise sites.error(node, "no name of an import is left: the statement should have been dropped")
-    return _dropping("names", gone, "par")
-
-
-def find_parameters(node: cst.FunctionDef, sites: Sites) -> Action | None:
-    """The action for parameters that go with their annotations and defaults; the span of one is that of its name."""
-    gone: set[int] = set()
-    for index, item in enumerate(_items(node.params)):
-        if isinstance(item, cst.Param) and sites.element("parameter", item.name):
-            gone.add(index)
-            for part in (item, item.annotation and item.annotation.annotation, item.default):
-                if part is not None:
-                    sites.skip(part)
-    if not gone:
-        return None
-
-    def act(updated: cst.CSTNode) -> cst.CSTNode:
-        assert isinstance(updated, cst.FunctionDef)
-        params = updated.params
-        items = _items(params)
-        kept, first, last = drop(items, frozenset(gone), updated.whitespace_before_params, NOTHING)
-        if kept and last is not NOTHING:
-            kept[-1] = kept[-1].with_changes(whitespace_after_param=last)
-        left, numbers = iter(kept), count()
-        changes: dict[str, Any] = {}
-        for name in _FIELDS:
-            value = getattr(params, name)
-            here = [next(left) for _ in _of_field(value) if next(numbers) not in gone]
-            if isinstance(value, list | tuple):
-                changes[name] = here
-            elif here:
-                changes[name] = here[0]
-        if not changes["kwonly_params"] and isinstance(params.star_arg, cst.ParamStar):
-            raise sites.error(node, "no parameter is left after a bare `*`")
-        return updated.with_changes(params=params.with_changes(**changes), whitespace_before_params=first)
-
-    return act
-
-
-_FIELDS = ("posonly_params", "posonly_ind", "params", "star_arg", "kwonly_params", "star_kwarg")
-
-
-def _of_field(value: object) -> list[Any]:
-    if isinstance(value, list | tuple):
-        return list(value)
-    return [] if value is None or isinstance(value, cst.MaybeSentinel) else [value]
-
-
-def _items(params: cst.Parameters) -> list[Any]:
-    """Everything between the parentheses, in order."""
-    return [item for name in _FIELDS for item in _of_field(getattr(params, name))]
+def parts(node: ast.AST) -> Iterator[tuple[Placed, tuple[type[ast.AST], str]]]:
+    """What a node consists of, statements left out, and the kind and field of what holds it."""
+    for field, value in ast.iter_fields(node):
+        for child in value if isinstance(value, list) else [value]:
+            if isinstance(child, ast.expr | ast.keyword | ast.arg):
+                yield child, (type(node), field)
+            elif isinstance(child, ast.comprehension | ast.arguments | ast.withitem):
+                yield from parts(child)

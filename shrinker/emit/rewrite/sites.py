@@ -1,30 +1,32 @@
-"""The edits of one chunk, looked up by position, and which of them were applied or dropped with their surroundings.
+"""The edits of one file, looked up by where their nodes stand, and which of them were applied.
 
 What can go wrong is always a fault of shrinker itself, never of the input.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import ast
+import bisect
+from collections.abc import Iterable
 
-import libcst as cst
-from libcst.metadata import CodeRange
-
-from shrinker.emit.rewrite.positions import Key, Point, Source
+from shrinker.emit.rewrite.patches import Patches
+from shrinker.emit.rewrite.source import Source
+from shrinker.syntax.ranges import Placed, first_line, span
 from shrinker.values.edits import (
     DropAlias,
     DropElement,
     DropStatement,
     DropTail,
     Edit,
+    Guard,
     Literal,
     Raise,
+    Refuse,
+    Span,
     TakeBlock,
     TakeOperand,
 )
-
-_PARENTHESIZED_SPAN = (cst.Tuple, cst.GeneratorExp)
-"""Nodes whose `ast` span includes their parentheses; LibCST's never does."""
+from shrinker.values.refusals import GUARD_LINE, refusal_line
 
 
 class RewriteError(RuntimeError):
@@ -45,146 +47,76 @@ class UnappliedEdit(RewriteError):
 
 
 class Sites:
-    """Where the edits of a chunk go."""
+    """Where the edits of a file go."""
 
-    def __init__(
-        self, edits: Iterable[Edit], source: Source, positions: Mapping[cst.CSTNode, CodeRange], offset: int
-    ) -> None:
-        """
-        Args:
-            positions: of every node of the chunk's module, from LibCST's PositionProvider.
-            offset: line of the file minus line of the chunk's module.
-        """
-        self._positions = positions
-        self._offset = offset
-        self._source = source
-        self._pending: dict[Edit, Point] = {}
-        self._statements: dict[Point, list[Edit]] = {}
-        self._expressions: dict[Key, list[Literal | TakeOperand]] = {}
-        self._elements: dict[tuple[str, Key], DropElement] = {}
-        self._aliases: dict[Key, DropAlias] = {}
-        self._skipped: set[int] = set()
-        self.inner: set[int] = set()
-        """Left parts of chains (`a and b` in `a and b and c`), which are no nodes of `ast`."""
-        self.free: set[int] = set()
-        """Expressions whose parentheses only matter when they span lines: conditions, values, arguments."""
-        for edit in edits:
-            key = source.key(edit.span)
-            self._pending[edit] = key[:2]
+    def __init__(self, edits: Iterable[Edit], source: Source) -> None:
+        self.source = source
+        self.patches = Patches(source)
+        found = set(edits)
+        added = {edit for edit in found if isinstance(edit, Refuse | Guard)}
+        for where, line in sorted((edit.span, _line(edit)) for edit in added):
+            start = source.starts[where.line]
+            self.patches.replace(start, start, f"{source.indent(where.line)}{line}{source.newline}")
+        self._pending = dict.fromkeys(sorted(found - added, key=lambda edit: edit.span))
+        self._statements: dict[tuple[int, int], list[Edit]] = {}
+        self._expressions: dict[Span, list[Literal | TakeOperand]] = {}
+        self._elements: set[DropElement | DropAlias] = set()
+        for edit in self._pending:
             match edit:
                 case Literal() | TakeOperand():
-                    self._expressions.setdefault(key, []).append(edit)
-                case DropElement():
-                    self._elements[edit.container, key] = edit
-                case DropAlias():
-                    self._aliases[key] = edit
+                    self._expressions.setdefault(edit.span, []).append(edit)
+                case DropElement() | DropAlias():
+                    self._elements.add(edit)
                 case _:
-                    self._statements.setdefault(key[:2], []).append(edit)
-        self.lines = sorted({point[0] for point in self._pending.values()})
+                    self._statements.setdefault((edit.span.line, edit.span.col), []).append(edit)
+        self._lines = sorted({edit.span.line for edit in self._pending})
 
-    # Positions
+    def touched(self, node: Placed) -> bool:
+        """True when an edit begins on a line of the node."""
+        index = bisect.bisect_left(self._lines, first_line(node))
+        return index < len(self._lines) and self._lines[index] <= (node.end_lineno or node.lineno)
 
-    def range(self, node: cst.CSTNode) -> Key:
-        """Start and end in the file, parentheses left out."""
-        where = self._positions[node]
-        return (where.start.line + self._offset, where.start.column, where.end.line + self._offset, where.end.column)
+    def statement(self, node: ast.stmt) -> list[Edit]:
+        """Edits of the statement that begins where `node` does."""
+        return self._statements.get((node.lineno, node.col_offset), [])
 
-    def extent(self, node: cst.CSTNode) -> Key:
-        """Start and end in the file, parentheses and decorators included."""
-        found = self.range(node)
-        if isinstance(node, cst.BaseExpression) and node.lpar:
-            return self.range(node.lpar[0])[:2] + self.range(node.rpar[-1])[2:]
-        if isinstance(node, cst.IndentedBlock):
-            return self.extent(node.body[0])[:2] + found[2:]
-        if isinstance(node, cst.FunctionDef | cst.ClassDef) and node.decorators:
-            return self.range(node.decorators[0])[:2] + found[2:]
+    def decisive(self, node: ast.stmt) -> Edit | None:
+        """The edit that settles a statement when several name it: the one that deletes most; the others are void."""
+        edits = self.statement(node)
+        kinds = (Raise, DropTail, DropStatement, TakeBlock)
+        found = next((edit for kind in kinds for edit in edits if isinstance(edit, kind)), None)
+        for edit in edits if found is not None else ():
+            self.applied(edit)
         return found
 
-    def key(self, node: cst.CSTNode) -> Key:
-        """The span that `ast` gives the node."""
-        if isinstance(node, _PARENTHESIZED_SPAN) and node.lpar:
-            return self.range(node.lpar[-1])[:2] + self.range(node.rpar[0])[2:]
-        return self.range(node)
-
-    def around(self, node: cst.BaseExpression) -> tuple[str, str]:
-        """The characters before and after a node with its parentheses; empty at a line's end."""
-        line, column, end_line, end_column = self.extent(node)
-        before, after = self._source.lines[line - 1], self._source.lines[end_line - 1]
-        return before[max(column - 1, 0) : column], after[end_column : end_column + 1]
-
-    # Edits
-
-    def statement(self, node: cst.CSTNode) -> list[Edit]:
-        """Edits of the statement that begins where `node` does."""
-        return self._statements.get(self.range(node)[:2], [])
-
-    def decisive(self, node: cst.CSTNode) -> Edit | None:
-        """The edit that settles a statement when several name it: the one that deletes most."""
-        kinds = (Raise, DropTail, DropStatement, TakeBlock)
-        return next((edit for kind in kinds for edit in self.statement(node) if isinstance(edit, kind)), None)
-
-    def expression(self, node: cst.BaseExpression) -> Literal | TakeOperand | None:
+    def expression(self, node: ast.expr) -> Literal | TakeOperand | None:
         """The edit that replaces the expression; a literal wins over an operand."""
-        found = self._expressions.get(self.key(node))
-        if not found:
-            return None
+        found = self._expressions.get(span(node), [])
         for edit in found:
             self.applied(edit)
-        return next((e for e in found if isinstance(e, Literal)), found[0])
+        return next((e for e in found if isinstance(e, Literal)), found[0] if found else None)
 
-    def element(self, container: str, *candidates: cst.CSTNode) -> bool:
-        """True when one of the nodes that stand for an element is to be dropped; marks it as applied."""
-        for node in candidates:
-            edit = self._elements.get((container, self.key(node)))
-            if edit is not None:
-                self.applied(edit)
-                self.skip(candidates[0])
-                return True
-        return False
-
-    def is_named(self, container: str, node: cst.CSTNode) -> bool:
-        """True when an edit replaces the expression, or drops it as an element."""
-        key = self.key(node)
-        return key in self._expressions or (container, key) in self._elements
-
-    def void_element(self, container: str, node: cst.CSTNode) -> None:
-        """The element is kept by an edit of its container: that it was to be dropped no longer matters."""
-        edit = self._elements.pop((container, self.key(node)), None)
-        if edit is not None:
-            self.applied(edit)
-
-    def alias(self, node: cst.ImportAlias) -> bool:
-        """True when the alias is to be dropped; marks it as applied."""
-        edit = self._aliases.get(self.key(node))
-        if edit is None:
-            return False
+    def drops(self, container: str, where: Span) -> bool:
+        """True when an element is to be dropped; marks it as applied. An empty container stands for an import."""
+        edit = DropElement(where, container) if container else DropAlias(where)
         self.applied(edit)
-        return True
-
-    # Bookkeeping
+        return edit in self._elements
 
     def applied(self, edit: Edit) -> None:
         """Cross an edit off."""
         self._pending.pop(edit, None)
 
-    def skip(self, node: cst.CSTNode) -> None:
-        """The node is dropped: do not visit it; the edits in it are void."""
-        self._skipped.add(id(node))
-        line, column, end_line, end_column = self.extent(node)
-        void = [e for e, point in self._pending.items() if (line, column) <= point < (end_line, end_column)]
-        for edit in void:
-            del self._pending[edit]
-
-    def is_skipped(self, node: cst.CSTNode) -> bool:
-        """True for a node that `skip` was called on."""
-        return id(node) in self._skipped
-
     def finish(self) -> None:
-        """Raise UnappliedEdit when an edit is left."""
+        """Raise UnappliedEdit when an edit is left; one in what goes is void."""
         for edit in self._pending:
-            raise UnappliedEdit(edit)
+            where = edit.span
+            if where.line > len(self.source.lines) or not self.patches.drops(self.source.point(where.line, where.col)):
+                raise UnappliedEdit(edit)
 
-    def error(self, node: cst.CSTNode, reason: str) -> RewriteError:
+    def error(self, node: Placed, reason: str) -> RewriteError:
         """An error that names the node's place in the file."""
-        line, column = self.range(node)[:2]
-        return RewriteError(f"line {line}, column {column}: {reason}")
+        return RewriteError(f"line {node.lineno}, column {node.col_offset}: {reason}")
+
+
+def _line(edit: Refuse | Guard) -> str:
+    return GUARD_LINE if isinstance(edit, Guard) else refusal_line(edit.place, edit.argument)

@@ -1,182 +1,282 @@
-"""DropStatement and DropTail: whole statements go, and what a block looks like afterwards.
+"""DropStatement, DropTail, TakeBlock, DropBlock and Raise: what becomes of the statements of a block, and what a block looks like afterwards.
 
-Everything that changes the number of a block's statements happens here, when LibCST leaves the
-block: `branches.py` only says what takes a statement's place.
+Lines go and are dedented. Added are `pass`, the named error, and the `else` that a true `elif` becomes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import ast
+import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-import libcst as cst
-
-from shrinker.emit.rewrite.branches import raise_small, raise_statement, skip_all_but, taken
-from shrinker.emit.rewrite.chunks import Chunk
-from shrinker.emit.rewrite.gaps import Lines, detached, join, without_trailing_blanks
+from shrinker.emit.rewrite.expressions import Expressions
+from shrinker.emit.rewrite.layout import Clause, Layout, Lines, Row
 from shrinker.emit.rewrite.sites import Sites
-from shrinker.values.edits import DropStatement, DropTail, Raise, TakeBlock
-
-Statement = cst.SimpleStatementLine | cst.BaseCompoundStatement
-Action = Callable[[cst.CSTNode], cst.CSTNode]
-
-
-INNER = Chunk(0, 0, "", (), (), opens=True, closes=True, whole=True)
-"""Stands for a block that lies inside the chunk, with all that is around its statements."""
+from shrinker.emit.rewrite.source import preamble
+from shrinker.values.edits import DropBlock, DropStatement, DropTail, Raise, TakeBlock
 
 
 @dataclass(frozen=True, slots=True)
-class Fate:
-    """What becomes of one statement, or of one line of small statements."""
+class Left:
+    """What is left of a statement, of a line of small statements, or of a block: the comment and blank lines at its ends."""
 
+    lead: Lines | None
+    """Above; None when nothing else is left."""
+    footer: Lines
+    """Below."""
     cut: bool = False
     """Everything after it in the block goes."""
-    raised: Raise | None = None
-    """The named error that takes its place."""
-    block: str | None = None
-    """The block that takes its place."""
-    keep: tuple[int, ...] = ()
-    """The small statements of a line that stay."""
 
 
-def find_in_block(node: cst.Module | cst.IndentedBlock, sites: Sites, chunk: Chunk = INNER) -> Action | None:
-    """The action for the statements of a module or an indented block; None when all of them stay.
+class Statements:
+    """Applies the edits of statements."""
 
-    Args:
-        chunk: whose statements these are; its module has a line before them, or is one `if`, and one after them.
-    """
-    body: Sequence[Statement] = node.body  # type: ignore[assignment]
-    first, last = (0, len(body)) if chunk is INNER else (0 if chunk.indent else 1, len(body) - 1)
-    fates: dict[int, Fate] = {}
-    for index in range(first, last):
-        statement = body[index]
-        fate = (
-            _line_fate(statement, sites) if isinstance(statement, cst.SimpleStatementLine) else _fate(statement, sites)
-        )
-        if fate is None:
-            continue
-        fates[index] = fate
-        if fate.cut:
-            for later in body[index + 1 : last]:
-                sites.skip(later)
-            break
-    return (lambda updated: _settle(updated, fates, first, last, sites, chunk)) if fates else None
+    def __init__(self, sites: Sites) -> None:
+        self._sites = sites
+        self._source = sites.source
+        self._patches = sites.patches
+        self._layout = Layout(sites.patches)
+        self._expressions = Expressions(sites)
 
+    def module(self, tree: ast.Module) -> None:
+        """Apply all edits to a file."""
+        if tree.body:
+            self._block(tree.body, preamble(self._source.lines) + 1, len(self._source.lines), is_module=True)
 
-def find_in_suite(node: cst.SimpleStatementSuite, sites: Sites) -> Action | None:
-    """The same for a block on its header's line."""
-    fate = _line_fate(node, sites)
-    if fate is None:
-        return None
+    def _block(self, body: list[ast.stmt], bottom: int, end: int, *, is_module: bool = False) -> Left:
+        """Apply the edits to the statements of a block.
 
-    def act(updated: cst.CSTNode) -> cst.CSTNode:
-        assert isinstance(updated, cst.SimpleStatementSuite)
-        return updated.with_changes(body=_trim(updated.body, fate) or [cst.Pass()])
+        Args:
+            bottom: the first line that may belong to it.
+            end: the last line that does.
+        """
+        layout, rows = self._layout, self._layout.rows(body)
+        indent = self._source.indent(rows[0].first)
+        first: Lines | None = None  # Above the first statement that stays.
+        waiting: Lines = []
+        seam = False  # A row went between `waiting` and what comes next.
+        for index, row in enumerate(rows):
+            lead = layout.above(row.first, bottom)
+            bottom = row.last + 1
+            left = self._row(row, lead, indent)
+            above = left.lead
+            if above is None:
+                # Comments above the first statement of a file are the file's.
+                kept = lead if is_module and index == 0 else layout.detached(lead, indent)
+                above = [] if left.cut else kept
+            waiting = layout.join(waiting, above, opens=first is None) if seam else [*waiting, *above]
+            seam = left.lead is None
+            if left.lead is not None:
+                first = waiting if first is None else first
+                waiting = left.footer
+            if left.cut:
+                self._patches.drop_lines(range(bottom, rows[-1].last + 1))
+                bottom = rows[-1].last + 1
+                break
+        footer = [*range(bottom, end + 1)]
+        if first is None and not is_module:
+            first, waiting = layout.without_trailing_blanks(waiting), []
+            start = first[-1] + 1 if first else rows[0].first
+            self._patches.replace_lines(start, rows[-1].last, f"{indent}pass{self._source.newline}")
+        return Left(first or [], [*layout.without_trailing_blanks(waiting), *footer])
 
-    return act
-
-
-def _fate(node: cst.BaseCompoundStatement, sites: Sites) -> Fate | None:
-    edit = sites.decisive(node)
-    if edit is None:
-        return None
-    if isinstance(edit, TakeBlock):
-        sites.applied(edit)
-        skip_all_but(node, edit.block, sites)
-        return Fate(block=edit.block)
-    sites.skip(node)
-    if isinstance(edit, Raise):
-        return Fate(cut=True, raised=edit)
-    return Fate(cut=isinstance(edit, DropTail))
-
-
-def _line_fate(line: cst.SimpleStatementLine | cst.SimpleStatementSuite, sites: Sites) -> Fate | None:
-    keep: list[int] = []
-    for index, small in enumerate(line.body):
-        edit = sites.decisive(small)
+    def _row(self, row: Row, lead: Lines, indent: str) -> Left:
+        node = row.body[0]
+        kept = Left(lead, [])
+        if not any(map(self._sites.touched, row.body)):
+            return kept
+        clauses = self._layout.clauses(node)
+        if not clauses:
+            return self._line(row, lead, indent)
+        edit = self._sites.decisive(node)
         if edit is None:
-            keep.append(index)
-            continue
+            self._clauses(node, clauses)
+            return kept
         if isinstance(edit, TakeBlock):
-            raise sites.error(small, "TakeBlock on a statement that has no blocks")
-        if isinstance(edit, DropStatement):
-            sites.skip(small)
-            continue
-        for later in line.body[index:]:
-            sites.skip(later)
-        return Fate(cut=True, raised=edit if isinstance(edit, Raise) else None, keep=tuple(keep))
-    return Fate(keep=tuple(keep)) if len(keep) < len(line.body) else None
+            return self._take(node, edit, row, lead, indent)
+        return self._gone(row.first, row.last, edit, lead, indent)
+
+    def _gone(self, first: int, last: int, edit: object, lead: Lines, indent: str) -> Left:
+        """Whole lines go, and a named error may take their place."""
+        if isinstance(edit, Raise):
+            newline = self._source.newline
+            self._patches.replace_lines(first, last, f"{indent}{_error(edit)}{newline}")
+            return Left(self._layout.detached(lead, indent), [], cut=True)
+        self._patches.drop_lines(range(first, last + 1))
+        if isinstance(edit, DropTail):
+            # With all that is above it.
+            self._patches.drop_lines(lead)
+            return Left(None, [], cut=True)
+        return Left(None, [])
+
+    # Small statements
+
+    def _line(self, row: Row, lead: Lines, indent: str) -> Left:
+        """What is left of small statements that fill their lines."""
+        keep, edit = self._small(row.body)
+        if not keep:
+            return self._gone(row.first, row.last, edit, lead, indent)
+        self._trim(row.body, keep, edit)
+        return Left(lead, [], cut=isinstance(edit, DropTail | Raise))
+
+    def _small(self, body: Sequence[ast.stmt]) -> tuple[list[ast.stmt], object]:
+        """The small statements of one line that stay, and the edit that decides about the others."""
+        keep: list[ast.stmt] = []
+        last: object = None
+        for node in body:
+            edit = self._sites.decisive(node)
+            if isinstance(edit, TakeBlock):
+                raise self._sites.error(node, "TakeBlock on a statement that has no blocks")
+            if edit is None:
+                keep.append(node)
+                if self._sites.touched(node):
+                    self._expressions.statement(node)
+                continue
+            last = edit
+            if not isinstance(edit, DropStatement):
+                break
+        return keep, last
+
+    def _trim(self, body: Sequence[ast.stmt], keep: list[ast.stmt], edit: object) -> None:
+        """Take small statements out of their line."""
+        if len(keep) == len(body):
+            return
+        places = [self._source.place(node) for node in body]
+        start, end = places[0][0], places[-1][1]
+        # One more semicolon may follow, and nothing else.
+        for token in self._source.tokens(end, self._source.starts[1 + (body[-1].end_lineno or 0)]):
+            end = token[1]
+        left: list[tuple[int, int]] = []
+        for index, node in enumerate(body):
+            if node in keep:
+                left.append((places[index][0], places[index][1] if node is keep[-1] else places[index + 1][0]))
+        self._patches.drop(start, end, left)
+        if isinstance(edit, Raise):
+            self._patches.replace(end, end, f"; {_error(edit)}" if keep else _error(edit))
+        elif not keep:
+            self._patches.replace(end, end, "pass")
+
+    # Compound statements
+
+    def _inside(self, clause: Clause) -> Left:
+        """Apply the edits to the block of a clause."""
+        if clause.inline:
+            keep, edit = self._small(clause.body)
+            self._trim(clause.body, keep, edit)
+            return Left([], [])
+        return self._block(clause.body, clause.above[0] if clause.above else self._first(clause), clause.last)
+
+    def _first(self, clause: Clause) -> int:
+        return self._layout.rows(clause.body[:1])[0].first
+
+    def _clauses(self, node: ast.stmt, clauses: list[Clause]) -> None:
+        """Apply the edits to a statement that stays."""
+        dropped: set[str] = set()
+        for edit in self._sites.statement(node):
+            if isinstance(edit, DropBlock):
+                self._sites.applied(edit)
+                self._part(node, edit.block)
+                dropped.add(edit.block)
+        if "body" in dropped:
+            raise self._sites.error(node, "DropBlock cannot drop the body")
+        left = [clause for clause in clauses if clause.name not in dropped]
+        names = {clause.name.partition(":")[0] for clause in left}
+        if isinstance(node, ast.Try) and "handler" not in names and ("orelse" in names or "finalbody" not in names):
+            raise self._sites.error(node, "DropBlock leaves a `try` without handlers")
+        self._expressions.statement(node)
+        for clause in clauses:
+            if clause.name in dropped:
+                self._patches.drop_lines([*clause.lead, *range(clause.first, clause.last + 1)])
+            elif any(map(self._sites.touched, clause.body)):
+                self._stays(clause)
+
+    def _part(self, node: ast.stmt, block: str) -> Clause | None:
+        """The clause of a statement that an edit names; None for an ``orelse`` that it does not have.
+
+        Raises:
+            RewriteError: no statement of this kind has such a block.
+        """
+        found = next((c for c in self._layout.clauses(node) if c.name == block), None)
+        if found is None and (block != "orelse" or not hasattr(node, block)):
+            raise self._sites.error(node, f"{type(node).__name__} has no block {block!r}")
+        return found
+
+    def _stays(self, found: Clause) -> None:
+        """Apply the edits to a clause of a statement that stays."""
+        _, clause, edit = self._follow(found)
+        if clause is None:
+            return
+        if isinstance(edit, Raise):
+            indent, newline = self._source.indent(clause.first), self._source.newline
+            text = f"{indent}else:{newline}{indent}    {_error(edit)}{newline}"
+            self._patches.replace_lines(clause.first, clause.last, text)
+        elif clause.arm is not None:
+            self._clauses(clause.arm, self._layout.clauses(clause.arm))
+        else:
+            self._inside(clause)
+
+    def _follow(self, clause: Clause) -> tuple[Lines, Clause | None, Raise | None]:
+        """What is left of a clause when edits have settled the `elif` that it is: its lines above, the clause, an error in its place."""
+        lead, indent = clause.lead, self._source.indent(clause.first)
+        while clause.arm is not None and (edit := self._sites.decisive(clause.arm)) is not None:
+            arm = clause.arm
+            if isinstance(edit, TakeBlock) and edit.block not in ("body", "orelse"):
+                raise self._sites.error(arm, f"an `elif` has no block {edit.block!r}")
+            if isinstance(edit, Raise):
+                return self._layout.detached(lead, indent), clause, edit
+            body, *others = self._layout.clauses(arm)
+            if isinstance(edit, TakeBlock) and edit.block == "body":
+                self._patches.drop_lines(range(body.last + 1, clause.last + 1))
+                start, end = self._source.place(arm)[0], self._source.place(body.body[0])[0]
+                _, test = self._source.parentheses(self._source.place(arm.test), start, end)
+                self._patches.replace(start, test[1], "else")
+                return lead, body, None
+            if not others or not isinstance(edit, TakeBlock):
+                self._patches.drop_lines([*lead, *range(clause.first, clause.last + 1)])
+                return [], None, None
+            self._patches.drop_lines(range(clause.first, body.last + 1))
+            clause = others[0]
+            lead = self._layout.join(self._layout.detached(lead, indent), clause.lead)
+        return lead, clause, None
+
+    def _take(self, node: ast.stmt, edit: TakeBlock, row: Row, lead: Lines, indent: str) -> Left:
+        """One block takes the place of its statement."""
+        clause = self._part(node, edit.block)
+        error: Raise | None = None
+        own: Lines = []
+        if clause is not None:
+            own, clause, error = self._follow(clause)
+        if clause is None:
+            return self._gone(row.first, row.last, None, lead, indent)
+        own = self._layout.without_leading_blanks(own)
+        self._patches.drop_lines(line for line in range(row.first, clause.first) if line not in clause.lead + own)
+        if error is not None:
+            self._gone(clause.first, row.last, error, [], indent)
+            return Left([*lead, *own], [])
+        if clause.arm is not None:
+            start = self._source.place(clause.arm)[0]
+            self._patches.replace(start, start + len("el"), "")
+            self._clauses(clause.arm, self._layout.clauses(clause.arm))
+            return Left([*lead, *own], [])
+        inside = self._inside(clause)
+        self._patches.drop_lines(range(clause.last + 1, row.last + 1))
+        if clause.inline:
+            start = self._source.starts[clause.first] + len(indent)
+            self._patches.drop(start, self._source.place(clause.body[0])[0])
+            return Left([*lead, *own], [])
+        top = clause.above[0] if clause.above else self._first(clause)
+        self._patches.drop_lines(range(clause.first, top))
+        old = self._source.indent(self._first(clause))
+        self._patches.dedent(clause.body, range(top, clause.last + 1), old, indent)
+        return Left(
+            [*lead, *own, *self._layout.without_leading_blanks(inside.lead or [])],
+            self._layout.without_trailing_blanks(inside.footer),
+        )
 
 
-def _trim(body: Sequence[cst.BaseSmallStatement], fate: Fate) -> list[cst.BaseSmallStatement]:
-    kept = [body[index] for index in fate.keep]
-    if fate.raised is not None:
-        kept.append(raise_small(fate.raised))
-    if kept:
-        kept[-1] = kept[-1].with_changes(semicolon=cst.MaybeSentinel.DEFAULT)
-        # A statement that was last may have no semicolon of its own before the error: LibCST adds `; `.
-    return kept
-
-
-def _replacement(statement: Statement, fate: Fate, sites: Sites) -> tuple[list[Statement], Lines]:
-    """What takes a statement's place, and the comment lines that follow it."""
-    if isinstance(statement, cst.SimpleStatementLine):
-        if fate.keep:
-            return [statement.with_changes(body=_trim(statement.body, fate))], ()
-    elif fate.block is not None:
-        return taken(statement, fate.block, sites)
-    if fate.raised is not None:
-        return [raise_statement(fate.raised, detached(statement.leading_lines))], ()
-    return [], ()
-
-
-def _settle(
-    updated: cst.CSTNode, fates: dict[int, Fate], first: int, last: int, sites: Sites, chunk: Chunk
-) -> cst.CSTNode:
-    body: Sequence[Statement] = updated.body  # type: ignore[attr-defined]
-    out: list[Statement] = []
-    waiting: Lines = ()
-    seam = False  # A statement went between `waiting` and what comes next.
-
-    for index in range(first, last):
-        statement, fate = body[index], fates.get(index)
-        new, after = ([statement], ()) if fate is None else _replacement(statement, fate, sites)
-        opens = chunk.opens and not out
-        if new:
-            lines = new[0].leading_lines
-            lines = join(waiting, lines, opens=opens) if seam else (*waiting, *lines)
-            out.append(new[0].with_changes(leading_lines=lines) if waiting or seam else new[0])
-            out.extend(new[1:])
-            waiting, seam = after, False
-        elif fate is not None and not fate.cut:
-            lines = tuple(statement.leading_lines)
-            if not (chunk.top and index == first):
-                lines = detached(lines)
-            waiting = join(waiting, lines, opens=opens) if seam else (*waiting, *lines)
-            waiting, seam = (*waiting, *after), True
-        if fate is not None and fate.cut:
-            break
-    return _close(updated, out, waiting, seam, first, last, chunk)
-
-
-def _close(
-    updated: cst.CSTNode, out: list[Statement], waiting: Lines, seam: bool, first: int, last: int, chunk: Chunk
-) -> cst.CSTNode:
-    """Put the lines that no statement is left for where they belong, and `pass` into an empty block."""
-    before: Sequence[Statement] = updated.body[:first]  # type: ignore[attr-defined]
-    if chunk.whole and not out:
-        filler = cst.SimpleStatementLine([cst.Pass()], leading_lines=without_trailing_blanks(waiting))
-        out, waiting = [filler], ()
-    if chunk is INNER:
-        assert isinstance(updated, cst.IndentedBlock)
-        footer = (*without_trailing_blanks(waiting), *updated.footer)
-        return updated.with_changes(body=[*before, *out], footer=footer)
-    end: Statement = updated.body[last]  # type: ignore[attr-defined]
-    lines = tuple(end.leading_lines)
-    if seam and chunk.closes:
-        waiting = without_trailing_blanks((*waiting, *lines))
-    elif seam:
-        waiting = join(waiting, lines, opens=chunk.opens and not out)
-    else:
-        waiting = (*waiting, *lines)
-    return updated.with_changes(body=[*before, *out, end.with_changes(leading_lines=waiting)])
+def _error(edit: Raise) -> str:
+    """``raise RuntimeError("<message>")``."""
+    # JSON's escapes are Python's too, and the quotes are the ones upstream uses.
+    literal = json.dumps(edit.message, ensure_ascii=False).replace("\x7f", "\\x7f")
+    return f"raise {edit.error}({literal})"

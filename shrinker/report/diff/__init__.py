@@ -8,18 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from shrinker.report.diff.difference import Pair, Side
-from shrinker.report.diff.files import changed_files, commit_notes, line_counts, moved_files, text_changes
+from shrinker.report.diff.difference import Pair
+from shrinker.report.diff.files import changed_files, commit_rows, moved_files, text_changes
 from shrinker.report.diff.offered import offered_changes
 from shrinker.report.diff.parts import (
+    data_changes,
     decision_changes,
     dependency_changes,
     growth,
     kernel_changes,
-    table_changes,
     uncertain_changes,
 )
 from shrinker.report.diff.risks import mechanism_changes
+from shrinker.report.diff.side import Side
 from shrinker.report.diff.symbols import moved_symbols
 from shrinker.report.diff.values import Identified, Review
 from shrinker.source.repository import Told
@@ -42,28 +43,26 @@ def review(old: Side, new: Side, told: Sequence[Told] = (), notes: Sequence[str]
     kept, removed = moved_files(pair)
     symbols_kept, symbols_removed = moved_symbols(pair)
     flags, endpoints = offered_changes(pair)
-    return Review(
-        old=_identified(old),
-        new=_identified(new),
-        notes=(*notes, *_missing(old), *_missing(new)),
-        rules=pair.changed_rules(),
-        uncertain=uncertain_changes(pair),
-        kept=kept,
-        removed=removed,
-        symbols_kept=symbols_kept,
-        symbols_removed=symbols_removed,
-        changed=changed_files(pair, line_counts(texts)),
-        decisions=decision_changes(pair),
-        commits=commit_notes(pair),
-        flags=flags,
-        endpoints=endpoints,
-        growth=growth(pair),
-        dependencies=dependency_changes(pair),
-        tables=table_changes(pair),
-        kernels=kernel_changes(pair),
-        risks=mechanism_changes(pair),
-        text=texts,
-    )
+    tables = {
+        "rules": pair.changed_rules(),
+        "uncertain": uncertain_changes(pair),
+        "kept": kept,
+        "removed": removed,
+        "symbols_kept": symbols_kept,
+        "symbols_removed": symbols_removed,
+        "changed": changed_files(pair, texts),
+        "decisions": decision_changes(pair),
+        "commits": commit_rows(pair),
+        "flags": flags,
+        "endpoints": endpoints,
+        "growth": growth(pair),
+        "dependencies": dependency_changes(pair),
+        "data": data_changes(pair),
+        "kernels": kernel_changes(pair),
+        "risks": mechanism_changes(pair),
+    }
+    missing = (*_missing(old), *_missing(new))
+    return Review(_identified(old), _identified(new), (*notes, *missing), tables, texts)
 
 
 def _identified(side: Side) -> Identified:

@@ -1,29 +1,18 @@
-"""Two generated trees that are compared, or their locks, with everything that their runs left, each part read when it is asked for; what both
-have in common and what not, and the words in which a reason is told.
-"""
+"""Two generated trees that are compared: what both have in common and what not, and the words in which a reason is told."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
-from shrinker.program.answers import SYMBOLS
-from shrinker.program.saved import load_graph
-from shrinker.program.symbols.why import Symbols, load_symbols
-from shrinker.program.why import FileChains, Step
-from shrinker.report.diff.values import Cause, Change, Reason
+from shrinker.program.why import Step
+from shrinker.report.diff.side import Side, unnumbered
+from shrinker.report.diff.values import Cause, Reason, Row
 from shrinker.source.repository import Told
-from shrinker.values.manifest import Manifest
 from shrinker.values.outcome import EmittedFile
-from shrinker.values.upstream import UpstreamTree
 
-GRAPH = "graph.json"
-WOULD = " would remove it, but "
-"""How the graph tells of a file that a rule removes and that stays."""
 _MOST_COMMITS = 12
 _TELLING = 6
 """Characters of a line that is more than a bracket."""
@@ -36,109 +25,6 @@ _NO_RULES = {
 """Roots of symbols that no rule makes."""
 Has = TypeVar("Has")
 _OTHERWISE = {"now": "before", "before": "any more"}
-
-
-@dataclass
-class Side:
-    """A generated tree, or only its lock."""
-
-    name: str
-    """As it was asked for."""
-    manifest: Manifest
-    folder: Path | None
-    """The tree; None when only its lock is there."""
-    reports: Path | None
-    """Reports of the same run; None when there are none."""
-    upstream: UpstreamTree | None
-    """What it was generated from; None when that cannot be read."""
-    _lines: dict[str, list[str]] = field(default_factory=dict, repr=False)
-
-    @cached_property
-    def files(self) -> Mapping[str, EmittedFile]:
-        """Files of the tree by path."""
-        return {file.path: file for file in self.manifest.files}
-
-    def read(self, path: str) -> bytes:
-        """Bytes of a generated file; empty when the tree is not there or has no such file."""
-        return (self.folder / path).read_bytes() if self.folder is not None and path in self.files else b""
-
-    def read_upstream(self, path: str) -> bytes:
-        """Bytes of upstream's file; empty where it has none or cannot be read."""
-        return self.upstream.read(path) if self.upstream is not None and path in self.upstream.by_path else b""
-
-    def upstream_hash(self, path: str) -> str | None:
-        """SHA-256 of upstream's file; None when upstream has none or cannot be read."""
-        if self.upstream is not None:
-            file = self.upstream.by_path.get(path)
-            return file.sha256 if file is not None else None
-        kept = self.files.get(path)
-        return kept.sha256 if kept is not None and not kept.changed else None
-
-    def has_upstream(self, path: str) -> bool | None:
-        """Whether upstream has the file; None when nothing tells."""
-        if self.upstream is not None:
-            return path in self.upstream.by_path
-        if path in self.files:
-            return self.files[path].lines_before > 0 or not self.files[path].changed
-        return path in self.graph["removed"] if self.graph else None
-
-    def upstream_lines(self, path: str) -> Sequence[str]:
-        """Lines of upstream's file without the blanks around them; none where it cannot be read."""
-        found = self._lines.get(path)
-        if found is None:
-            text = self.read_upstream(path).decode("utf-8", "replace")
-            found = self._lines[path] = [row.strip() for row in text.split("\n")]
-        return found
-
-    @cached_property
-    def graph(self) -> dict[str, Any]:
-        """The saved graph; empty without reports."""
-        return load_graph(self.reports / GRAPH) if self.reports is not None else {}
-
-    @cached_property
-    def symbols(self) -> Symbols | None:
-        """The saved search of symbols; None without one."""
-        return load_symbols(self.reports / SYMBOLS) if self.reports is not None else None
-
-    @cached_property
-    def chains(self) -> FileChains | None:
-        """Chains to kept files."""
-        return FileChains(self.graph) if self.graph else None
-
-    @cached_property
-    def live_nodes(self) -> frozenset[str]:
-        """Ends of the edges of the file graph and of that of symbols, there without lines in the names of statements."""
-        nodes = self.graph.get("nodes", ())
-        files = {nodes[end] for edge in self.graph.get("edges", ()) for end in edge[:2]}
-        pairs = self.symbols.edges() if self.symbols is not None else ()
-        return frozenset(files.union(unnumbered(end) for pair in pairs for end in pair))
-
-    @cached_property
-    def rescued(self) -> Mapping[str, str]:
-        """Path of each file that a rule removes and that stays, to what needs it."""
-        rows = self.graph.get("uncertain", ())
-        return {path: reason for path, line, reason in rows if not line and WOULD in reason}
-
-    def report(self, name: str) -> Any:
-        """A JSON report; None when it is not there or not JSON."""
-        if self.reports is None:
-            return None
-        try:
-            return json.loads((self.reports / name).read_text("utf-8"))
-        except (OSError, ValueError):
-            return None
-
-    @cached_property
-    def rules(self) -> dict[str, list[str]] | None:
-        """Kind and hash of each rule; None for reports of an older shrinker."""
-        found = self.report("rules.json")
-        return found["rules"] if isinstance(found, dict) and isinstance(found.get("rules"), dict) else None
-
-
-def unnumbered(node: str) -> str:
-    """A node's name; a statement that binds nothing is named by its line, which moves."""
-    head, _, last = node.rpartition(".")
-    return f"{head}.#" if last.isdigit() else node
 
 
 @dataclass
@@ -180,16 +66,21 @@ class Pair:
         more = (f"and {len(rows) - _MOST_COMMITS} more",) if len(rows) > _MOST_COMMITS else ()
         return (*rows[:_MOST_COMMITS], *more)
 
-    def changed_rules(self) -> tuple[Change, ...]:
+    def changed_rules(self) -> tuple[Row, ...]:
         """Rules that only one side has, or that differ."""
         before, after = self.old.manifest, self.new.manifest
         if (before.rules_hash, before.profile) == (after.rules_hash, after.profile):
             return ()
         one, other = self.old.rules, self.new.rules
         if one is None or other is None:
-            return (Change("(which ones is not recorded)", "changed", reason="one side's reports have no rules.json"),)
-        rows = (Change(name, fate(old, new), where=(new or old or [""])[0]) for name, old, new in compared(one, other))
-        return tuple(rows) or (Change("(comments or order)", "changed"),)
+            why = Reason("rule", "one side's reports have no rules.json")
+            return (Row("(which ones is not recorded)", "changed", reason=why),)
+        why = Reason("rule")
+        rows = (
+            Row(name, fate(old, new), after=(new or old or [""])[0], reason=why)
+            for name, old, new in compared(one, other)
+        )
+        return tuple(rows) or (Row("(comments or order)", "changed", reason=why),)
 
     @cached_property
     def moved_rules(self) -> frozenset[str]:
@@ -247,6 +138,15 @@ class Pair:
         if changed is None:
             return Reason("unknown", f"{who}, at {_place(step)}", chain)
         return Reason("reach", f"{who}, at {_place(step)}, in a file that upstream did not change", chain)
+
+    def changed_by(self, path: str) -> Reason:
+        """Whether upstream changed a file; nothing where that cannot be said."""
+        changed = self.upstream_changed(path)
+        if not changed:
+            return Reason() if changed is None else Reason("reach", "upstream did not change the file")
+        there = self.old.has_upstream(path), self.new.has_upstream(path)
+        words = {(False, True): "added", (True, False): "removed"}.get((bool(there[0]), bool(there[1])), "changed")
+        return Reason("upstream", f"upstream {words} the file{self.by(path)}")
 
     def by(self, path: str) -> str:
         """The commits that touched a file, in brackets; empty where none is known."""

@@ -8,12 +8,13 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import islice
 
-from shrinker.report.diff.difference import Pair, Side, some
-from shrinker.report.diff.values import CommitNote, FileChange, FileMove, Reason, TextChange
+from shrinker.report.diff.difference import Pair, some
+from shrinker.report.diff.side import Side
+from shrinker.report.diff.values import Reason, Row, TextChange
 from shrinker.values.outcome import EmittedFile
 
 _PLACE = re.compile(r"used at (\S+?):\d+")
-OWN = "shrinker writes this file itself"
+_OWN = Reason("shrinker", "shrinker writes this file itself")
 """Why the notice of what was changed differs, and the like."""
 _CONTEXT = 3
 _FIRST = re.compile(r"(?<=[-+])\d+")
@@ -22,41 +23,52 @@ _MOST_LINES = 20_000
 """A data file with more lines is told by its size: no one reads it, and comparing it takes minutes."""
 
 
-def moved_files(pair: Pair) -> tuple[tuple[FileMove, ...], tuple[FileMove, ...]]:
+def moved_files(pair: Pair) -> tuple[tuple[Row, ...], tuple[Row, ...]]:
     """Files that only the new tree has, and those that only the old one has."""
-    kept: list[FileMove] = []
-    removed: list[FileMove] = []
+    kept: list[Row] = []
+    removed: list[Row] = []
     for path, one, other in pair.differing():
         if one is None and other is not None:
-            kept.append(FileMove(path, other.lines_after, _newly_kept(pair, path), pair.commits(path)))
+            kept.append(_row(pair, path, "added", f"{other.lines_after:,}", _newly_kept(pair, path)))
         elif one is not None and other is None:
-            removed.append(FileMove(path, one.lines_after, _newly_removed(pair, path), pair.commits(path)))
+            removed.append(_row(pair, path, "removed", f"{one.lines_after:,}", _newly_removed(pair, path)))
     return tuple(kept), tuple(removed)
 
 
-def changed_files(pair: Pair, counts: dict[str, tuple[int, int]]) -> tuple[FileChange, ...]:
+def changed_files(pair: Pair, texts: Sequence[TextChange]) -> tuple[Row, ...]:
     """Files of both trees with different content, those first that upstream did not change.
 
     Args:
-        counts: lines added and removed, by path.
+        texts: the diffs of all files.
     """
-    rows: list[FileChange] = []
+    counts = {text.path: Counter(row[:1] for row in text.text.split("\n")[2:]) for text in texts}
+    rows: list[Row] = []
     for path, one, other in pair.differing():
-        if one is None or other is None:
-            continue
-        added, removed = counts.get(path, (0, 0))
-        own = _written_here(pair.new, path)
-        upstream = None if own else pair.upstream_changed(path)
-        text = OWN if own else "" if upstream else _other_decisions(pair, path)
-        rows.append(FileChange(path, added, removed, upstream, text, pair.commits(path)))
-    return tuple(sorted(rows, key=lambda row: (row.upstream is True, row.path)))
+        if one is not None and other is not None:
+            count = counts.get(path, Counter())
+            rows.append(_row(pair, path, "changed", f"+{count['+']} -{count['-']}", _changed(pair, path)))
+    return tuple(sorted(rows, key=lambda row: (row.reason.cause == "upstream", row.path)))
 
 
-def commit_notes(pair: Pair) -> tuple[CommitNote, ...]:
-    """Commits that touched a file of one of the trees, the newest first."""
+def _row(pair: Pair, path: str, kind: str, lines: str, reason: Reason) -> Row:
+    return Row(path, kind, after=lines, path=path, reason=reason, commits=pair.commits(path))
+
+
+def _changed(pair: Pair, path: str) -> Reason:
+    if _written_here(pair.new, path):
+        return _OWN
+    if pair.upstream_changed(path):
+        return Reason("upstream")
+    return _other_decisions(pair, path)
+
+
+def commit_rows(pair: Pair) -> tuple[Row, ...]:
+    """Commits that touched a file of one of the trees, the newest first; with how many they touched."""
     known = pair.old.files.keys() | pair.new.files.keys()
     rows = [(told, len(known & set(told.paths))) for told in pair.told]
-    return tuple(CommitNote(told.hash, told.number, told.subject, count) for told, count in rows if count)
+    return tuple(
+        Row(told.number or told.hash[:10], "commit", told.subject, f"{count:,}") for told, count in rows if count
+    )
 
 
 def _written_here(side: Side, path: str) -> bool:
@@ -66,7 +78,7 @@ def _written_here(side: Side, path: str) -> bool:
 def _newly_kept(pair: Pair, path: str) -> Reason:
     steps = pair.new.chains.to(path) if pair.new.chains is not None else ()
     if _written_here(pair.new, path):
-        return Reason("reach", OWN)
+        return _OWN
     before = pair.old.has_upstream(path)
     if before is False:
         reason = pair.reached(steps) if steps and pair.old.graph else None
@@ -99,7 +111,7 @@ def _rescued(pair: Pair, path: str, found: Reason) -> Reason:
 def _newly_removed(pair: Pair, path: str) -> Reason:
     steps = pair.old.chains.to(path) if pair.old.chains is not None else ()
     if _written_here(pair.old, path):
-        return Reason("reach", OWN)
+        return _OWN
     after = pair.new.has_upstream(path)
     if after is False:
         moved = _same_content(pair.new, pair.old.upstream_hash(path))
@@ -127,15 +139,15 @@ def _same_content(side: Side, sha256: str | None) -> str:
     return found[0] if len(found) == 1 else ""
 
 
-def _other_decisions(pair: Pair, path: str) -> str:
+def _other_decisions(pair: Pair, path: str) -> Reason:
     """What was decided otherwise in a file that upstream did not change."""
     if not pair.old.graph or not pair.new.graph:
-        return "the reports of one side are not there"
+        return Reason("unknown", "the reports of one side are not there")
     before, after = (Counter(row[1] for row in side.graph["decisions"].get(path, ())) for side in (pair.old, pair.new))
     rows = [f"{rule} {before[rule]} → {after[rule]}" for rule in sorted(before | after) if before[rule] != after[rule]]
     if rows:
-        return f"decisions by rule: {some(rows, 6)}"
-    return "what the rest of the tree names of it differs: see the symbols"
+        return Reason("reach", f"decisions by rule: {some(rows, 6)}")
+    return Reason("reach", "what the rest of the tree names of it differs: see the symbols")
 
 
 def text_changes(pair: Pair) -> tuple[TextChange, ...]:
@@ -143,15 +155,6 @@ def text_changes(pair: Pair) -> tuple[TextChange, ...]:
     if pair.old.folder is None or pair.new.folder is None:
         return ()
     return tuple(TextChange(path, _of(pair, path, one, other)) for path, one, other in pair.differing())
-
-
-def line_counts(changes: Sequence[TextChange]) -> dict[str, tuple[int, int]]:
-    """Lines added and removed, by path."""
-    out: dict[str, tuple[int, int]] = {}
-    for change in changes:
-        rows = change.text.split("\n")[2:]
-        out[change.path] = (sum(row.startswith("+") for row in rows), sum(row.startswith("-") for row in rows))
-    return out
 
 
 def _of(pair: Pair, path: str, one: EmittedFile | None, other: EmittedFile | None) -> str:

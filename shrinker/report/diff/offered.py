@@ -12,8 +12,9 @@ from shrinker.program.interface.endpoints import Endpoint, read_endpoints
 from shrinker.program.interface.flags import WORDS as FLAGS
 from shrinker.program.interface.flags import Flag, read_flags
 from shrinker.program.interface.syntax import Syntax
-from shrinker.report.diff.difference import Pair, Side, fate, some
-from shrinker.report.diff.values import Change
+from shrinker.report.diff.difference import Pair, fate, some
+from shrinker.report.diff.side import Side
+from shrinker.report.diff.values import Reason, Row
 from shrinker.syntax.names import last_name
 from shrinker.values.upstream import module_name
 
@@ -21,7 +22,7 @@ _MODELS = re.compile(rb"\bBaseModel\b")
 _ROOT = "BaseModel"
 
 
-def offered_changes(pair: Pair) -> tuple[tuple[Change, ...], tuple[Change, ...]]:
+def offered_changes(pair: Pair) -> tuple[tuple[Row, ...], tuple[Row, ...]]:
     """Changes of flags, and of endpoints with the fields of their models; nothing when a tree is not there."""
     if pair.old.folder is None or pair.new.folder is None:
         return (), ()
@@ -54,29 +55,29 @@ class _Offered:
         """Each thing with its place; its key names what it is and its module first."""
         found: _Rows = {}
         for key, what, line in rows:
-            found.setdefault(key, (what, f"{self._modules[key[1]]}:{line}"))
+            found.setdefault(key, (what, self._modules[key[1]], line))
         return found
 
 
-_Rows = dict[tuple[str, ...], tuple[Any, str]]
+_Rows = dict[tuple[str, ...], tuple[Any, str, int]]
 _Compare = Callable[[Any, Any], tuple[str, str] | None]
 
 
-def _compare(old: _Rows, new: _Rows, changed: _Compare, pair: Pair) -> Iterator[Change]:
+def _compare(old: _Rows, new: _Rows, changed: _Compare, pair: Pair) -> Iterator[Row]:
     for key in sorted(old.keys() | new.keys()):
         subject = f"{key[2]} {key[3]}" if key[0] == "endpoint" else ".".join(key[2:]) if key[0] == "field" else key[3]
         kind = fate(key in old, key in new)
-        what, where = new.get(key) or old[key]
+        what, path, line = new.get(key) or old[key]
         alone = {"removed": (_said(what), ""), "added": ("", _said(what))}
         texts = alone[kind] if kind in alone else changed(old[key][0], what)
         if texts is not None:
-            yield Change(subject, kind, *texts, where, _why(pair, where, key, removed=kind == "removed"))
+            yield Row(subject, kind, *texts, path, line, reason=_why(pair, path, key, removed=kind == "removed"))
 
 
-def _moved(changes: Iterable[Change]) -> Iterator[Change]:
+def _moved(changes: Iterable[Row]) -> Iterator[Row]:
     """The changes, flags that one module lost and another got told in one row."""
     rows = list(changes)
-    gone: dict[tuple[str, str], list[Change]] = {}
+    gone: dict[tuple[str, str], list[Row]] = {}
     for row in rows:
         if row.kind == "removed":
             gone.setdefault((row.subject, row.before), []).append(row)
@@ -86,10 +87,9 @@ def _moved(changes: Iterable[Change]) -> Iterator[Change]:
         if row.kind == "added" and (same := gone.get((row.subject, row.after))):
             other = same.pop(0)
             told |= {id(row), id(other)}
-            places = (other.where.rpartition(":")[0], row.where.rpartition(":")[0])
-            pairs.setdefault(places, []).append(row.subject)
+            pairs.setdefault((other.path, row.path), []).append(row.subject)
     for (before, after), names in sorted(pairs.items()):
-        yield Change(some(names), "moved", before, after, after, f"{len(names)} as they were")
+        yield Row(some(names), "moved", before, after, after, reason=Reason("reach", f"{len(names)} as they were"))
     yield from (row for row in rows if id(row) not in told)
 
 
@@ -119,20 +119,17 @@ def _flag_change(old: Flag, new: Flag) -> tuple[str, str] | None:
     return ("; ".join(before), "; ".join(after)) if before or after else None
 
 
-def _why(pair: Pair, where: str, key: tuple[str, ...], *, removed: bool) -> str:
+def _why(pair: Pair, path: str, key: tuple[str, ...], *, removed: bool) -> Reason:
     """The rule that took it, where the side's own interface report tells; else whether upstream changed the file."""
-    path = where.rpartition(":")[0]
     report = (pair.new if removed else pair.old).report("interface.json") or {}
     name = f"{key[2]} {key[3]}" if key[0] == "endpoint" else key[3]
     rows = [*report.get("flags", ()), *report.get("endpoints", ())]
     rule = next((row["rule"] for row in rows if row["subject"] == name and row["path"] == path), "")
     if rule and removed:
-        return f"rule {rule} takes it"
+        return Reason("rule", f"rule {rule} takes it")
     if rule and key[0] != "flag":
-        return f"rule {rule} took it before"
-    changed = pair.upstream_changed(path)
-    said = f"upstream changed the file{pair.by(path)}" if changed else "upstream did not change the file"
-    return said if changed is not None else ""
+        return Reason("rule", f"rule {rule} took it before")
+    return pair.changed_by(path)
 
 
 def _fields(trees: dict[str, ast.Module]) -> Iterator[tuple[str, str, str, str, int]]:

@@ -8,13 +8,13 @@ import json
 import zlib
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import asdict, astuple
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from jinja2 import Environment
 
-from shrinker.report.diff.sections import first_sections, other_sections
+from shrinker.report.diff.sections import sections
 from shrinker.report.diff.values import FORMAT, Review, TextChange
 from shrinker.report.pages import cell, templates
 
@@ -58,17 +58,21 @@ def page(review: Review, repository: str = "") -> str:
         repository: address of upstream's; commits, pull requests and files link to it.
     """
     head = _head(review)
-    sections = [
-        {**asdict(section), "rows": [astuple(row) for row in section.rows], "first": first}
-        for first in (True, False)
-        for section in head["first" if first else "rest"]
+    shown = [
+        {"title": section.title, "columns": section.columns, "intro": section.intro, "first": section.first}
+        | {
+            "rows": [
+                (cells, row.fate, row.reason.cause, row.path, row.line, row.upstream, row.reason.chain)
+                for cells, row in zip(section.cells, section.rows, strict=True)
+            ]
+        }
+        for section in (*head["first"], *head["rest"])
     ]
-    moved = (*review.kept, *review.removed)
-    commits = {file.path: file.commits for file in moved} | {file.path: file.commits for file in review.changed}
+    commits = {row.path: row.commits for name in ("kept", "removed", "changed") for row in review.table(name)}
     data = {
-        "sections": sections,
+        "sections": shown,
         "files": [[change.path, change.text, commits.get(change.path, ())] for change in review.text],
-        "risks": sorted({(r.where.rpartition(":")[0], r.kind) for r in review.risks}),
+        "risks": sorted({(row.path, row.kind) for row in review.table("risks")}),
         "refs": [review.old.reference, review.new.reference],
         "repository": repository,
     }
@@ -79,15 +83,14 @@ def page(review: Review, repository: str = "") -> str:
 
 
 def _head(review: Review) -> dict[str, Any]:
+    moved = {name: review.table(name) for name in ("kept", "removed", "symbols_kept", "symbols_removed")}
+    found = sections(review)
     return {
         "review": review,
-        "first": first_sections(review),
-        "rest": other_sections(review),
-        "causes": Counter(
-            row.reason.cause
-            for rows in (review.kept, review.removed, review.symbols_kept, review.symbols_removed)
-            for row in rows
-        ),
+        "first": [section for section in found if section.first],
+        "rest": [section for section in found if not section.first],
+        "counts": {name: len(rows) for name, rows in {**moved, "changed": review.table("changed")}.items()},
+        "causes": Counter(row.reason.cause for rows in moved.values() for row in rows),
     }
 
 

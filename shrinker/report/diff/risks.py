@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 from shrinker.program.interface.syntax import marked
 from shrinker.report.diff.difference import Pair
-from shrinker.report.diff.values import Change
+from shrinker.report.diff.values import Reason, Row
 from shrinker.syntax.parsing import parsed
 
 _LOADS = {
@@ -40,9 +40,9 @@ _OPERATORS = {"register_custom_op", "direct_register_custom_op", "custom_op", "r
 _WORDS = re.compile("|".join([*_LOADS, *_LOOKS, *_SPACES, *_OPERATORS, "pickle", "__getattr__"]).encode())
 
 
-def mechanism_changes(pair: Pair) -> tuple[Change, ...]:
+def mechanism_changes(pair: Pair) -> tuple[Row, ...]:
     """New sites of dynamic mechanisms in the new tree."""
-    rows: list[Change] = []
+    rows: list[Row] = []
     for path, one, other in pair.differing():
         if other is None or not path.endswith(".py"):
             continue
@@ -51,17 +51,14 @@ def mechanism_changes(pair: Pair) -> tuple[Change, ...]:
             if known[kind, owner, text]:
                 known[kind, owner, text] -= 1
                 continue
-            rows.append(
-                Change(text, kind, where=f"{path}:{line}", after=owner, reason=_reason(pair, path, one is None))
-            )
+            rows.append(Row(text, kind, after=owner, path=path, line=line, reason=_reason(pair, path, one is None)))
     return tuple(rows)
 
 
-def _reason(pair: Pair, path: str, new: bool) -> str:
+def _reason(pair: Pair, path: str, new: bool) -> Reason:
     if new:
-        return "the file is new in the tree"
-    changed = pair.upstream_changed(path)
-    return f"upstream changed the file{pair.by(path)}" if changed else "the file kept less before"
+        return Reason("reach", "the file is new in the tree")
+    return pair.changed_by(path) if pair.upstream_changed(path) else Reason("reach", "the file kept less before")
 
 
 def _sites(data: bytes) -> Iterator[tuple[str, str, str, int]]:

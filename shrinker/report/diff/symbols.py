@@ -8,8 +8,9 @@ from dataclasses import dataclass
 
 from shrinker.program.symbols.why import Symbols
 from shrinker.program.why import Step
-from shrinker.report.diff.difference import Pair, Side, shown
-from shrinker.report.diff.values import Reason, SymbolMove
+from shrinker.report.diff.difference import Pair, shown
+from shrinker.report.diff.side import Side
+from shrinker.report.diff.values import Reason, Row
 from shrinker.syntax.parsing import parsed
 from shrinker.values.upstream import module_name
 
@@ -26,7 +27,7 @@ class _Unit:
     live: bool
 
 
-def moved_symbols(pair: Pair) -> tuple[tuple[SymbolMove, ...], tuple[SymbolMove, ...]]:
+def moved_symbols(pair: Pair) -> tuple[tuple[Row, ...], tuple[Row, ...]]:
     """Symbols newly kept and newly removed; what upstream did not touch comes first."""
     if pair.old.symbols is None or pair.new.symbols is None:
         return (), ()
@@ -39,18 +40,19 @@ def moved_symbols(pair: Pair) -> tuple[tuple[SymbolMove, ...], tuple[SymbolMove,
     dropped = {row.symbol: row for row in pair.new.symbols.dropped()}
     lost = {row.symbol: row for row in pair.old.symbols.dropped()}
 
-    def move(name: str, unit: _Unit, among: Iterable[str], reason: Reason) -> SymbolMove:
+    def move(name: str, unit: _Unit, among: Iterable[str], reason: Reason) -> Row:
         members = sum(other.startswith(f"{name}.") for other in among) if unit.kind == "class" else 0
+        kind = f"{unit.kind}, with {members} members" if members else unit.kind
         generated = text.line(pair.old if among is gone else pair.new, unit.path, name, generated=True)
-        commits = pair.commits(unit.path)
-        return SymbolMove(name, unit.kind, unit.path, unit.line, reason, members, generated, commits)
+        fate = "removed" if among is gone else "added"
+        return Row(name, fate, kind, "", unit.path, generated, unit.line, reason, pair.commits(unit.path))
 
     newly = [
         move(name, unit, kept, _newly_kept(pair, name, unit, name in old or name in lost, text))
         for name, unit in kept.items()
         if unit.owner not in kept
     ]
-    away: list[SymbolMove] = []
+    away: list[Row] = []
     for name, unit in gone.items():
         if unit.owner in gone:
             continue
@@ -99,9 +101,9 @@ def _steps(symbols: Symbols, number: int) -> tuple[Step, ...]:
     return chains[0].steps if chains else ()
 
 
-def _sorted(rows: Iterable[SymbolMove]) -> tuple[SymbolMove, ...]:
+def _sorted(rows: Iterable[Row]) -> tuple[Row, ...]:
     order = ("rule", "reach", "unknown", "upstream")
-    return tuple(sorted(rows, key=lambda row: (order.index(row.reason.cause), row.path, row.line)))
+    return tuple(sorted(rows, key=lambda row: (order.index(row.reason.cause), row.path, row.upstream)))
 
 
 class _Definitions:

@@ -32,10 +32,11 @@ def diff(world: World, *words: str, jobs: int = 1) -> Done:
 
 
 def told(world: World, *words: str) -> dict[str, Any]:
-    """What the command writes for programs."""
+    """What the command writes for programs, its tables with the rest."""
     done = diff(world, *words, "--json")
     assert done.code == 1, done.err
-    return dict(done.document)
+    document: dict[str, Any] = done.document
+    return {**document, **document["tables"]}
 
 
 def compared(world: World, trees: tuple[Path, Path]) -> dict[str, Any]:

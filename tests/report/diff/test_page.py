@@ -5,22 +5,13 @@ from pathlib import Path
 import pytest
 
 from shrinker.report.diff.pages import markdown, page
-from shrinker.report.diff.values import (
-    Change,
-    CommitNote,
-    FileChange,
-    FileMove,
-    Identified,
-    Reason,
-    Review,
-    SymbolMove,
-    TextChange,
-)
+from shrinker.report.diff.values import Identified, Reason, Review, Row, TextChange
 from tests.browser import ask
 
 ONE, TWO, OWN = "python/sglang/srt/one.py", "python/sglang/lang/two.py", "NOTICE"
 ROWS = "".join(f"-old_{n}\n+new_{n}\n" for n in range(200))
 REASON = Reason("reach", "sglang.srt.one now reaches it", ("root:a --import--> module:b  x.py:3",))
+UPSTREAM = Reason("upstream", "upstream changed the file (#12)")
 SIDE = Identified("a", "release:1", "", "deepseek", "0" * 64, "0.1.0", 1, 1, "v1")
 REPOSITORY = "https://example.org/sglang"
 
@@ -51,16 +42,21 @@ seen.narrow = $$("td").filter((one) => one.clientWidth < 40).length;
 
 @pytest.mark.parametrize("width", [1400, 500])
 def test_what_a_reviewer_does(tmp_path: Path, width: int) -> None:
-    changed = FileChange(ONE, 200, 200, True, commits=("#12", "0123456789"))
+    tables = {
+        "kept": (Row(TWO, "added", "", "1", TWO, reason=REASON),),
+        "symbols_kept": (Row("sglang.srt.one.new_9", "added", "function", "", ONE, 10, 7, REASON, ("#12",)),),
+        "changed": (
+            Row(ONE, "changed", "", "+200 -200", ONE, reason=UPSTREAM, commits=("#12", "0123456789")),
+            Row(OWN, "changed", "", "+1 -1", OWN, reason=Reason("shrinker", "shrinker writes this file itself")),
+        ),
+        "decisions": (Row("is_npu()", "added", "", "false by npu", ONE, upstream=3, reason=UPSTREAM),),
+        "commits": (Row("#12", "commit", "A subject", "1"),),
+        "risks": (Row("eval(x)", "evaluates a text", "", "f", TWO, 1, reason=Reason("reach", "the file is new")),),
+    }
     found = Review(
         SIDE,
         SIDE,
-        kept=(FileMove(TWO, 1, REASON),),
-        symbols_kept=(SymbolMove("sglang.srt.one.new_9", "function", ONE, 7, REASON, 0, 10, ("#12",)),),
-        changed=(changed, FileChange(OWN, 1, 1, None, "shrinker writes this file itself")),
-        decisions=(Change("is_npu()", "added", "", "false by npu", f"{ONE}:3", "upstream changed the file (#12)"),),
-        commits=(CommitNote("0123456789abcdef", "#12", "A subject", 1),),
-        risks=(Change("eval(x)", "evaluates a text", "", "f", f"{TWO}:1", "the file is new in the tree"),),
+        tables=tables,
         text=(
             TextChange(OWN, f"--- a/{OWN}\n+++ b/{OWN}\n@@ -1 +1 @@\n-a\n+b\n"),
             TextChange(TWO, f"--- /dev/null\n+++ b/{TWO}\n@@ -0,0 +1 @@\n+eval(x)\n"),
@@ -69,13 +65,13 @@ def test_what_a_reviewer_does(tmp_path: Path, width: int) -> None:
     )
     seen = ask(page(found, REPOSITORY), tmp_path / "page", width, ASKS)
     assert seen["wrong"] == []
-    assert "Files that shrinker writes1" in seen["contents"] and seen["contents"][-1] == "Unified diff by file3"
+    assert "Changed files2" in seen["contents"] and seen["contents"][-1] == "Unified diff by file3"
     assert seen["folded"] == 0
-    assert seen["first"] == ["Kept or removed for another reason than a change of upstream", "New risks"]
-    assert seen["all"] == [9, [OWN, TWO, ONE]]
-    assert seen["folder"][1] == [TWO] and seen["folder"][2].endswith("1 of 2")
+    assert seen["first"] == ["Files newly kept", "Symbols newly kept, in files that stay", "New risks"]
+    assert seen["all"] == [7, [OWN, TWO, ONE]]
+    assert seen["folder"][1] == [TWO] and seen["folder"][2] == "Files newly kept1"
     assert seen["fate"][1] == [TWO] and seen["cause"][1] == [TWO, ONE] and seen["risk"][1] == [TWO]
-    assert seen["word"] == [0, [ONE], "Kept or removed for another reason than a change of upstream0 of 2"]
+    assert seen["word"] == [0, [ONE], "Files newly kept0 of 1"]
     links = {
         f"{REPOSITORY}/pull/12",
         f"{REPOSITORY}/commit/0123456789",
@@ -94,8 +90,10 @@ def test_a_comment_never_passes_the_limit_and_says_what_was_cut(limit: int, rows
     found = Review(
         SIDE,
         SIDE,
-        kept=tuple(FileMove(f"python/kept{n}.py", 3, reason) for n in range(rows)),
-        changed=tuple(FileChange(f"python/file{n}.py", 1, 1, True) for n in range(rows + 1)),
+        tables={
+            "kept": tuple(Row(f"python/kept{n}.py", "added", reason=reason) for n in range(rows)),
+            "changed": tuple(Row(f"python/file{n}.py", "changed", reason=UPSTREAM) for n in range(rows + 1)),
+        },
         text=tuple(TextChange(f"python/file{n}.py", f"--- a\n+++ b\n+{n} " + "y" * 300 + "\n") for n in range(400)),
     )
     text = markdown(found, limit)
@@ -112,8 +110,10 @@ def test_nothing_of_upstream_becomes_markup() -> None:
     found = Review(
         SIDE,
         SIDE,
-        kept=(FileMove(name, 1, reason),),
-        risks=(Change(name, name, name, name, name, name),),
+        tables={
+            "kept": (Row(name, "added", path=name, reason=reason),),
+            "risks": (Row(name, name, name, name, name, reason=Reason("reach", name)),),
+        },
         text=(TextChange(name, f"+{name}\n```\n"),),
     )
     assert "alert" not in page(found)

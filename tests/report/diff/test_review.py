@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from shrinker.report.diff.values import Change
+from shrinker.report.diff.values import Row
 from tests.cli.small import FILES, RULES, World, small_world
 from tests.report.diff.compared import CUDA, SERVER, changed, compared, diff, second, told
 from tests.small import committed, git, write
@@ -43,7 +43,7 @@ def test_what_upstream_now_imports_is_kept_because_of_upstream(world: World) -> 
     assert fresh["text"].startswith("upstream added it")
     assert not found["removed"] and not found["rules"]
     server = _one(found["changed"], "path", SERVER)
-    assert server["upstream"] is True and (server["added"], server["removed"]) == (5, 0)
+    assert (server["reason"]["cause"], server["after"]) == ("upstream", "+5 -0")
 
 
 def test_what_upstream_drops_is_removed_because_of_upstream(world: World) -> None:
@@ -84,21 +84,21 @@ def test_symbols_that_come_and_go(world: World) -> None:
         + "MORE = spare()\nprint(KEPT, MORE)\n"
     )
     found = changed(world, {CUDA: first + "print(KEPT)\n"}, {CUDA: second})
-    kept = {row["name"]: row["reason"]["text"] for row in found["symbols_kept"]}
+    kept = {row["subject"]: row["reason"]["text"] for row in found["symbols_kept"]}
     assert kept["sglang.srt.cuda.new"] == "upstream added it"
     assert kept["sglang.srt.cuda.spare"].startswith("was there and removed; ")
     (gone,) = found["symbols_removed"]
-    assert (gone["name"], gone["reason"]["text"]) == ("sglang.srt.cuda.old", "upstream removed it")
+    assert (gone["subject"], gone["reason"]["text"]) == ("sglang.srt.cuda.old", "upstream removed it")
 
 
 def test_a_symbol_in_a_file_that_upstream_left_alone(world: World) -> None:
     """The one that upstream changed names it: that is where the reason points."""
     text = FILES[SERVER] + "from sglang.srt.cuda import spare\n\nprint(spare())\n"
     found = changed(world, {CUDA: "def start():\n    return 'cuda'\n\n\ndef spare():\n    return 1\n"}, {SERVER: text})
-    row = _one(found["symbols_kept"], "name", "sglang.srt.cuda.spare")
+    row = _one(found["symbols_kept"], "subject", "sglang.srt.cuda.spare")
     assert row["reason"]["cause"] == "upstream" and f"upstream changed {SERVER}:" in row["reason"]["text"]
     other = _one(found["changed"], "path", CUDA)
-    assert other["upstream"] is False and other["text"]
+    assert other["reason"]["cause"] == "reach" and other["reason"]["text"]
 
 
 INTERFACE = """
@@ -153,7 +153,7 @@ def test_flags_that_only_moved_are_one_row(world: World) -> None:
 
     found = changed(world, at("one"), at("two"))
     (row,) = found["flags"]
-    assert (row["kind"], row["subject"], row["reason"]) == ("moved", "--a, --b", "2 as they were")
+    assert (row["kind"], row["subject"], row["reason"]["text"]) == ("moved", "--a, --b", "2 as they were")
 
 
 def test_new_risks_and_kernels_but_not_those_that_were_there(world: World) -> None:
@@ -175,7 +175,7 @@ def test_a_platform_question_that_no_rule_names(world: World) -> None:
     write(world.rules, {"world.toml": RULES["world.toml"].replace('is_npu"', 'is_npu", "sglang.**.is_xpu"')})
     found = changed(world, {}, {UTILS: FILES[UTILS] + asks, SERVER: server})
     row = _one(found["risks"], "subject", "is_tpu9")
-    assert row["kind"] == "unknown predicate" and row["where"].startswith(f"{SERVER}:")
+    assert row["kind"] == "unknown predicate" and row["path"] == SERVER and row["line"]
 
 
 def test_what_becomes_uncertain_is_told(world: World) -> None:
@@ -192,7 +192,7 @@ def test_commits_between_two_commits(world: World) -> None:
     committed(world.upstream, {"README.md": "words\n"}, "Words (#43)")
     sides = [f"git:{world.upstream}@{first}", f"git:{world.upstream}@HEAD"]
     found = told(world, *sides)
-    assert [(row["number"], row["subject"]) for row in found["commits"]] == [("#42", "Say 2 | and <b>more</b>")]
+    assert [(row["subject"], row["before"]) for row in found["commits"]] == [("#42", "Say 2 | and <b>more</b>")]
     assert _one(found["changed"], "path", CUDA)["commits"] == ["#42"]
     text = diff(world, *sides).out
     assert "| `#42` | Say 2 \\| and &lt;b&gt;more&lt;/b&gt; | 1 |" in text
@@ -252,7 +252,7 @@ def test_unknown_predicates_are_looked_for_in_a_process_of_their_own(
     """Where there is one for them; one that is killed is an error with a next step, and nobody waits for it."""
     process = os.getpid()
 
-    def looked(*_: object) -> tuple[list[Change], list[str]]:
+    def looked(*_: object) -> tuple[list[Row], list[str]]:
         if os.getpid() != process:
             os.kill(os.getpid(), signal.SIGKILL)
         return [], ["looked here"]

@@ -1,0 +1,270 @@
+"""Edits inside statements: Literal and TakeOperand, by which an expression becomes a constant or one of its children, and DropElement.
+
+And which parentheses what is left keeps: those that make it bind as it did, join its lines, hold a comment, or keep it
+apart from a word.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from shrinker.emit.rewrite.elements import Elements, parts
+from shrinker.emit.rewrite.lists import Gap, merge, read_gap
+from shrinker.emit.rewrite.sites import Sites
+from shrinker.emit.rewrite.source import Place
+from shrinker.syntax.ranges import Placed, span
+from shrinker.values.edits import Literal, TakeOperand
+
+_TIGHT = (
+    ast.Name,
+    ast.Attribute,
+    ast.Call,
+    ast.Subscript,
+    ast.JoinedStr,
+    ast.List,
+    ast.Set,
+    ast.Dict,
+    ast.ListComp,
+    ast.SetComp,
+    ast.DictComp,
+)
+"""Expressions that bind tighter than any operator, besides texts and named constants."""
+
+_FREE = {
+    (ast.If, "test"),
+    (ast.While, "test"),
+    (ast.Assert, "test"),
+    (ast.Assign, "value"),
+    (ast.AnnAssign, "value"),
+    (ast.AugAssign, "value"),
+    (ast.Return, "value"),
+    (ast.Call, "args"),
+    (ast.ClassDef, "bases"),
+    (ast.keyword, "value"),
+    (ast.List, "elts"),
+    (ast.Set, "elts"),
+    (ast.Tuple, "elts"),
+    (ast.Dict, "values"),
+    (ast.arguments, "defaults"),
+    (ast.arguments, "kw_defaults"),
+}
+"""Where any expression may stand without parentheses, unless it spans lines."""
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """An expression and what is left of it."""
+
+    inner: Place
+    """Without its parentheses."""
+    inside: Place
+    """What the innermost of them hold."""
+    place: Place
+    """With all of them; a tuple's own are among them."""
+    tight: bool
+    """What is left binds tighter than any operator."""
+    wrapped: bool
+    """What is left stands in parentheses."""
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """An operator between two operands, with the white space around it."""
+
+    before: Gap
+    operator: Place
+    after: Gap
+
+
+class Expressions:
+    """Applies the edits inside of statements."""
+
+    def __init__(self, sites: Sites) -> None:
+        self._sites = sites
+        self._source = sites.source
+        self._patches = sites.patches
+        self._elements = Elements(sites)
+
+    def statement(self, node: ast.stmt) -> None:
+        """Apply the edits to a simple statement, or to the header of a compound one."""
+        start, end = self._source.place(node)
+        self._elements.statement(node)
+        self._inside(node, start, end)
+        for handler in getattr(node, "handlers", ()):
+            self._inside(handler, *self._source.place(handler))
+        for case in getattr(node, "cases", ()):
+            if case.guard is not None:
+                self._expression(case.guard, self._source.place(case.pattern)[1], end, free=False)
+
+    # Where expressions stand
+
+    def _inside(self, node: ast.AST, start: int, end: int) -> None:
+        """Apply the edits to the children of a node that goes from `start` to `end`."""
+        for child, *bounds, free in self._children(node, start, end):
+            if self._sites.touched(child) and not self._patches.drops(self._source.place(child)[0]):
+                if isinstance(child, ast.expr):
+                    self._expression(child, *bounds, free=free)
+                else:
+                    self._elements.annotation(child)
+                    self._inside(child, *self._source.place(child))
+
+    def _children(self, node: ast.AST, start: int, end: int) -> Iterator[tuple[Placed, int, int, bool]]:
+        """Children from left to right: where parentheses around one may open and close, and whether it needs none."""
+        found = sorted(
+            ((self._source.place(child), child, held) for child, held in parts(node)), key=lambda row: row[0]
+        )
+        places = [place for place, _, _ in found]
+        own: Place | None = None
+        if isinstance(node, ast.Call | ast.ClassDef):
+            own = self._source.brackets(start, end, places)
+        for index, (place, child, held) in enumerate(found):
+            left = places[index - 1][1] if index else start
+            right = places[index + 1][0] if index + 1 < len(places) else end
+            if own is not None:
+                # The brackets of a call are not around its only argument.
+                inside = place[0] > own[0]
+                left, right = (max(left, own[0] + 1), min(right, own[1])) if inside else (left, min(right, own[0]))
+            yield child, left, right, held in _FREE
+
+    def _has_own(self, node: ast.expr, place: Place) -> bool:
+        """Whether parentheses are part of what a node is, as those of a tuple may be."""
+        if isinstance(node, ast.GeneratorExp) or (isinstance(node, ast.Tuple) and not node.elts):
+            return True
+        if not isinstance(node, ast.Tuple) or self._source.text[place[0]] != "(":
+            return False
+        first = self._source.place(node.elts[0])
+        around = self._source.brackets(*place, [self._source.place(element) for element in node.elts])
+        return first[0] > place[0] and around is not None and around[1] == place[1] - 1
+
+    # What becomes of an expression
+
+    def _expression(self, node: ast.expr, left: int, right: int, *, free: bool) -> Piece:
+        """Apply the edits to an expression.
+
+        Args:
+            left: parentheses around it do not open before this place.
+            right: they do not close after this one.
+            free: it needs no parentheses unless it spans lines.
+        """
+        start, end = self._source.place(node)
+        inside, outer = self._source.parentheses((start, end), left, right)
+        own = self._has_own(node, (start, end))
+        inner = (start + own, end - own)
+        tight = isinstance(node, _TIGHT) or (
+            isinstance(node, ast.Constant) and isinstance(node.value, str | bytes | bool | None)
+        )
+        piece = Piece(inner, inner if own else inside, outer, tight, outer != inner)
+        if not self._sites.touched(node):
+            return piece
+        edit = self._sites.expression(node)
+        if isinstance(edit, Literal):
+            self._patches.replace(*inner, edit.text)
+            return self._settle(piece, Piece(inner, inner, inner, True, False), free, self._gaps(piece))
+        if edit is not None:
+            return self._settle(piece, self._operand(node, edit, start, end), free, self._gaps(piece))
+        if isinstance(node, ast.BoolOp):
+            return self._chain(node, piece, start, end, free)
+        self._elements.expression(node, inner, own)
+        self._inside(node, start, end)
+        return piece
+
+    def _operand(self, node: ast.expr, edit: TakeOperand, start: int, end: int) -> Piece:
+        """The child that replaces an expression."""
+        for child, *bounds, free in self._children(node, start, end):
+            if child is getattr(node, edit.child, None) and isinstance(child, ast.expr):
+                return self._expression(child, *bounds, free=free)
+        raise self._sites.error(node, f"{type(node).__name__} has no child {edit.child!r}")
+
+    def _gaps(self, piece: Piece) -> tuple[Gap, Gap]:
+        """The white space within the innermost parentheses, which is none without them."""
+        before, after = (piece.inside[0], piece.inner[0]), (piece.inner[1], piece.inside[1])
+        return read_gap(self._source, *before), read_gap(self._source, *after)
+
+    def _settle(self, piece: Piece, left: Piece, free: bool, gaps: tuple[Gap, Gap]) -> Piece:
+        """What is left of an expression takes its place, with the parentheses that it needs there.
+
+        Args:
+            gaps: what is left of the white space within the innermost parentheses.
+        """
+        wrapped = piece.wrapped and self._needs_parentheses(piece, left, free, gaps)
+        if wrapped:
+            self._patches.drop(*piece.inside, [*gaps[0].places, left.place, *gaps[1].places])
+        else:
+            self._patches.drop(*piece.place, [left.place])
+        return Piece(piece.inner, piece.inside, piece.place, left.tight, wrapped or left.wrapped)
+
+    def _needs_parentheses(self, piece: Piece, left: Piece, free: bool, gaps: tuple[Gap, Gap]) -> bool:
+        text, (start, end) = self._source.text, piece.place
+        outer = text[start : piece.inside[0]] + text[piece.inside[1] : end]
+        if "#" in outer or any(gap.comment for gap in gaps):
+            return True
+        if left.wrapped:
+            return False
+        before, after = text[max(start - 1, 0) : start], text[end : end + 1]
+        if before.isidentifier() or before.isdigit() or after.isidentifier() or not (left.tight or free):
+            return True
+        code = self._patches.render(*left.place)
+        if "\n" not in code and "\r" not in code:
+            return False
+        try:
+            ast.parse(code.strip(), mode="eval")
+        except SyntaxError:
+            return True
+        return False
+
+    # Operands
+
+    def _chain(self, node: ast.BoolOp, piece: Piece, start: int, end: int, free: bool) -> Piece:
+        """Apply the edits to the operands of `and` and `or`."""
+        kept = {
+            index: self._expression(operand, *bounds, free=False)
+            for index, (operand, *bounds, _) in enumerate(self._children(node, start, end))
+            if isinstance(operand, ast.expr) and not self._sites.drops("BoolOp", span(operand))
+        }
+        if not kept:
+            raise self._sites.error(node, "no operand of a BoolOp is left")
+        if len(kept) == len(node.values):
+            return piece
+        places = [self._source.place(operand) for operand in node.values]
+        links = [self._link(before[1], after[0]) for before, after in pairwise(places)]
+        for first, last in pairwise(kept):
+            link = _joined(links[first:last])
+            middle = [*link.before.places, link.operator, *link.after.places]
+            self._patches.drop(kept[first].place[1], kept[last].place[0], middle)
+        first, last = min(kept), max(kept)
+        opening, closing = self._gaps(piece)
+        if piece.wrapped:
+            for link in links[:first]:
+                opening = merge(opening, link.before, begins=True)
+            if last < len(links):
+                link = _joined(links[last:])
+                # The comment on the line before is that of an operand that stays.
+                closing = merge(link.after if link.after.last else link.before, closing, ends=True)
+        if len(kept) == 1:
+            return self._settle(piece, kept[first], free, (opening, closing))
+        self._patches.drop(piece.inside[0], kept[first].place[0], opening.places)
+        self._patches.drop(kept[last].place[1], piece.inside[1], closing.places)
+        return piece
+
+    def _link(self, start: int, end: int) -> Link:
+        """The operator between two operands."""
+        tokens = [*self._source.tokens(start, end)]
+        index = next(i for i, token in enumerate(tokens) if self._source.text[slice(*token)] not in "()")
+        before = tokens[index - 1][1] if index else start
+        after = tokens[index + 1][0] if index + 1 < len(tokens) else end
+        first, last = tokens[index]
+        return Link(read_gap(self._source, before, first), (first, last), read_gap(self._source, last, after))
+
+
+def _joined(links: Sequence[Link]) -> Link:
+    """The one operator left of several when the operands between them went."""
+    left = links[0]
+    for link in links[1:]:
+        if left.after.last:
+            # Operators at the ends of lines: the comment there is that of the operand before.
+            break
+        left = Link(merge(left.before, link.before), link.operator, link.after)
+    return left
