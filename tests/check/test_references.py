@@ -97,6 +97,8 @@ NAME_GONE = {
     "an attribute of a module that its package gave": ("module attributes", "from sglang.p import a\na.f\n"),
     "a string that is a class": ("string paths", "x = 'sglang.p.a.f'\ny = 'sglang.p.a:g'\n"),
     "a lazy import of module and name": ("string paths", "x = print('sglang.p.a', 'f')\n"),
+    "a row of key, module and name": ("string paths", "x = print('key', 'sglang.p.a', 'f')\n"),
+    "a pair of module and name": ("string paths", "x = [('sglang.p.a', 'f'), 1]\n"),
 }
 """What `p/b.py` does with a class of `p/a.py`, and what is found when it has gone."""
 MODULE_GONE = {

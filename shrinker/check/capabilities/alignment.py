@@ -10,8 +10,9 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Callable, Collection, Iterator, Sequence
+from difflib import SequenceMatcher
 from functools import cache, lru_cache
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from shrinker.check.tokens import is_subsequence
 from shrinker.syntax.walk import Definition
@@ -217,3 +218,20 @@ def _head(node: ast.stmt) -> str:
         case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
             return f"definition {name}"
     return "try" if isinstance(node, ast.Try) else ast.unparse(node)
+
+
+_Node = TypeVar("_Node", bound=ast.AST)
+
+
+def matched(ours: Sequence[_Node], theirs: Sequence[ast.AST]) -> Iterator[tuple[_Node, ast.AST | None]]:
+    """Each of upstream's with what is left of it: equal ones in their order; between these whatever may be left of it by its tokens."""
+    if len(ours) == len(theirs):
+        yield from zip(ours, theirs, strict=True)
+        return
+    one, other = [ast.dump(n) for n in ours], [ast.dump(n) for n in theirs]
+    for tag, a, b, c, d in SequenceMatcher(None, one, other, False).get_opcodes():
+        rest = list(theirs[c:d])
+        for node in ours[a:b]:
+            near = rest[0] if rest and (tag == "equal" or is_part(ast.unparse(rest[0]), ast.unparse(node))) else None
+            rest = rest[1:] if near is not None else rest
+            yield node, near

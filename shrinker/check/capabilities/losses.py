@@ -11,11 +11,10 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
-from itertools import takewhile
-from typing import TypeVar
+from itertools import chain, takewhile
 
 from shrinker.check.allowances import is_named_error
-from shrinker.check.capabilities.alignment import Aligner, Pairs, is_part, suites_of
+from shrinker.check.capabilities.alignment import Aligner, Pairs, is_part, matched, suites_of
 from shrinker.check.capabilities.vocabulary import Vocabulary, words
 from shrinker.syntax.control import is_main
 from shrinker.syntax.walk import Definition
@@ -55,11 +54,12 @@ def losses(ours: ast.Module, theirs: ast.Module, vocabulary: Vocabulary) -> list
     left = frozenset(
         name for node in ast.walk(theirs) if isinstance(node, ast.Name | ast.Attribute) for name in words(node)
     )
+    read = frozenset(_read(theirs))
     aligner = Aligner(lambda test, value: vocabulary.reason(test, value) is not None, left)
     found: list[Loss] = []
     for name, body in _scopes(theirs.body):
         if name in before:
-            found += _Scope(vocabulary, aligner, name, _closest(aligner, body, before[name]), body).losses()
+            found += _Scope(vocabulary, aligner, read, name, _closest(aligner, body, before[name]), body).losses()
     return found
 
 
@@ -88,10 +88,20 @@ def _closest(aligner: Aligner, body: list[ast.stmt], candidates: list[list[ast.s
 
 class _Scope:
     def __init__(
-        self, vocabulary: Vocabulary, aligner: Aligner, name: str, ours: list[ast.stmt], theirs: list[ast.stmt]
+        self,
+        vocabulary: Vocabulary,
+        aligner: Aligner,
+        read: frozenset[str],
+        name: str,
+        ours: list[ast.stmt],
+        theirs: list[ast.stmt],
     ) -> None:
         self._words = vocabulary
         self._aligner = aligner
+        self._read = read
+        """Names that the generated file reads as they stand."""
+        # A name of the module that is read and not bound is found by itself, a local one may be bound in another branch.
+        self._read_here = frozenset(chain.from_iterable(map(_read, theirs))) if name else frozenset[str]()
         self._name = name
         self._ours = ours
         self._theirs = theirs
@@ -125,11 +135,28 @@ class _Scope:
                 if self._decided(node):
                     return
                 continue
-            elif not isinstance(node, ast.Try | ast.With):
+            elif not any(suites_of(node)):
                 self._statement(node)
                 continue
-            for suite in filter(self._stands, suites_of(node)):
+            if isinstance(node, ast.Try):
+                self._imports(node, partner)
+            standing = [*filter(self._stands, suites_of(node))]
+            for suite in standing or ([] if partner else [*suites_of(node)][:1]):
                 self._walk(suite)
+
+    def _imports(self, node: ast.Try, partner: ast.stmt | None) -> None:
+        """What a `try` imports no more, so that a handler binds what is read."""
+        if partner is None and not any(self._stands(handler.body) for handler in node.handlers):
+            return
+        for each in node.body:
+            if isinstance(each, ast.Import | ast.ImportFrom):
+                left = self._pairs.get(id(each))
+                kept = {alias.asname or alias.name for alias in left.names} if isinstance(left, type(each)) else set()
+                gone = [alias for alias in each.names if (alias.asname or alias.name) not in kept]
+                if partner is None or any(
+                    (alias.asname or alias.name).partition(".")[0] in self._read for alias in gone
+                ):
+                    self._lose(each, self._words.of(words(each), False), "the import", ast.unparse(each))
 
     def _statement(self, node: ast.stmt) -> None:
         """One that did something, and is gone although what is around it stands."""
@@ -138,6 +165,8 @@ class _Scope:
                 self._lose(node, self._words.reason(test, True), "the check", ast.unparse(test))
             case ast.Expr(value=ast.Call() | ast.Await()) | ast.Return() | ast.Raise() | ast.Delete() | ast.AugAssign():
                 self._lose(node, self._words.of(words(node), False), "the statement", ast.unparse(node))
+            case ast.Assign(targets=[ast.Name(id=name)], value=ast.Call() | ast.Await()) if name in self._read_here:
+                self._lose(node, self._words.of(words(node), False), "the value", ast.unparse(node))
 
     def _decided(self, node: ast.If) -> bool:
         """What an `if` lost that is not there any more; whether nothing behind it can run."""
@@ -196,7 +225,7 @@ class _Scope:
     def _piece(self, ours: object, theirs: object) -> None:
         """What a piece of syntax lost, or the pieces of a list."""
         if isinstance(ours, list) and isinstance(theirs, list):
-            for one, other in _matched(ours, theirs):
+            for one, other in matched(ours, theirs):
                 self._piece(one, other)
         if not (isinstance(ours, ast.AST) and isinstance(theirs, ast.AST)) or ast.dump(ours) == ast.dump(theirs):
             return
@@ -222,7 +251,7 @@ class _Scope:
                     if (ast.dump(key) if key else "") not in rows:
                         self._entry(*([key] if key else []), value)
             case ((ast.List() | ast.Tuple() | ast.Set()), (ast.List() | ast.Tuple() | ast.Set())):
-                for one, other in _matched(ours.elts, theirs.elts):
+                for one, other in matched(ours.elts, theirs.elts):
                     if other is None:
                         self._entry(one)
                     else:
@@ -235,10 +264,10 @@ class _Scope:
         same = isinstance(theirs, ast.BoolOp) and type(theirs.op) is type(ours.op)
         left: list[ast.expr] = theirs.values if same and isinstance(theirs, ast.BoolOp) else [theirs]
         every = isinstance(ours.op, ast.And)
-        matched = list(_matched(ours.values, left))
+        pieces = list(matched(ours.values, left))
         # It failed in an `or`, it held in an `and`; or one that is left decides without it.
-        rest = [self._words.reason(one, not every) for one, other in matched if other is not None]
-        for one, other in matched:
+        rest = [self._words.reason(one, not every) for one, other in pieces if other is not None]
+        for one, other in pieces:
             if other is None:
                 reason = self._words.reason(one, every) or next(filter(None, rest), None)
                 self._lose(one, reason, "the operand", ast.unparse(one))
@@ -250,6 +279,10 @@ class _Scope:
         self._lose(gone[0], said, "the entry", ", ".join(map(ast.unparse, gone)))
 
 
+def _read(node: ast.AST) -> Iterator[str]:
+    return (each.id for each in ast.walk(node) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Load))
+
+
 def _short(text: str) -> str:
     line = " ".join(text.split())
     return line if len(line) <= _SHOWN else line[: _SHOWN - 1] + "…"
@@ -257,20 +290,3 @@ def _short(text: str) -> str:
 
 def _likeness(left: str, whole: str) -> float:
     return SequenceMatcher(None, left, whole, False).ratio()
-
-
-_Node = TypeVar("_Node", bound=ast.AST)
-
-
-def _matched(ours: Sequence[_Node], theirs: Sequence[ast.AST]) -> Iterator[tuple[_Node, ast.AST | None]]:
-    """Each of upstream's with what is left of it: equal ones in their order; between these whatever may be left of it by its tokens."""
-    if len(ours) == len(theirs):
-        yield from zip(ours, theirs, strict=True)
-        return
-    one, other = [ast.dump(n) for n in ours], [ast.dump(n) for n in theirs]
-    for tag, a, b, c, d in SequenceMatcher(None, one, other, False).get_opcodes():
-        rest = list(theirs[c:d])
-        for node in ours[a:b]:
-            near = rest[0] if rest and (tag == "equal" or is_part(ast.unparse(rest[0]), ast.unparse(node))) else None
-            rest = rest[1:] if near is not None else rest
-            yield node, near
