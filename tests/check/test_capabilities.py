@@ -82,6 +82,10 @@ EXPLAINED = {
         "def f(x):\n    x.go()\n    load_tpu(x)\n    return x.a if x.b else x.c\n",
         'def f(x):\n    x.go()\n    raise RuntimeError("shrinker: TPU is not part of this server")\n',
     ),
+    "a named error under a test by a word": (
+        "def f(x):\n    if x.tpu:\n        y = x.a()\n        load(y)\n    return x.b\n",
+        'def f(x):\n    if x.tpu:\n        y = x.a()\n        raise RuntimeError("shrinker: it is not part of this server")\n    return x.b\n',
+    ),
     "a named error at the first statement": (
         "def f(x):\n    load_tpu(x)\n    return x.a\n",
         'def f(x):\n    raise RuntimeError("shrinker: TPU is not part of this server")\n',
@@ -193,6 +197,16 @@ UNEXPLAINED = {
         "def f(x):\n    x.go()\n    load(x)\n",
         'def f(x):\n    x.go()\n    raise RuntimeError("shrinker: loading is not part of this server")\n',
         "f: the named error stands for `load(x)`",
+    ),
+    "a named error behind a test that a word decides": (
+        "def f(x):\n    x.go()\n    if x.tpu:\n        x.slow()\n    load(x)\n",
+        'def f(x):\n    x.go()\n    raise RuntimeError("shrinker: loading is not part of this server")\n',
+        "f: the named error stands for `If x.tpu`",
+    ),
+    "a named error in a method of a class by a word": (
+        "class Tpu:\n    def f(x):\n        x.go()\n        load(x)\n",
+        'class Tpu:\n    def f(x):\n        x.go()\n        raise RuntimeError("shrinker: loading is not part of this server")\n',
+        "Tpu.f: the named error stands for `load(x)`",
     ),
     "a statement": ("def f(x):\n    x.flush()\n    x.go()\n", GO, "f: the statement `x.flush()`"),
     "a check": ("def f(x):\n    assert x.b, x\n    x.go()\n", GO, "f: the check `x.b`"),

@@ -123,7 +123,17 @@ FAIL |= {
     for name, (check, text) in MODULE_GONE.items()
 }
 
+FAIL["a module dropped, imported by its package from itself"] = (
+    {"p/__init__.py": "from sglang.p import a, b\n", "p/a.py": "f = 1\n", "p/b.py": "g = 1\n"},
+    {"p/__init__.py": "=", "p/b.py": "="},
+    [("imports", "p/__init__.py")],
+)
+
 PASS: dict[str, tuple[Files, Files]] = {
+    "a module imported by its package from itself": (
+        {"p/__init__.py": "from sglang.p import a, b\nb = 1\n", "p/a.py": "f = 1\n"},
+        {"p/__init__.py": "=", "p/a.py": "="},
+    ),
     "names bound in every way": (
         {
             "a.py": (

@@ -188,6 +188,14 @@ def suites_of(node: ast.stmt) -> Iterator[list[ast.stmt]]:
     yield from (handler.body for handler in getattr(node, "handlers", ()))
 
 
+def below(body: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
+    """The statements of a body, those of suites within them included."""
+    for node in body:
+        yield node
+        for suite in suites_of(node):
+            yield from below(suite)
+
+
 def _matching_suites(one: ast.stmt, other: ast.stmt) -> Iterator[tuple[list[ast.stmt], list[ast.stmt]]]:
     match one, other:
         case ast.Match(), ast.Match():

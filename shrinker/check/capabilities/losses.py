@@ -14,7 +14,7 @@ from difflib import SequenceMatcher
 from itertools import chain, takewhile
 
 from shrinker.check.allowances import is_named_error
-from shrinker.check.capabilities.alignment import Aligner, Pairs, is_part, matched, suites_of
+from shrinker.check.capabilities.alignment import Aligner, Pairs, below, is_part, matched, suites_of
 from shrinker.check.capabilities.vocabulary import Vocabulary, words
 from shrinker.syntax.control import is_main
 from shrinker.syntax.walk import Definition
@@ -66,16 +66,9 @@ def losses(ours: ast.Module, theirs: ast.Module, vocabulary: Vocabulary) -> list
 def _scopes(body: list[ast.stmt], name: str = "") -> Iterator[tuple[str, list[ast.stmt]]]:
     """Qualified name and body of the module, its functions and classes."""
     yield name, body
-    for node in _below(body):
+    for node in below(body):
         if isinstance(node, Definition):
             yield from _scopes(node.body, f"{name}.{node.name}".lstrip("."))
-
-
-def _below(body: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
-    for node in body:
-        yield node
-        for suite in suites_of(node):
-            yield from _below(suite)
 
 
 def _closest(aligner: Aligner, body: list[ast.stmt], candidates: list[list[ast.stmt]]) -> list[ast.stmt]:
@@ -119,7 +112,7 @@ class _Scope:
         return self._found
 
     def _stands(self, body: Sequence[ast.stmt]) -> bool:
-        return any(id(node) in self._pairs for node in _below(body))
+        return any(id(node) in self._pairs for node in below(body))
 
     def _lose(self, node: ast.AST, reason: str | None, what: str, text: str) -> None:
         self._found.append(Loss(getattr(node, "lineno", 0), self._name, reason, f"{what} `{_short(text)}`"))
@@ -179,7 +172,7 @@ class _Scope:
                 self._lose(node, self._words.reason(node.test, True), "what runs unless", text)
         elif not self._aligner.is_idle(node.body):
             # Or all that runs speaks of something dropped.
-            leaves = (leaf for leaf in _below(node.body) if not any(suites_of(leaf)))
+            leaves = (leaf for leaf in below(node.body) if not any(suites_of(leaf)))
             said = self._words.of_all((self._words.of(words(leaf), False) for leaf in leaves), True)
             self._lose(node, self._words.reason(node.test, False) or said, "what runs if", text)
         if other:
@@ -188,11 +181,14 @@ class _Scope:
 
     def _errors(self, theirs: Sequence[ast.stmt], ours: Sequence[ast.stmt]) -> None:
         """Named errors: each stands for statements of upstream that must speak of something dropped."""
-        order = list(_below(ours))
+        order = list(below(ours))
         partners = {id(self._pairs[id(our)]): at for at, our in enumerate(order) if id(our) in self._pairs}
-        before = -1
-        idle = {id(node) for program in filter(is_main, theirs) for node in _below(program.body)}
-        for node in _below(theirs):
+        before, tests = -1, defaultdict[int, list[ast.expr]](list)
+        for each in below(theirs):
+            for node in below(each.body) if isinstance(each, ast.If) else ():
+                tests[id(node)].append(each.test)
+        idle = {id(node) for program in filter(is_main, theirs) for node in below(program.body)}
+        for node in below(theirs):
             if id(node) in idle:
                 continue  # A program that no root runs.
             if id(node) in partners:
@@ -202,10 +198,22 @@ class _Scope:
                 gone = [our for our in after if not (isinstance(our, ast.Expr) and isinstance(our.value, ast.Constant))]
                 self._cut.update(map(id, gone[:1]))
                 # Where nothing else is left it stands for the first one, or somebody took the whole function away.
-                meant = gone if self._pairs else gone[:1]
-                said = self._words.of((*(word for our in meant for word in words(our)), self._name), False)
+                meant = ([*self._not_decided(gone)] or gone) if self._pairs else gone[:1]
+                # Of a method that has more in it its own name alone: the class may do much that is not dropped.
+                named = self._name.rpartition(".")[2] if self._pairs else self._name
+                said = self._words.of((*(word for our in meant for word in words(our)), named), False)
+                said = said or next(filter(None, (self._words.reason(test, False) for test in tests[id(node)])), None)
                 first, shown = (gone[0], self._aligner.head(gone[0])) if gone else (node, self._name)
                 self._lose(first, said, "the named error stands for", shown)
+
+    def _not_decided(self, gone: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
+        """Without what may be gone by itself: an `if` that does not hold, whose words say nothing of what stands behind it."""
+        decided: set[int] = set()
+        for node in gone:
+            if isinstance(node, ast.If) and self._words.reason(node.test, False) is not None:
+                decided.update(map(id, below([node])))
+            if id(node) not in decided:
+                yield node
 
     def _within(self, ours: ast.stmt, theirs: ast.stmt) -> None:
         """What the head of a statement lost."""
