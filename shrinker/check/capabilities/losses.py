@@ -92,7 +92,6 @@ class _Scope:
         self._words = vocabulary
         self._aligner = aligner
         self._read = read
-        """Names that the generated file reads as they stand."""
         # A name of the module that is read and not bound is found by itself, a local one may be bound in another branch.
         self._read_here = frozenset(chain.from_iterable(map(_read, theirs))) if name else frozenset[str]()
         self._name = name
@@ -185,8 +184,9 @@ class _Scope:
         partners = {id(self._pairs[id(our)]): at for at, our in enumerate(order) if id(our) in self._pairs}
         before, tests = -1, defaultdict[int, list[ast.expr]](list)
         for each in below(theirs):
-            for node in below(each.body) if isinstance(each, ast.If) else ():
-                tests[id(node)].append(each.test)
+            if isinstance(each, ast.If):
+                for node in below(each.body):
+                    tests[id(node)].append(each.test)
         idle = {id(node) for program in filter(is_main, theirs) for node in below(program.body)}
         for node in below(theirs):
             if id(node) in idle:
