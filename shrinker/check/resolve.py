@@ -80,7 +80,11 @@ class Modules:
             return False
         if symbols.open or symbols.error is not None:
             return True
-        if name in symbols.bound or (symbols.dynamic and name in symbols.words):
+        if name in symbols.bound:
+            # What a package imports from itself and binds in no other way is a module of its own.
+            own = f"{dotted}.{name}"
+            return own in self or (name, (own,)) not in symbols.named
+        if symbols.dynamic and name in symbols.words:
             return True
         seen = _seen | {dotted}
         return any(self._star_gives(star, name, foreign, seen) for star in symbols.stars)

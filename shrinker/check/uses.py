@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import pairwise
 from typing import ClassVar
 
 from shrinker.check.declarations import dispatch_of
@@ -88,7 +89,17 @@ class Uses:
         rows = dispatch_of(node)
         if rows:
             self.found.dispatches.append(rows)
+        if isinstance(node, ast.List | ast.Tuple):
+            self.neighbours(node.elts)
         self.children(node, scope)
+
+    def neighbours(self, items: Sequence[ast.expr]) -> None:
+        """A module's name with the next text names an attribute: ``LazyImport("sglang.a.b", "Name")`` and its like."""
+        for one, other in pairwise(items):
+            match one, other:
+                case ast.Constant(value=str(module)), ast.Constant(value=str(name)):
+                    if module.startswith("sglang.") and _DOTTED.fullmatch(f"{module}:{name}"):
+                        self.found.paths.append((one.lineno, f"{module}:{name}"))
 
     def expression(self, node: ast.Expr, scope: Scope) -> None:
         # A string that stands alone is documentation, not a use.
@@ -140,11 +151,7 @@ class Uses:
         }
         if len(texts) > 1 and any(":" in text and _TARGET.fullmatch(text) for text, _ in texts.values()):
             self.found.targets.append((last_name(node.func), texts))
-        if len(args) >= 2 and all(isinstance(a, ast.Constant) and isinstance(a.value, str) for a in args[:2]):
-            # LazyImport("sglang.a.b", "Name") and its like name an attribute.
-            joined = f"{args[0].value}:{args[1].value}"  # type: ignore[attr-defined]
-            if joined.startswith("sglang.") and _DOTTED.fullmatch(joined):
-                self.found.paths.append((node.lineno, joined))
+        self.neighbours(args)
         match node.func:
             case ast.Attribute(value=value, attr="update" | "setdefault" | "__setitem__") if is_globals(value):
                 self.found.dynamic = True

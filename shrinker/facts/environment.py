@@ -123,6 +123,10 @@ class Environment(ClosedWorld):
             return gone
         found = self.outlines.get(module)
         if found is not None and name in found.names:
+            submodule = self.removed_module(qualified) if qualified in self.modules else None
+            if submodule is not None and all((b.module, b.name) == (module, name) for b in found.names[name]):
+                # A package that imports its own module from itself.
+                return submodule
             if name in found.rebound or (name in self.stored and not name.startswith("__")):
                 return self._reference_only(module, name, found.names[name])
             own = self.bound(module, name, found.names[name])

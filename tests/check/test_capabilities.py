@@ -82,6 +82,10 @@ EXPLAINED = {
         "def f(x):\n    x.go()\n    load_tpu(x)\n    return x.a if x.b else x.c\n",
         'def f(x):\n    x.go()\n    raise RuntimeError("shrinker: TPU is not part of this server")\n',
     ),
+    "a named error under a test by a word": (
+        "def f(x):\n    if x.tpu:\n        y = x.a()\n        load(y)\n    return x.b\n",
+        'def f(x):\n    if x.tpu:\n        y = x.a()\n        raise RuntimeError("shrinker: it is not part of this server")\n    return x.b\n',
+    ),
     "a named error at the first statement": (
         "def f(x):\n    load_tpu(x)\n    return x.a\n",
         'def f(x):\n    raise RuntimeError("shrinker: TPU is not part of this server")\n',
@@ -108,6 +112,19 @@ EXPLAINED = {
         "def f(x):\n    return x.go()\n",
     ),
     "a handler": ("def f(x):\n    try:\n        x.go()\n    except TpuError:\n        x.stop()\n", GO),
+    "a package by a word": (
+        "try:\n    import tpu_ops\nexcept ImportError:\n    tpu_ops = None\n\ndef f(x):\n    return tpu_ops or x\n",
+        "tpu_ops = None\n\ndef f(x):\n    return tpu_ops or x\n",
+    ),
+    "a package that nothing reads": (
+        "try:\n    import ops\n    import more\nexcept ImportError:\n    ops = more = None\n\ndef f(x):\n    return ops or x\n",
+        "try:\n    import ops\nexcept ImportError:\n    ops = None\n\ndef f(x):\n    return ops or x\n",
+    ),
+    "a loop by a word": ("def f(x):\n    for y in x.a:\n        y.start_tpu()\n    x.go()\n", GO),
+    "a value of the module that a function has of its own": (
+        "y = make()\n\ndef f(x):\n    y = x.a()\n    return y\n",
+        "def f(x):\n    y = x.a()\n    return y\n",
+    ),
     "a program that no root runs": (
         'x = 1\nif __name__ == "__main__":\n    main()\n',
         'x = 1\nif __name__ == "__main__":\n    raise RuntimeError("shrinker: it is not part of this server")\n',
@@ -181,12 +198,52 @@ UNEXPLAINED = {
         'def f(x):\n    x.go()\n    raise RuntimeError("shrinker: loading is not part of this server")\n',
         "f: the named error stands for `load(x)`",
     ),
+    "a named error behind a test that a word decides": (
+        "def f(x):\n    x.go()\n    if x.tpu:\n        x.slow()\n    load(x)\n",
+        'def f(x):\n    x.go()\n    raise RuntimeError("shrinker: loading is not part of this server")\n',
+        "f: the named error stands for `If x.tpu`",
+    ),
+    "a named error in a method of a class by a word": (
+        "class Tpu:\n    def f(x):\n        x.go()\n        load(x)\n",
+        'class Tpu:\n    def f(x):\n        x.go()\n        raise RuntimeError("shrinker: loading is not part of this server")\n',
+        "Tpu.f: the named error stands for `load(x)`",
+    ),
     "a statement": ("def f(x):\n    x.flush()\n    x.go()\n", GO, "f: the statement `x.flush()`"),
     "a check": ("def f(x):\n    assert x.b, x\n    x.go()\n", GO, "f: the check `x.b`"),
     "a function that was taken away, though it speaks of something dropped, too": (
         "def f(x):\n    x.flush()\n    if x.tpu:\n        x.slow()\n",
         'def f(x):\n    raise RuntimeError("shrinker: flushing is not part of this server")\n',
         "f: the named error stands for `x.flush()`",
+    ),
+    "a package whose handler takes over": (
+        "try:\n    import ops\n    OPS = True\nexcept ImportError:\n    OPS = False\n\ndef f(x):\n    return OPS and x\n",
+        "OPS = False\n\ndef f(x):\n    return OPS and x\n",
+        "the module: the import `import ops`",
+    ),
+    "a package behind another one, which a handler binds": (
+        "try:\n    import ops\n    import more\nexcept ImportError:\n    ops = more = None\n\ndef f(x):\n    return ops(more)\n",
+        "try:\n    import ops\nexcept ImportError:\n    ops = more = None\n\ndef f(x):\n    return ops(more)\n",
+        "the module: the import `import more`",
+    ),
+    "one name of an import": (
+        "try:\n    from ops import a, b\nexcept ImportError:\n    a = b = None\n\ndef f(x):\n    return a(b)\n",
+        "try:\n    from ops import a\nexcept ImportError:\n    a = b = None\n\ndef f(x):\n    return a(b)\n",
+        "the module: the import `from ops import a, b`",
+    ),
+    "what a `try` does": (
+        "def f(x):\n    try:\n        x.start()\n    except KeyError:\n        pass\n    x.go()\n",
+        GO,
+        "f: the statement `x.start()`",
+    ),
+    "what a loop does": (
+        "def f(x):\n    for y in x.a:\n        y.start()\n    x.go()\n",
+        GO,
+        "f: the statement `y.start()`",
+    ),
+    "a value that another arm has": (
+        "def f(x):\n    if x.a:\n        x.go()\n        y = x.make()\n    else:\n        y = x.b\n    return y\n",
+        "def f(x):\n    if x.a:\n        x.go()\n    else:\n        y = x.b\n    return y\n",
+        "f: the value `y = x.make()`",
     ),
     "a test below a test": (
         "def f(x):\n    for y in x:\n        if y.a:\n            if y.cache:\n                y.b()\n            y.c()\n",

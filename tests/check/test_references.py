@@ -97,6 +97,8 @@ NAME_GONE = {
     "an attribute of a module that its package gave": ("module attributes", "from sglang.p import a\na.f\n"),
     "a string that is a class": ("string paths", "x = 'sglang.p.a.f'\ny = 'sglang.p.a:g'\n"),
     "a lazy import of module and name": ("string paths", "x = print('sglang.p.a', 'f')\n"),
+    "a row of key, module and name": ("string paths", "x = print('key', 'sglang.p.a', 'f')\n"),
+    "a pair of module and name": ("string paths", "x = [('sglang.p.a', 'f'), 1]\n"),
 }
 """What `p/b.py` does with a class of `p/a.py`, and what is found when it has gone."""
 MODULE_GONE = {
@@ -121,7 +123,17 @@ FAIL |= {
     for name, (check, text) in MODULE_GONE.items()
 }
 
+FAIL["a module dropped, imported by its package from itself"] = (
+    {"p/__init__.py": "from sglang.p import a, b\n", "p/a.py": "f = 1\n", "p/b.py": "g = 1\n"},
+    {"p/__init__.py": "=", "p/b.py": "="},
+    [("imports", "p/__init__.py")],
+)
+
 PASS: dict[str, tuple[Files, Files]] = {
+    "a module imported by its package from itself": (
+        {"p/__init__.py": "from sglang.p import a, b\nb = 1\n", "p/a.py": "f = 1\n"},
+        {"p/__init__.py": "=", "p/a.py": "="},
+    ),
     "names bound in every way": (
         {
             "a.py": (

@@ -25,7 +25,7 @@ _WORD = re.compile(r"[^\W\d]\w*")
 _CLASS = re.compile(rb"^class (\w+)", re.MULTILINE)
 _VARIABLE = re.compile(r"SGLANG_\w+")
 _MAKES = re.compile(r"_?(init|initialize|setup|set_up|prepare|register|load|start)_\w+")
-PREDICATE, ATTRIBUTE, ENVIRONMENT, DOMAIN, MODULE, ARCHITECTURE, ROW, CALL, ABSENT = KINDS = (
+PREDICATE, ATTRIBUTE, ENVIRONMENT, DOMAIN, MODULE, ARCHITECTURE, ROW, CALL, ABSENT, DEFINITION, MEMBER = KINDS = (
     "predicate false",
     "attribute false",
     "environment variable off",
@@ -35,6 +35,8 @@ PREDICATE, ATTRIBUTE, ENVIRONMENT, DOMAIN, MODULE, ARCHITECTURE, ROW, CALL, ABSE
     "row of a table never asked for",
     "call without an effect",
     "package never installed",
+    "definition removed",
+    "member of an enumeration removed",
 )
 
 
@@ -58,7 +60,7 @@ class WrongRule:
     def words(self) -> frozenset[str]:
         """One of these stands in each statement of which the rule says something, but for imports of what it removes."""
         row = dict(self.row)
-        keys = ("modules",) if self.kind == ABSENT else _NAMES
+        keys = ("modules",) if self.kind == ABSENT else (*_NAMES, "definitions", "members")
         names = (text.rpartition(".")[2] for key, value in self.row if key in keys for text in value)
         return frozenset(max(found, key=len) for text in row.get("never", names) if (found := _WORD.findall(text)))
 
@@ -71,8 +73,8 @@ def _fact(kind: str, subject: str, key: str, name: str) -> WrongRule:
     return WrongRule(kind, subject, "facts", ((key, (name,)), ("value", False)))
 
 
-def _module(name: str) -> WrongRule:
-    return WrongRule(MODULE, name, "removes", (("feature", "what was planted"), ("modules", (name,))))
+def _removed(kind: str, key: str, name: str) -> WrongRule:
+    return WrongRule(kind, name, "removes", (("feature", "what was planted"), (key, (name,))))
 
 
 ALWAYS = (
@@ -80,7 +82,7 @@ ALWAYS = (
     _fact(ATTRIBUTE, ".enable_hierarchical_cache", "attributes", ".enable_hierarchical_cache"),
     _fact(ATTRIBUTE, ".enable_lora", "attributes", ".enable_lora"),
     _fact(PREDICATE, "is_deepseek_dsa", "calls", "sglang.**.is_deepseek_dsa"),
-    _module("sglang.srt.disaggregation.mooncake"),
+    _removed(MODULE, "modules", "sglang.srt.disaggregation.mooncake"),
 )
 """Of every run that has room for them: features that the profile is for."""
 
@@ -117,9 +119,19 @@ def draw(tree: UpstreamTree, out: Path, manifest: Manifest, *, count: int, seed:
 def _of_module(module: str, source: bytes) -> Iterator[WrongRule]:
     tree = parse(source)
     if module.count(".") > 1:
-        yield _module(module)
+        yield _removed(MODULE, "modules", module)
     for node in tree.body:
+        if isinstance(node, ast.FunctionDef | ast.ClassDef):
+            yield _removed(DEFINITION, "definitions", f"{module}.{node.name}")
         match node:
+            case ast.ClassDef(name=name, bases=[base], body=body) if (last_name(base) or "").endswith("Enum"):
+                for member in body:
+                    if isinstance(member, ast.Assign) and isinstance(member.targets[0], ast.Name):
+                        yield _removed(MEMBER, "members", f"{module}.{name}.{member.targets[0].id}")
+            case ast.ClassDef(name=name, body=body):
+                for method in body:
+                    if isinstance(method, ast.FunctionDef) and not method.name.startswith("__"):
+                        yield _removed(DEFINITION, "definitions", f"{module}.{name}.{method.name}")
             case ast.FunctionDef(name=name) if _ASKS.fullmatch(name):
                 yield _fact(PREDICATE, f"{module}.{name}", "calls", f"{module}.{name}")
             case ast.Assign(targets=[ast.Name(id=name)], value=ast.Dict(keys=keys)):

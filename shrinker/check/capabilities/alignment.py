@@ -10,8 +10,9 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Callable, Collection, Iterator, Sequence
+from difflib import SequenceMatcher
 from functools import cache, lru_cache
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from shrinker.check.tokens import is_subsequence
 from shrinker.syntax.walk import Definition
@@ -187,6 +188,14 @@ def suites_of(node: ast.stmt) -> Iterator[list[ast.stmt]]:
     yield from (handler.body for handler in getattr(node, "handlers", ()))
 
 
+def below(body: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
+    """The statements of a body, those of suites within them included."""
+    for node in body:
+        yield node
+        for suite in suites_of(node):
+            yield from below(suite)
+
+
 def _matching_suites(one: ast.stmt, other: ast.stmt) -> Iterator[tuple[list[ast.stmt], list[ast.stmt]]]:
     match one, other:
         case ast.Match(), ast.Match():
@@ -217,3 +226,20 @@ def _head(node: ast.stmt) -> str:
         case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
             return f"definition {name}"
     return "try" if isinstance(node, ast.Try) else ast.unparse(node)
+
+
+_Node = TypeVar("_Node", bound=ast.AST)
+
+
+def matched(ours: Sequence[_Node], theirs: Sequence[ast.AST]) -> Iterator[tuple[_Node, ast.AST | None]]:
+    """Each of upstream's with what is left of it: equal ones in their order; between these whatever may be left of it by its tokens."""
+    if len(ours) == len(theirs):
+        yield from zip(ours, theirs, strict=True)
+        return
+    one, other = [ast.dump(n) for n in ours], [ast.dump(n) for n in theirs]
+    for tag, a, b, c, d in SequenceMatcher(None, one, other, False).get_opcodes():
+        rest = list(theirs[c:d])
+        for node in ours[a:b]:
+            near = rest[0] if rest and (tag == "equal" or is_part(ast.unparse(rest[0]), ast.unparse(node))) else None
+            rest = rest[1:] if near is not None else rest
+            yield node, near

@@ -11,11 +11,10 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
-from itertools import takewhile
-from typing import TypeVar
+from itertools import chain, takewhile
 
 from shrinker.check.allowances import is_named_error
-from shrinker.check.capabilities.alignment import Aligner, Pairs, is_part, suites_of
+from shrinker.check.capabilities.alignment import Aligner, Pairs, below, is_part, matched, suites_of
 from shrinker.check.capabilities.vocabulary import Vocabulary, words
 from shrinker.syntax.control import is_main
 from shrinker.syntax.walk import Definition
@@ -55,27 +54,21 @@ def losses(ours: ast.Module, theirs: ast.Module, vocabulary: Vocabulary) -> list
     left = frozenset(
         name for node in ast.walk(theirs) if isinstance(node, ast.Name | ast.Attribute) for name in words(node)
     )
+    read = frozenset(_read(theirs))
     aligner = Aligner(lambda test, value: vocabulary.reason(test, value) is not None, left)
     found: list[Loss] = []
     for name, body in _scopes(theirs.body):
         if name in before:
-            found += _Scope(vocabulary, aligner, name, _closest(aligner, body, before[name]), body).losses()
+            found += _Scope(vocabulary, aligner, read, name, _closest(aligner, body, before[name]), body).losses()
     return found
 
 
 def _scopes(body: list[ast.stmt], name: str = "") -> Iterator[tuple[str, list[ast.stmt]]]:
     """Qualified name and body of the module, its functions and classes."""
     yield name, body
-    for node in _below(body):
+    for node in below(body):
         if isinstance(node, Definition):
             yield from _scopes(node.body, f"{name}.{node.name}".lstrip("."))
-
-
-def _below(body: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
-    for node in body:
-        yield node
-        for suite in suites_of(node):
-            yield from _below(suite)
 
 
 def _closest(aligner: Aligner, body: list[ast.stmt], candidates: list[list[ast.stmt]]) -> list[ast.stmt]:
@@ -88,10 +81,19 @@ def _closest(aligner: Aligner, body: list[ast.stmt], candidates: list[list[ast.s
 
 class _Scope:
     def __init__(
-        self, vocabulary: Vocabulary, aligner: Aligner, name: str, ours: list[ast.stmt], theirs: list[ast.stmt]
+        self,
+        vocabulary: Vocabulary,
+        aligner: Aligner,
+        read: frozenset[str],
+        name: str,
+        ours: list[ast.stmt],
+        theirs: list[ast.stmt],
     ) -> None:
         self._words = vocabulary
         self._aligner = aligner
+        self._read = read
+        # A name of the module that is read and not bound is found by itself, a local one may be bound in another branch.
+        self._read_here = frozenset(chain.from_iterable(map(_read, theirs))) if name else frozenset[str]()
         self._name = name
         self._ours = ours
         self._theirs = theirs
@@ -109,7 +111,7 @@ class _Scope:
         return self._found
 
     def _stands(self, body: Sequence[ast.stmt]) -> bool:
-        return any(id(node) in self._pairs for node in _below(body))
+        return any(id(node) in self._pairs for node in below(body))
 
     def _lose(self, node: ast.AST, reason: str | None, what: str, text: str) -> None:
         self._found.append(Loss(getattr(node, "lineno", 0), self._name, reason, f"{what} `{_short(text)}`"))
@@ -125,11 +127,28 @@ class _Scope:
                 if self._decided(node):
                     return
                 continue
-            elif not isinstance(node, ast.Try | ast.With):
+            elif not any(suites_of(node)):
                 self._statement(node)
                 continue
-            for suite in filter(self._stands, suites_of(node)):
+            if isinstance(node, ast.Try):
+                self._imports(node, partner)
+            standing = [*filter(self._stands, suites_of(node))]
+            for suite in standing or ([] if partner else [*suites_of(node)][:1]):
                 self._walk(suite)
+
+    def _imports(self, node: ast.Try, partner: ast.stmt | None) -> None:
+        """What a `try` imports no more, so that a handler binds what is read."""
+        if partner is None and not any(self._stands(handler.body) for handler in node.handlers):
+            return
+        for each in node.body:
+            if isinstance(each, ast.Import | ast.ImportFrom):
+                left = self._pairs.get(id(each))
+                kept = {alias.asname or alias.name for alias in left.names} if isinstance(left, type(each)) else set()
+                gone = [alias for alias in each.names if (alias.asname or alias.name) not in kept]
+                if partner is None or any(
+                    (alias.asname or alias.name).partition(".")[0] in self._read for alias in gone
+                ):
+                    self._lose(each, self._words.of(words(each), False), "the import", ast.unparse(each))
 
     def _statement(self, node: ast.stmt) -> None:
         """One that did something, and is gone although what is around it stands."""
@@ -138,6 +157,8 @@ class _Scope:
                 self._lose(node, self._words.reason(test, True), "the check", ast.unparse(test))
             case ast.Expr(value=ast.Call() | ast.Await()) | ast.Return() | ast.Raise() | ast.Delete() | ast.AugAssign():
                 self._lose(node, self._words.of(words(node), False), "the statement", ast.unparse(node))
+            case ast.Assign(targets=[ast.Name(id=name)], value=ast.Call() | ast.Await()) if name in self._read_here:
+                self._lose(node, self._words.of(words(node), False), "the value", ast.unparse(node))
 
     def _decided(self, node: ast.If) -> bool:
         """What an `if` lost that is not there any more; whether nothing behind it can run."""
@@ -150,7 +171,7 @@ class _Scope:
                 self._lose(node, self._words.reason(node.test, True), "what runs unless", text)
         elif not self._aligner.is_idle(node.body):
             # Or all that runs speaks of something dropped.
-            leaves = (leaf for leaf in _below(node.body) if not any(suites_of(leaf)))
+            leaves = (leaf for leaf in below(node.body) if not any(suites_of(leaf)))
             said = self._words.of_all((self._words.of(words(leaf), False) for leaf in leaves), True)
             self._lose(node, self._words.reason(node.test, False) or said, "what runs if", text)
         if other:
@@ -159,11 +180,15 @@ class _Scope:
 
     def _errors(self, theirs: Sequence[ast.stmt], ours: Sequence[ast.stmt]) -> None:
         """Named errors: each stands for statements of upstream that must speak of something dropped."""
-        order = list(_below(ours))
+        order = list(below(ours))
         partners = {id(self._pairs[id(our)]): at for at, our in enumerate(order) if id(our) in self._pairs}
-        before = -1
-        idle = {id(node) for program in filter(is_main, theirs) for node in _below(program.body)}
-        for node in _below(theirs):
+        before, tests = -1, defaultdict[int, list[ast.expr]](list)
+        for each in below(theirs):
+            if isinstance(each, ast.If):
+                for node in below(each.body):
+                    tests[id(node)].append(each.test)
+        idle = {id(node) for program in filter(is_main, theirs) for node in below(program.body)}
+        for node in below(theirs):
             if id(node) in idle:
                 continue  # A program that no root runs.
             if id(node) in partners:
@@ -173,10 +198,22 @@ class _Scope:
                 gone = [our for our in after if not (isinstance(our, ast.Expr) and isinstance(our.value, ast.Constant))]
                 self._cut.update(map(id, gone[:1]))
                 # Where nothing else is left it stands for the first one, or somebody took the whole function away.
-                meant = gone if self._pairs else gone[:1]
-                said = self._words.of((*(word for our in meant for word in words(our)), self._name), False)
+                meant = ([*self._not_decided(gone)] or gone) if self._pairs else gone[:1]
+                # Of a method that has more in it its own name alone: the class may do much that is not dropped.
+                named = self._name.rpartition(".")[2] if self._pairs else self._name
+                said = self._words.of((*(word for our in meant for word in words(our)), named), False)
+                said = said or next(filter(None, (self._words.reason(test, False) for test in tests[id(node)])), None)
                 first, shown = (gone[0], self._aligner.head(gone[0])) if gone else (node, self._name)
                 self._lose(first, said, "the named error stands for", shown)
+
+    def _not_decided(self, gone: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
+        """Without what may be gone by itself: an `if` that does not hold, whose words say nothing of what stands behind it."""
+        decided: set[int] = set()
+        for node in gone:
+            if isinstance(node, ast.If) and self._words.reason(node.test, False) is not None:
+                decided.update(map(id, below([node])))
+            if id(node) not in decided:
+                yield node
 
     def _within(self, ours: ast.stmt, theirs: ast.stmt) -> None:
         """What the head of a statement lost."""
@@ -196,7 +233,7 @@ class _Scope:
     def _piece(self, ours: object, theirs: object) -> None:
         """What a piece of syntax lost, or the pieces of a list."""
         if isinstance(ours, list) and isinstance(theirs, list):
-            for one, other in _matched(ours, theirs):
+            for one, other in matched(ours, theirs):
                 self._piece(one, other)
         if not (isinstance(ours, ast.AST) and isinstance(theirs, ast.AST)) or ast.dump(ours) == ast.dump(theirs):
             return
@@ -222,7 +259,7 @@ class _Scope:
                     if (ast.dump(key) if key else "") not in rows:
                         self._entry(*([key] if key else []), value)
             case ((ast.List() | ast.Tuple() | ast.Set()), (ast.List() | ast.Tuple() | ast.Set())):
-                for one, other in _matched(ours.elts, theirs.elts):
+                for one, other in matched(ours.elts, theirs.elts):
                     if other is None:
                         self._entry(one)
                     else:
@@ -235,10 +272,10 @@ class _Scope:
         same = isinstance(theirs, ast.BoolOp) and type(theirs.op) is type(ours.op)
         left: list[ast.expr] = theirs.values if same and isinstance(theirs, ast.BoolOp) else [theirs]
         every = isinstance(ours.op, ast.And)
-        matched = list(_matched(ours.values, left))
+        pieces = list(matched(ours.values, left))
         # It failed in an `or`, it held in an `and`; or one that is left decides without it.
-        rest = [self._words.reason(one, not every) for one, other in matched if other is not None]
-        for one, other in matched:
+        rest = [self._words.reason(one, not every) for one, other in pieces if other is not None]
+        for one, other in pieces:
             if other is None:
                 reason = self._words.reason(one, every) or next(filter(None, rest), None)
                 self._lose(one, reason, "the operand", ast.unparse(one))
@@ -250,6 +287,10 @@ class _Scope:
         self._lose(gone[0], said, "the entry", ", ".join(map(ast.unparse, gone)))
 
 
+def _read(node: ast.AST) -> Iterator[str]:
+    return (each.id for each in ast.walk(node) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Load))
+
+
 def _short(text: str) -> str:
     line = " ".join(text.split())
     return line if len(line) <= _SHOWN else line[: _SHOWN - 1] + "…"
@@ -257,20 +298,3 @@ def _short(text: str) -> str:
 
 def _likeness(left: str, whole: str) -> float:
     return SequenceMatcher(None, left, whole, False).ratio()
-
-
-_Node = TypeVar("_Node", bound=ast.AST)
-
-
-def _matched(ours: Sequence[_Node], theirs: Sequence[ast.AST]) -> Iterator[tuple[_Node, ast.AST | None]]:
-    """Each of upstream's with what is left of it: equal ones in their order; between these whatever may be left of it by its tokens."""
-    if len(ours) == len(theirs):
-        yield from zip(ours, theirs, strict=True)
-        return
-    one, other = [ast.dump(n) for n in ours], [ast.dump(n) for n in theirs]
-    for tag, a, b, c, d in SequenceMatcher(None, one, other, False).get_opcodes():
-        rest = list(theirs[c:d])
-        for node in ours[a:b]:
-            near = rest[0] if rest and (tag == "equal" or is_part(ast.unparse(rest[0]), ast.unparse(node))) else None
-            rest = rest[1:] if near is not None else rest
-            yield node, near

@@ -121,7 +121,10 @@ def run(config, args, envs):
     return config.architectures not in ("DeepseekV3ForCausalLM", "DeepseekV9ForCausalLM")
 
 
-class DeepseekV3ForCausalLM: ...
+class DeepseekV3ForCausalLM:
+    def load(self): ...
+class Kind(Enum):
+    ONE = 1
 """
 HEAD = {"format": 2, "seed": 0, "upstream": "release", "profile": "all"}
 
@@ -161,9 +164,15 @@ def test_every_kind_is_drawn_from_what_is_kept(drawn: Callable[[int, int], list[
         "backend: quick",
         "fast",
         "sglang.srt.a",
+        "sglang.srt.a.DeepseekV3ForCausalLM",
+        "sglang.srt.a.DeepseekV3ForCausalLM.load",
+        "sglang.srt.a.Kind",
+        "sglang.srt.a.Kind.ONE",
         "sglang.srt.a.TABLE: one",
         "sglang.srt.a.TABLE: two",
         "sglang.srt.a.is_fast",
+        "sglang.srt.a.is_fast",
+        "sglang.srt.a.run",
     ]
 
 
