@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -14,7 +13,7 @@ from shrinker.values.errors import InputError
 
 if TYPE_CHECKING:
     from shrinker.program.answers import SavedRun
-    from shrinker.program.why import Step
+    from shrinker.values.answers import Step
 
 
 def explain(
@@ -95,23 +94,19 @@ def why_not(
 
     run = answers.SavedRun(_graph(out, reports))
     asked = _asked(name, sample, seed, run, live=False)
-    found = [answer for each in asked for answer in answers.why_not(run, each, alive=why_live)]
+    found = [answer for each in asked for answer in answers.why_not(run, each)]
     if as_json:
         print_json(found)
         return
     for answer in found:
-        if isinstance(answer, answers.Dropped):
-            print(f"{answer.symbol} ({answer.path}:{answer.line}): {answer.rule}: {answer.reason}")
-            for site in answer.named_by:
-                print(f"  {site.path}:{site.line}: named by {site.source}: {site.fate}")
-            # A line of a statement lives without what was decided there, which was said.
-            if why_live and not answer.symbol.endswith(f":{answer.line}"):
-                print("would live with:" if answer.alive else "no code that was removed names it")
-                _print_steps(answer.alive)
-            continue
-        print(f"{answer.path}: {answer.rule}: {answer.reason}")
-        for path, line, state in answer.importers:
-            print(f"  {path}:{line}: {state}")
+        print(f"{answer.symbol} ({answer.path}:{answer.line})" if answer.symbol else answer.path, end=": ")
+        print(f"{answer.rule}: {answer.reason}")
+        for site in answer.named_by:
+            print(f"  {site.path}:{site.line}: " + (f"named by {site.source}: " if site.source else "") + site.fate)
+        # A line of a statement lives without what was decided there, which was said.
+        if why_live and answer.symbol and not answer.symbol.endswith(f":{answer.line}"):
+            print("would live with:" if answer.alive else "no code that was removed names it")
+            _print_steps(answer.alive)
 
 
 def _print_steps(steps: Iterable[Step]) -> None:
@@ -147,21 +142,18 @@ def kernels(
     Exit 1 when a kernel is not reached, or when a module that a rule removes is in the tree without being listed as
     rescued in uncertain.txt.
     """
-    from shrinker.program.answers import SYMBOLS
+    from shrinker.program.answers import SYMBOLS, SavedRun
     from shrinker.program.reached import reached, taken
-    from shrinker.program.saved import load_graph
-    from shrinker.program.symbols.why import load_symbols
     from shrinker.report.pages import render
     from shrinker.report.place import read_manifest
     from shrinker.ruleset import load_profile
 
     profile = load_profile(read_manifest(out.absolute()).profile, absolute(rules))
-    graph = _graph(out, reports)
-    symbols = load_symbols(graph.with_name(SYMBOLS))
-    if symbols is None:
-        raise InputError(f"{graph.with_name(SYMBOLS)} is not there", "run `make shrink`")
-    found = reached(out.absolute(), symbols, profile.reaches)
-    systems = taken(load_graph(graph), profile.removes)
+    run = SavedRun(_graph(out, reports))
+    if run.symbols is None:
+        raise InputError(f"{run.graph.with_name(SYMBOLS)} is not there", "run `make shrink`")
+    found = reached(out.absolute(), run.symbols, profile.reaches)
+    systems = taken(run.data, profile.removes)
     if as_json:
         print_json({"kernels": found, "removed": systems})
     else:
@@ -179,24 +171,15 @@ def dependencies(
     as_json: Json = False,
 ) -> None:
     """Print the distributions that a generated package requires, and those that upstream requires and it does not."""
+    from shrinker.program.saved import load_report
     from shrinker.report.distributions import distributions_text
 
-    data = _read(_graph(out, reports).with_name("dependencies.json"))
+    data = load_report(_graph(out, reports).with_name("dependencies.json"))
     known = _sizes(data) if sizes else None
     if as_json:
         print_json(data if known is None else {**data, "sizes": known})
     else:
         print(distributions_text(data, known), end="")
-
-
-def _read(path: Path) -> dict[str, Any]:
-    try:
-        data: dict[str, Any] = json.loads(path.read_text("utf-8"))
-    except (OSError, ValueError) as error:
-        raise InputError(
-            f"{path}: no list of dependencies: {error}", "generate the tree again with `make shrink`"
-        ) from error
-    return data
 
 
 def _sizes(data: dict[str, Any]) -> dict[str, int | None]:

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from shrinker.program.symbols.why import Symbols
-from shrinker.program.why import Step
 from shrinker.ruleset.match import any_module_matches
 from shrinker.ruleset.models import Reach, Remove
+from shrinker.values.answers import Step
 from shrinker.values.errors import InputError
 from shrinker.values.upstream import module_name
 
@@ -61,12 +61,12 @@ def reached(out: Path, symbols: Symbols, rules: Iterable[Reach]) -> list[Reached
         starts = [number for number in symbols.find(rule.start) if symbols.is_live(number)]
         if not starts:
             raise InputError(f"{rule.start} is not in the generated tree", f"mend `start` of rule {rule.id}")
-        first = symbols.from_here(starts)
+        ways = symbols.from_here(starts)
         for name in rule.names:
             units = sorted({n for place in places.get(name, ()) for n in symbols.named(*place) if symbols.is_live(n)})
-            chains = [chain for n in units if (chain := symbols.chain_of(first, n)) is not None]
+            chains = [symbols.steps(ways.to(n)) for n in units if n in ways.costs]
             best = min(chains, key=lambda chain: (len(chain), [step.dst for step in chain]), default=())
-            found.append(Reached(rule.id, name, len(units), tuple(best)))
+            found.append(Reached(rule.id, name, len(units), best))
     return found
 
 

@@ -14,9 +14,10 @@ from typing import Any, TypeVar
 from shrinker.program.answers import SYMBOLS
 from shrinker.program.saved import load_graph
 from shrinker.program.symbols.why import Symbols, load_symbols
-from shrinker.program.why import FileChains, Step
+from shrinker.program.why import Files
 from shrinker.report.diff.values import Cause, Change, Reason
 from shrinker.source.repository import Told
+from shrinker.values.answers import Step
 from shrinker.values.manifest import Manifest
 from shrinker.values.outcome import EmittedFile
 from shrinker.values.upstream import UpstreamTree
@@ -101,9 +102,9 @@ class Side:
         return load_symbols(self.reports / SYMBOLS) if self.reports is not None else None
 
     @cached_property
-    def chains(self) -> FileChains | None:
+    def chains(self) -> Files | None:
         """Chains to kept files."""
-        return FileChains(self.graph) if self.graph else None
+        return Files(self.graph) if self.graph else None
 
     @cached_property
     def live_nodes(self) -> frozenset[str]:

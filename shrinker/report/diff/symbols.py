@@ -7,10 +7,10 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from shrinker.program.symbols.why import Symbols
-from shrinker.program.why import Step
 from shrinker.report.diff.difference import Pair, Side, shown
 from shrinker.report.diff.values import Reason, SymbolMove
 from shrinker.syntax.parsing import parsed
+from shrinker.values.answers import Step
 from shrinker.values.upstream import module_name
 
 _KINDS = frozenset({"function", "class", "member", "assign"})

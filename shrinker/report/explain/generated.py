@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import ast
-import difflib
-import json
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -12,7 +10,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from shrinker.program.answers import SavedRun, Symbols
+from shrinker.program.answers import SavedRun
+from shrinker.program.saved import load_report
+from shrinker.program.symbols.why import Symbols
 from shrinker.report.retained import Retained
 from shrinker.values.errors import InputError
 from shrinker.values.refusals import FILE
@@ -78,10 +78,7 @@ class Generated:
         Raises:
             InputError: it is not there.
         """
-        try:
-            found: dict[str, Any] = json.loads(self.graph.with_name(name).read_text("utf-8"))
-        except (OSError, ValueError) as error:
-            raise InputError(f"no report {name}: {error}", "generate the tree again with `make shrink`") from error
+        found: dict[str, Any] = load_report(self.graph.with_name(name))
         return found
 
     @cached_property
@@ -114,22 +111,6 @@ class Generated:
                 line = text.count("\n", 0, found.start(found.lastindex or 0)) + 1
                 return f"{self.shown / path}:{line}"
         return ""
-
-
-def unknown(name: str, known: Iterable[str]) -> InputError:
-    """An error that names what is near: by its last part first, and then as a whole."""
-    dotted = not name.startswith(("/", "--"))
-    short: dict[str, list[str]] = {}
-    for one in dict.fromkeys(known):
-        short.setdefault(re.split(r"[./]", one)[-1] if dotted else one, []).append(one)
-    last = re.split(r"[./]", name)[-1] if dotted else name
-    found = [one for end in difflib.get_close_matches(last, list(short), 4, 0.75) for one in short[end]]
-    found.sort(key=lambda one: -difflib.SequenceMatcher(None, name, one).ratio())
-    near = f"; did you mean {', '.join(found[:4])}?" if found else ""
-    return InputError(
-        f"neither the tree nor upstream has {name!r}{near}",
-        "give a file, folder, module, class, function, member, path:line, flag, variable, endpoint, kernel, package or rule",
-    )
 
 
 def without(rule: str) -> str:
