@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
+from shrinker.program.interface.offers import Offer
 from shrinker.program.interface.syntax import Syntax, bindings
 
 _VERBS = frozenset({"get", "post", "put", "delete", "patch", "head", "options"})
@@ -15,29 +16,18 @@ WORDS = re.compile(rb"^[ \t]*@[\w.]+\.(?:get|post|put|delete|patch|head|options|
 _INCLUDES = re.compile(rb"\binclude_router\b")
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class Endpoint:
-    """One method of one path."""
+@dataclass(frozen=True, slots=True, order=True, kw_only=True)
+class Endpoint(Offer):
+    """One method of one path; its owner is the function, its first line that of the first decorator."""
 
-    module: str
-    """Where the function stands."""
     path: str
     """As written (``/v1/models/{model}``); empty when only the environment names it, ``*`` when the code computes it."""
     method: str
     """``GET``; ``WEBSOCKET`` for a socket; ``*`` when the code computes it."""
-    environment: str = ""
+    environment: str
     """The variable that names the path; `path` is then the default."""
-    function: str = ""
-    line: int = 0
-    """Of the function's first decorator."""
-    end_line: int = 0
-    served: str = ""
+    served: str
     """The name on which the decorator is looked up: ``app``, ``router``, ``self.app``."""
-
-    @property
-    def key(self) -> tuple[str, str, str, str]:
-        """What makes two endpoints of two trees the same."""
-        return self.module, self.path, self.method, self.environment
 
 
 def read_endpoints(syntax: Syntax, modules: Iterable[str]) -> list[Endpoint]:
@@ -108,8 +98,20 @@ def _of_function(syntax: Syntax, module: str, node: ast.FunctionDef | ast.AsyncF
                     continue
                 methods = [verb.upper()] if verb != "api_route" else _methods(decorator)
                 line, end = node.decorator_list[0].lineno, node.end_lineno or node.lineno
+                path, environment = place
+                named = (path or "(no default)") + (f" or what {environment} names" if environment else "")
                 for method in methods:
-                    yield Endpoint(module, place[0], method, place[1], node.name, line, end, ast.unparse(served))
+                    yield Endpoint(
+                        module=module,
+                        owner=node.name,
+                        subject=f"{method} {named}",
+                        line=line,
+                        end_line=end,
+                        path=path,
+                        method=method,
+                        environment=environment,
+                        served=ast.unparse(served),
+                    )
 
 
 def _methods(call: ast.Call) -> list[str]:
