@@ -36,11 +36,11 @@ class Comparison:
             read: bytes of a file of the tree.
             cache: of earlier runs; by default none.
         """
-        self.upstream = Syntax(modules_of(tree.by_path), tree.read)
-        self.written = Syntax(modules_of(graph.kept), read)
+        self._upstream = Syntax(modules_of(tree.by_path), tree.read)
+        self._written = Syntax(modules_of(graph.kept), read)
         self._rules, self._folded, self._graph = rules, folded, graph
         self._layer = (cache or Cache.off()).layer("interface")
-        hashes = sorted((path, tree.by_path[path].sha256) for path in self.upstream.paths.values())
+        hashes = sorted((path, tree.by_path[path].sha256) for path in self._upstream.paths.values())
         # What was decided follows from both.
         self._keys = {"": self._layer.key(rules.digest, repr(hashes))}
         found = self._layer.load(self._keys, counted=False)
@@ -61,11 +61,11 @@ class Comparison:
         held = self._known is not None and self._known[0] == digest
         self._layer.count(1, int(held))
         if self._known is None or not held:
-            found = compare_interfaces(self._offered, self.written, self._rules, self._folded, self._graph)
+            found = compare_interfaces(self._offered, self._written, self._rules, self._folded, self._graph)
             self._known = digest, found
             self._layer.save(self._keys, {"": pack(self._known)})
         return self._known[1]
 
     @cached_property
     def _offered(self) -> Offered:
-        return read_offered(self.upstream)
+        return read_offered(self._upstream)

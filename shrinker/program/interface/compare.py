@@ -98,7 +98,11 @@ class _Told:
             rule = self._rule(choice.module, choice.line, choice.line, choice.text.strip("'"))
         elif change.old is not None and change.kind != "choice added":
             rule = self._rule(offer.module, offer.line, offer.end_line)
-        names = offer.names if isinstance(offer, Flag) else ()
+        names: tuple[str, ...] = ()
+        if isinstance(offer, Flag):
+            names = offer.names
+        elif isinstance(offer, Endpoint):
+            names = (offer.method, offer.path, offer.environment)
         told = (offer.where, offer.subject, change.kind, change.before, change.after)
         return Difference(*told, rule, self._path(offer.module), offer.line, names)
 
