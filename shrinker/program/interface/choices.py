@@ -6,7 +6,7 @@ import ast
 from collections.abc import Mapping
 
 from shrinker.program.interface.offers import Choice
-from shrinker.program.interface.syntax import Syntax
+from shrinker.program.interface.syntax import Syntax, values_of
 
 _MOST_DEEP = 20
 
@@ -35,7 +35,7 @@ def choices_of(syntax: Syntax, module: str, node: ast.expr, local: Locals, depth
             bound = (module, local[name]) if name in local else syntax.find(module, name)
         case ast.Attribute(value=ast.Name(id=owner), attr=name):
             found = syntax.find(module, owner)
-            value = syntax.member(found[1], name) if found and isinstance(found[1], ast.ClassDef) else None
+            value = values_of(found[1].body).get(name) if found and isinstance(found[1], ast.ClassDef) else None
             bound = (found[0], value) if found and value is not None else None
     if bound is None or isinstance(bound[1], ast.ClassDef) or depth > _MOST_DEEP:
         return None

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import ast
 import re
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from shrinker.program.interface.choices import choices_of
 from shrinker.program.interface.offers import Offer
-from shrinker.program.interface.syntax import Marks, Syntax, bindings
+from shrinker.program.interface.syntax import Marks, Syntax, values_of
 from shrinker.syntax.walk import children
 
 WORDS = re.compile(rb"\badd_(?:argument\(|cli_args)")
@@ -56,10 +55,7 @@ def _of_block(
             case ast.FunctionDef() | ast.AsyncFunctionDef():
                 # A method that adds flags and the fields of its class make one command line.
                 inside = owner if owner else node.name
-                values = [(name, what) for name, what in bindings(node.body) if isinstance(what, ast.expr)]
-                times = Counter(name for name, _ in values)
-                once = {name: what for name, what in values if times[name] == 1}
-                yield from _of_block(syntax, module, marks, node.body, inside, once)
+                yield from _of_block(syntax, module, marks, node.body, inside, values_of(node.body))
             case ast.Call(func=ast.Attribute(attr="add_argument")):
                 flag = _of_call(syntax, module, node, owner, local)
                 if flag is not None:
