@@ -11,8 +11,8 @@ from textwrap import wrap
 
 from shrinker.cache import Cache
 from shrinker.emit.removed_features import Endpoint, Option
+from shrinker.program.decided import rule_of
 from shrinker.program.definitions import Definition, public_definitions
-from shrinker.program.interface.reasons import feature_of, rule_of
 from shrinker.ruleset import Ruleset
 from shrinker.ruleset.match import any_name_matches, name_matches
 from shrinker.ruleset.models import Refusal
@@ -256,3 +256,10 @@ def dotted_names(
 ) -> Iterable[tuple[str, str]]:
     """The names below their modules, with the rule."""
     return ((f"{folded[path].module}.{one.name}", rule) for path, names in lost.items() for one, rule in names.items())
+
+
+def feature_of(rules: Ruleset, rule: str) -> str:
+    """What a rule takes away, in words; empty for ``unreachable`` and what is no rule of the profile."""
+    ids = set(rule.split("+"))
+    named = [r.feature for r in rules.removes if r.id in ids] + [r.feature for r in rules.refusals if r.id in ids]
+    return named[0] if named else ""

@@ -7,11 +7,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
+from shrinker.program.decided import around, told
 from shrinker.program.nodes import distribution_name, path_node
 from shrinker.program.symbols.costs import file_cost
 from shrinker.program.ways import Ways
 from shrinker.values.answers import Chain, Removed, Site, Step
 from shrinker.values.errors import InputError
+from shrinker.values.folded import Decision
 from shrinker.values.upstream import PACKAGE_PREFIX, module_name
 
 _LINE = re.compile(r":\d+$")
@@ -129,13 +131,13 @@ class Files:
     def decided(self, query: str) -> list[Removed]:
         """What was decided about the line of a kept file that ``path:line`` names, where the line went by that."""
         path, line = _place(query)
-        found: list[Removed] = []
-        for file in self._data["decisions"] if path else ():
-            around = [row for row in self._data["decisions"][file] if row[6] <= line <= row[7]]
-            if around and f"/{file}".endswith(f"/{path}"):
-                at, rule, _, text, outcome, *_ = min(around, key=lambda row: (row[7] - row[6], row[0]))
-                found.append(Removed(file, rule, f"`{text}` is {outcome} (line {at})", f"{file}:{line}", line))
-        return found
+        files = [file for file in self._data["decisions"] if f"/{file}".endswith(f"/{path}")] if path else []
+        went = {file: around(self.decisions(file), line) for file in files}
+        return [Removed(file, d.rule, told(d), f"{file}:{line}", line) for file, d in went.items() if d is not None]
+
+    def decisions(self, path: str) -> list[Decision]:
+        """What was decided in a kept file."""
+        return [Decision(*row) for row in self._data["decisions"].get(path, ())]
 
     def refuse_line(self, query: str) -> None:
         """Nothing, unless a query is a line of a kept file.

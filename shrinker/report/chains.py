@@ -6,11 +6,11 @@ It serves explanations alone, no decision rests on it.
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Iterable, Mapping
 
 from shrinker.cache import Cache
 from shrinker.check.workers import cached
+from shrinker.program.decided import deciding, told
 from shrinker.program.saved import Importer
 from shrinker.program.ways import Ways
 from shrinker.program.written import Written
@@ -111,10 +111,5 @@ def _fate(graph: Graph, folded: Mapping[str, FoldedModule], path: str, line: int
     for site in module.imports:
         if site.line == line and dotted in (site.module, f"{site.module}.{site.name}"):
             return f"still imported ({site.kind})"
-    decisions = sorted(module.decisions, key=lambda d: d.line)
-    at = bisect_right([d.line for d in decisions], line) - 1
-    if at < 0:
-        return "folded away"
-    # The decision that removed a block stands at or above its first line.
-    near = decisions[at]
-    return f"folded away by {near.rule}: `{near.text}` is {near.outcome} (line {near.line})"
+    near = deciding(module.decisions, line)
+    return f"folded away by {near.rule}: {told(near)}" if near else "folded away"

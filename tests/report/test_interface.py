@@ -226,6 +226,7 @@ def test_what_disappears_without_a_rule_is_unexplained(
 
 def test_strict_mode_refuses_what_is_unexplained(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("shrinker.program.interface.compare.rule_of", lambda *_: "")
+    monkeypatch.setattr("shrinker.program.interface.compare.around", lambda *_: None)
     done = world.shrink("--strict", "--no-cache")
     assert done.code != 0
     assert "[interface] sglang.srt.args.Args: --npu-cards removed, and no rule says why" in done.err

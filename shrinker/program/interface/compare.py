@@ -7,12 +7,12 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from shrinker.program.decided import around, rule_of
 from shrinker.program.interface.endpoints import WORDS as ENDPOINTS
 from shrinker.program.interface.endpoints import Endpoint, read_endpoints
 from shrinker.program.interface.flags import WORDS as FLAGS
 from shrinker.program.interface.flags import Flag, read_flags
 from shrinker.program.interface.offers import Changed, Offer, changes
-from shrinker.program.interface.reasons import rule_of
 from shrinker.program.interface.syntax import Syntax
 from shrinker.ruleset import Ruleset
 from shrinker.values.folded import FoldedModule
@@ -110,8 +110,11 @@ class _Told:
         return self._syntax.paths.get(module, module)
 
     def _rule(self, module: str, line: int, end_line: int, word: str = "") -> str:
-        path, tree = self._path(module), self._syntax.tree(module)
-        return rule_of(path, line, end_line, self._folded, self._graph.removed, word, tree) or UNEXPLAINED
+        path = self._path(module)
+        if rule := rule_of(path, line, end_line, self._folded, self._graph.removed, word):
+            return rule
+        went = around(self._folded[path].decisions, line) if path in self._folded else None
+        return went.rule if went is not None else UNEXPLAINED
 
 
 def _refused(rules: Ruleset, flags: Sequence[Flag], folded: Mapping[str, FoldedModule]) -> Iterator[Refused]:

@@ -13,6 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from shrinker.program import answers
+from shrinker.program.decided import around, told
 from shrinker.program.symbols.table import Imported
 from shrinker.report.explain import offered
 from shrinker.report.explain.generated import Answer, Generated, leaving, leaving_rule, several, without
@@ -152,12 +153,14 @@ class Explainer:
     def _decided_import(self, one: Imported) -> Answer:
         """An import that went with what was decided."""
         bound = re.compile(rf"(?<!\w){re.escape(one.bound)}(?!\w)")
-        rows = self._tree.data["decisions"].get(one.path, ())
-        near = [row for row in rows if row[6] <= one.line <= row[7]]
-        near = near or [row for row in rows if row[2] == "import" and row[0] >= one.line and bound.search(row[3])]
-        line, rule, _, text, outcome, *_ = min(near, key=lambda row: (row[7] - row[6], row[0]))
-        because = f"{rule}: `{text}` is {outcome} (line {line})"
-        return Answer(one.name, "removed", (because,), self._undone(rule), f"{one.path}:{one.line}")
+        rows = self._tree.run.files.decisions(one.path)
+        went = around(rows, one.line) or next(
+            d
+            for d in sorted(rows, key=lambda d: d.line)
+            if d.kind == "import" and d.line >= one.line and bound.search(d.text)
+        )
+        because = (f"{went.rule}: {told(went)}",)
+        return Answer(one.name, "removed", because, self._undone(went.rule), f"{one.path}:{one.line}")
 
     def _undone(self, rule: str) -> str:
         """What undoes what a rule removed, or what no kept code named any more."""
