@@ -13,6 +13,7 @@ from typing import Any
 from shrinker.program.symbols.why import Symbols
 from shrinker.ruleset.match import any_module_matches
 from shrinker.ruleset.models import Reach, Remove
+from shrinker.syntax.walk import Function, definitions, statements, walk
 from shrinker.values.answers import Step
 from shrinker.values.errors import InputError
 from shrinker.values.upstream import module_name
@@ -111,26 +112,15 @@ def _places(out: Path, names: frozenset[str]) -> dict[str, set[tuple[str, str]]]
 
 
 def _named(tree: ast.Module, names: frozenset[str]) -> Iterator[tuple[str, str]]:
-    stack: list[tuple[ast.AST, tuple[str, ...]]] = [(tree, ())]
-    while stack:
-        node, around = stack.pop()
-        inner = around
-        match node:
-            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
-                # Of functions inside functions the outermost is the unit.
-                inside = around and isinstance(around[-1], str) and around[-1].endswith("()")
-                own = name if isinstance(node, ast.ClassDef) else f"{name}()"
-                inner = around if inside else (*around, own)
-                if name in names:
-                    yield name, _joined(inner)
-            case ast.ImportFrom():
-                for alias in node.names:
-                    if alias.name in names:
-                        yield alias.name, _joined(around) or alias.asname or alias.name
-            case ast.Attribute(attr=name) if name in names and around:
-                yield name, _joined(around)
-        stack.extend((child, inner) for child in ast.iter_child_nodes(node))
-
-
-def _joined(around: tuple[str, ...]) -> str:
-    return ".".join(part.removesuffix("()") for part in around)
+    """Each name, with the definition that says it, or with what an import at module level binds."""
+    for where, node in definitions(tree):
+        if node.name in names:
+            yield node.name, where
+        for part in walk(node) if isinstance(node, Function) else ():
+            said = [part.attr] if isinstance(part, ast.Attribute) else []
+            said += [alias.name for alias in part.names] if isinstance(part, ast.ImportFrom) else []
+            yield from ((name, where) for name in said if name in names)
+    for statement in statements(tree):
+        for alias in statement.names if isinstance(statement, ast.ImportFrom) else ():
+            if alias.name in names:
+                yield alias.name, alias.asname or alias.name

@@ -24,30 +24,12 @@ if TYPE_CHECKING:
     from shrinker.ruleset import Ruleset
 
 LOCK = "shrink.lock.json"
-WRITTEN = (
-    "DEPENDENCIES.md",
-    "REMOVED_FILES.md",
-    "api.md",
-    "dependencies.json",
-    "dependencies.svg",
-    "errors.txt",
-    "tuning.txt",
-    "lines.txt",
-    "graph.json",
-    "interface.json",
-    "interface.md",
-    "keep.txt",
-    "questionable.txt",
-    "remove.txt",
-    "rules.json",
-    "rules.md",
-    "run.json",
-    "index.html",
-    "summary.json",
-    "symbol_edges.json",
-    "symbols.json",
-    "uncertain.txt",
-)
+_NAMES = """
+DEPENDENCIES.md REMOVED_FILES.md api.md dependencies.json dependencies.svg errors.txt tuning.txt lines.txt
+graph.json interface.json interface.md keep.txt questionable.txt remove.txt rules.json rules.md run.json index.html
+summary.json symbol_edges.json symbols.json uncertain.txt
+"""
+WRITTEN = tuple(_NAMES.split())
 """What a run writes beside the lock."""
 EVIDENCE = ("verify", "mutation", "mutation-rules", "breakages", "gpu")
 """Pairs of a page and a JSON document that no run of `shrink` writes."""

@@ -24,19 +24,8 @@ _REGISTERS = frozenset({"def", "impl"})
 _WORD = re.compile(r"[A-Za-z_]\w*")
 _PASTED = re.compile(r"([A-Za-z_]\w*)?[ \t]*##[ \t]*([A-Za-z_]\w*)?")
 _SPOKEN = re.compile(r"[A-Za-z_]\w*::([A-Za-z_]\w*)")
-_AROUND = frozenset(
-    {
-        "namespace_definition",
-        "declaration_list",
-        "linkage_specification",
-        "preproc_if",
-        "preproc_ifdef",
-        "preproc_else",
-        "preproc_elif",
-        "preproc_elifdef",
-        "translation_unit",
-    }
-)
+_BRANCHES = frozenset({"preproc_if", "preproc_ifdef", "preproc_else", "preproc_elif", "preproc_elifdef"})
+_AROUND = _BRANCHES | {"namespace_definition", "declaration_list", "linkage_specification", "translation_unit"}
 _HOLDING = frozenset({"template_declaration", "class_specifier", "struct_specifier", "field_declaration_list"})
 _SWALLOWED = frozenset({"function_definition", "namespace_definition", "template_declaration", "linkage_specification"})
 
@@ -162,7 +151,7 @@ class _Reader:
 def _each(body: tree_sitter.Node) -> Iterator[tree_sitter.Node]:
     """Statements of a block, also those in branches of the preprocessor."""
     for child in body.named_children:
-        if child.type.startswith("preproc_") and child.type in _AROUND:
+        if child.type in _BRANCHES:
             yield from _each(child)
         else:
             yield child

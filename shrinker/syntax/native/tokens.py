@@ -11,65 +11,16 @@ import tree_sitter
 
 NAMES = frozenset({"identifier", "type_identifier", "field_identifier", "namespace_identifier", "statement_identifier"})
 _NO_TYPE = frozenset(
-    [
-        ".",
-        "->",
-        "return",
-        "=",
-        "(",
-        ")",
-        ",",
-        ";",
-        "{",
-        "}",
-        "!",
-        "?",
-        ":",
-        "<<",
-        ">>",
-        "&&",
-        "||",
-        "+",
-        "-",
-        "/",
-        "%",
-        "[",
-        "case",
-        "else",
-        "do",
-        "throw",
-        "new",
-        "#endif",
-        "#else",
-    ]
+    [".", "->", "return", "=", "(", ")", ",", ";", "{", "}", "!", "?", ":", "<<", ">>", "&&", "||", "+", "-", "/", "%", "[", "case", "else", "do", "throw", "new", "#endif", "#else"]
 )
 """Tokens after which a name before a parenthesis is called, and not declared."""
 _BETWEEN = frozenset(["const", "volatile", "override", "final", "&", "&&", "::", "comment"])
 """What may stand between parameters and a body, besides names of macros."""
-_KEYWORDS = frozenset(
-    [
-        "if",
-        "for",
-        "while",
-        "switch",
-        "catch",
-        "return",
-        "sizeof",
-        "decltype",
-        "alignas",
-        "defined",
-        "constexpr",
-        "operator",
-        "static_cast",
-        "reinterpret_cast",
-        "const_cast",
-        "dynamic_cast",
-        "static_assert",
-        "__align__",
-        "__launch_bounds__",
-        "__attribute__",
-    ]
-)
+_WORDS = """
+if for while switch catch return sizeof decltype alignas defined constexpr operator static_cast reinterpret_cast const_cast
+dynamic_cast static_assert __align__ __launch_bounds__ __attribute__
+"""
+_KEYWORDS = frozenset(_WORDS.split())
 """Where the parser understood nothing, they look like names."""
 _LONGEST = 400
 """Tokens of the template arguments of one name."""
