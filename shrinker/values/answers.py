@@ -16,6 +16,10 @@ class Step:
     """Empty for an edge that a rule makes."""
     line: int
 
+    def __str__(self) -> str:
+        place = f"  {self.path}:{self.line}" if self.path else ""
+        return f"{self.src} --{self.kind}--> {self.dst}{place}"
+
 
 @dataclass(frozen=True, slots=True)
 class Chain:
@@ -38,6 +42,10 @@ class Site:
     """What became of that place."""
     source: str = ""
     """The symbol or file that named it; empty for an import of a file."""
+
+    def __str__(self) -> str:
+        by = f"named by {self.source}: " if self.source else ""
+        return f"{self.path}:{self.line}: {by}{self.fate}"
 
 
 @dataclass(frozen=True, slots=True)

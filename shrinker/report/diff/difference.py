@@ -270,7 +270,7 @@ def fate(before: object, after: object) -> str:
 
 def shown(steps: Sequence[Step]) -> tuple[str, ...]:
     """A chain as `why` prints it."""
-    return tuple(f"{s.src} --{s.kind}--> {s.dst}" + (f"  {s.path}:{s.line}" if s.path else "") for s in steps)
+    return tuple(map(str, steps))
 
 
 def _line(side: Side, path: str, line: int) -> str:

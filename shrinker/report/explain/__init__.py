@@ -184,9 +184,7 @@ class Explainer:
 
     def _kept(self, chain: Chain) -> Answer:
         steps = chain.steps
-        because = [
-            f"{_node(s.src)} --{s.kind}--> {_node(s.dst)}" + (f"  {s.path}:{s.line}" if s.path else "") for s in steps
-        ]
+        because = [str(replace(s, src=_node(s.src), dst=_node(s.dst))) for s in steps]
         if len(because) > _MOST:
             between = f"… {len(because) - _MOST} more steps: `shrinker why {_node(chain.target)}`"
             because[_MOST // 2 : -_MOST // 2] = [between]
@@ -201,8 +199,8 @@ class Explainer:
 
     def _removed(self, one: Removed) -> Answer:
         change = self._undone(one.rule) + "".join(f"; it would live with {_cause(step)}" for step in one.alive[:1])
-        sites = [f"{s.path}:{s.line}: {f'named by {s.source}: ' if s.source else ''}{s.fate}" for s in one.named_by]
-        because = (f"{one.rule}: {one.reason}", *sites[:_MOST])
+        sites = map(str, one.named_by[:_MOST])
+        because = (f"{one.rule}: {one.reason}", *sites)
         return Answer(
             one.symbol or one.path, "removed", because, change, f"{one.path}:{one.line}" if one.line else one.path
         )

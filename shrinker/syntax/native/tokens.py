@@ -10,9 +10,8 @@ from collections.abc import Collection, Iterator, Sequence
 import tree_sitter
 
 NAMES = frozenset({"identifier", "type_identifier", "field_identifier", "namespace_identifier", "statement_identifier"})
-_NO_TYPE = frozenset(
-    [".", "->", "return", "=", "(", ")", ",", ";", "{", "}", "!", "?", ":", "<<", ">>", "&&", "||", "+", "-", "/", "%", "[", "case", "else", "do", "throw", "new", "#endif", "#else"]
-)
+_TOKENS = ". -> return = ( ) , ; { } ! ? : << >> && || + - / % [ case else do throw new #endif #else"
+_NO_TYPE = frozenset(_TOKENS.split())
 """Tokens after which a name before a parenthesis is called, and not declared."""
 _BETWEEN = frozenset(["const", "volatile", "override", "final", "&", "&&", "::", "comment"])
 """What may stand between parameters and a body, besides names of macros."""
