@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from shrinker.ruleset import Ruleset
 
 LOCK = "shrink.lock.json"
+GRAPH = "graph.json"
 _NAMES = """
 DEPENDENCIES.md REMOVED_FILES.md api.md dependencies.json dependencies.svg errors.txt tuning.txt lines.txt
 graph.json interface.json interface.md keep.txt questionable.txt remove.txt rules.json rules.md run.json index.html
@@ -224,16 +225,12 @@ def find_graph(out: Path, reports: Path | None = None) -> Path:
         InputError: there is no tree, or no graph of the same run.
     """
     manifest = read_manifest(out)
-    folders = [reports] if reports else candidates(out, manifest.profile)
-    stale: list[str] = []
-    for folder in folders:
-        graph, lock = folder / "graph.json", folder / LOCK
-        if lock.is_file() and not are_of(folder, out):
-            stale.append(f"{folder} belongs to another tree, or a run was killed before it ended")
-        elif lock.is_file() and graph.is_file():
-            return graph
-    found = "; ".join(stale) or f"no graph.json with its lock in {' or '.join(map(str, folders))}"
+    folder = reports_of(out, manifest, reports)
+    if are_of(folder, out) and (folder / GRAPH).is_file():
+        return folder / GRAPH
+    stale = (folder / LOCK).is_file() and not are_of(folder, out)
+    found = "belongs to another tree, or a run was killed before it ended" if stale else f"has no {GRAPH} with its lock"
     raise InputError(
-        f"{out}: {found}",
+        f"{out}: {folder} {found}",
         "generate the tree again with `make shrink`: the graph is not committed; or name its folder with --reports",
     )

@@ -84,23 +84,6 @@ class NativeReach:
         return _by_name((path, self._of(path, "methods")) for path in self.library.compiled)
 
     @cached_property
-    def _alone(self) -> dict[str, list[str]]:
-        """The same without what other compiled sources include, too: that is defined in each of them."""
-        users: dict[str, int] = {}
-        for path in self.library.compiled:
-            for each in self.library.closure(path):
-                users[each] = users.get(each, 0) + 1
-        return _by_name(
-            (
-                path,
-                frozenset().union(
-                    *(self.library.sources[each].defined for each in self.library.closure(path) if users[each] == 1)
-                ),
-            )
-            for path in self.library.compiled
-        )
-
-    @cached_property
     def _mentioning(self) -> dict[str, list[str]]:
         """Compiled sources by the names that they themselves mention: macros define what no grammar sees."""
         return _by_name((path, self.library.sources[path].words) for path in self.library.compiled)
@@ -184,8 +167,6 @@ class NativeReach:
         words, promised = self._of(path, "words"), self._of(path, "promised")
         named = words | self._pasted(path, words)
         found = {name: self._definitions(name, path) for name in named & promised}
-        for name in named & self._of(path, "declared") - promised:
-            found[name] = self._alone.get(name, [])
         for member in self._of(path, "members") & self._methods.keys():
             found[member] = self._methods[member]
         for name in sorted(found):
