@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 
 from shrinker.program.interface.offers import Offer
 from shrinker.program.interface.syntax import Syntax
+from shrinker.syntax.walk import walk
 
 _VERBS = frozenset({"get", "post", "put", "delete", "patch", "head", "options"})
 WORDS = re.compile(rb"^[ \t]*@[\w.]+\.(?:get|post|put|delete|patch|head|options|api_route|websocket)\(", re.MULTILINE)
@@ -38,7 +39,7 @@ def read_endpoints(syntax: Syntax, modules: Iterable[str]) -> list[Endpoint]:
     found: list[Endpoint] = []
     for module in modules:
         if (tree := syntax.tree(module)) is not None:
-            for node in syntax.marks(module, WORDS).nodes(tree):
+            for node in walk(tree):
                 if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
                     found += _of_function(syntax, module, node)
     return sorted(found)

@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 
 from shrinker.program.interface.choices import choices_of
 from shrinker.program.interface.offers import Offer
-from shrinker.program.interface.syntax import Marks, Syntax, values_of
-from shrinker.syntax.walk import children
+from shrinker.program.interface.syntax import Syntax, values_of
+from shrinker.syntax.walk import children, walk
 
 WORDS = re.compile(rb"\badd_(?:argument\(|cli_args)")
 """What a module with flags writes."""
@@ -36,9 +36,8 @@ def read_flags(syntax: Syntax, modules: Iterable[str]) -> list[Flag]:
     found: list[Flag] = []
     for module in modules:
         if (tree := syntax.tree(module)) is not None:
-            marks = syntax.marks(module, WORDS)
-            found += _of_block(syntax, module, marks, tree.body, "", {})
-            derived = set(_derived(marks, tree))
+            found += _of_block(syntax, module, tree.body, "", {})
+            derived = set(_derived(tree))
             for node in tree.body:
                 if isinstance(node, ast.ClassDef) and node.name in derived:
                     found += _of_fields(syntax, module, node)
@@ -46,22 +45,22 @@ def read_flags(syntax: Syntax, modules: Iterable[str]) -> list[Flag]:
 
 
 def _of_block(
-    syntax: Syntax, module: str, marks: Marks, body: Iterable[ast.AST], owner: str, local: Mapping[str, ast.expr]
+    syntax: Syntax, module: str, body: Iterable[ast.AST], owner: str, local: Mapping[str, ast.expr]
 ) -> Iterator[Flag]:
-    for node in filter(marks.within, body):
+    for node in body:
         match node:
             case ast.ClassDef():
-                yield from _of_block(syntax, module, marks, node.body, f"{owner}.{node.name}".strip("."), {})
+                yield from _of_block(syntax, module, node.body, f"{owner}.{node.name}".strip("."), {})
             case ast.FunctionDef() | ast.AsyncFunctionDef():
                 # A method that adds flags and the fields of its class make one command line.
                 inside = owner if owner else node.name
-                yield from _of_block(syntax, module, marks, node.body, inside, values_of(node.body))
+                yield from _of_block(syntax, module, node.body, inside, values_of(node.body))
             case ast.Call(func=ast.Attribute(attr="add_argument")):
                 flag = _of_call(syntax, module, node, owner, local)
                 if flag is not None:
                     yield flag
             case _:
-                yield from _of_block(syntax, module, marks, children(node), owner, local)
+                yield from _of_block(syntax, module, children(node), owner, local)
 
 
 def _of_call(syntax: Syntax, module: str, node: ast.Call, owner: str, local: Mapping[str, ast.expr]) -> Flag | None:
@@ -128,9 +127,9 @@ def _flag(
     )
 
 
-def _derived(marks: Marks, tree: ast.Module) -> Iterator[str]:
+def _derived(tree: ast.Module) -> Iterator[str]:
     """Classes whose fields become flags."""
-    for node in marks.nodes(tree):
+    for node in walk(tree):
         if isinstance(node, ast.Call) and _last(node.func).startswith(_DERIVES):
             yield from (arg.id for arg in node.args if isinstance(arg, ast.Name))
 

@@ -4,57 +4,13 @@ from __future__ import annotations
 
 import ast
 import re
-from bisect import bisect_left
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 from shrinker.syntax.bindings import Binding, collect
 from shrinker.syntax.parsing import parsed
-from shrinker.syntax.walk import children
 
 _MOST_HOPS = 20
 """Re-exports that are followed before a name is given up as bound in a circle."""
-
-
-class Marks:
-    """Lines of a file that hold what is looked for."""
-
-    def __init__(self, lines: list[int]) -> None:
-        """
-        Args:
-            lines: 1-based, ascending.
-        """
-        self._lines = lines
-
-    def within(self, node: ast.AST) -> bool:
-        """True when one of the lines is a line of the node, or of its decorators; what has no lines may hold them."""
-        first = getattr(node, "lineno", None)
-        if first is None:
-            return True
-        first = min([first, *(d.lineno for d in getattr(node, "decorator_list", ()))])
-        at = bisect_left(self._lines, first)
-        return at < len(self._lines) and self._lines[at] <= (getattr(node, "end_lineno", None) or first)
-
-    def nodes(self, tree: ast.AST) -> Iterator[ast.AST]:
-        """Nodes below a tree that hold such a line, each after those around it."""
-        stack = [tree]
-        while stack:
-            for node in children(stack.pop()):
-                if self.within(node):
-                    yield node
-                    stack.append(node)
-
-
-def marked(text: bytes, pattern: re.Pattern[bytes]) -> Marks | None:
-    """Lines of a text that hold a match; None where there is none."""
-    if b"\r" in text:
-        text = text.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
-    lines: list[int] = []
-    line, start = 1, 0
-    for found in pattern.finditer(text):
-        line += text.count(b"\n", start, found.end())
-        start = found.end()
-        lines.append(line)
-    return Marks(lines) if lines else None
 
 
 class Syntax:
@@ -71,7 +27,6 @@ class Syntax:
         self._read = read
         self._trees: dict[str, ast.Module | None] = {}
         self._bound: dict[str, dict[str, list[Binding]]] = {}
-        self._marks: dict[tuple[str, re.Pattern[bytes]], Marks] = {}
 
     def matching(self, *patterns: re.Pattern[bytes], among: Iterable[str] | None = None) -> tuple[list[str], ...]:
         """Modules whose text holds a match, for each pattern, sorted; each file is read once and none is held.
@@ -86,14 +41,6 @@ class Syntax:
                 if pattern.search(text) is not None:
                     modules.append(module)
         return found
-
-    def marks(self, module: str, pattern: re.Pattern[bytes]) -> Marks:
-        """Where a module's text holds a match: only the statements around it need be looked at."""
-        known = self._marks.get((module, pattern))
-        if known is None:
-            text = self._read(self.paths[module]) if module in self.paths else b""
-            known = self._marks[module, pattern] = marked(text, pattern) or Marks([])
-        return known
 
     def tree(self, module: str) -> ast.Module | None:
         """Syntax of a module; None when it is not in the tree or does not parse."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -129,11 +129,9 @@ def leaving_rule(tree: Generated, rule: str) -> Answer:
     Raises:
         InputError: the rule names none.
     """
-    found = Retained(tree.data, tree.lines)
-    paths = found.with_rule(rule)
-    if not paths:
-        raise InputError(f"rule {rule} alone keeps no file", f"ask `shrinker ablate {rule}` what it does")
-    return Answer(rule, "leaves", tuple(_files(tree, paths)), without(rule))
+    if paths := Retained(tree.data, tree.lines).with_rule(rule):
+        return Answer(rule, "leaves", tuple(_files(tree, paths)), without(rule))
+    raise InputError(f"rule {rule} alone keeps no file", f"ask `shrinker ablate {rule}` what it does")
 
 
 def leaving(tree: Generated, kept: Answer) -> Answer:
@@ -142,18 +140,18 @@ def leaving(tree: Generated, kept: Answer) -> Answer:
     Raises:
         InputError: it is something else, or the run looked at modules only.
     """
-    place = kept.upstream
-    if place.endswith("/") or place in tree.lines:
-        inside = [path for path in tree.lines if path == place or (place.endswith("/") and path.startswith(place))]
+    place, symbols = kept.upstream, tree.symbols
+    inside = [path for path in tree.lines if path == place or (place.endswith("/") and path.startswith(place))]
+    if inside:
         paths = Retained(tree.data, tree.lines).with_paths(inside)
-        units = [n for n, _, _, path in tree.symbols.units() if path in set(paths)] if tree.symbols else []
-        because = [*_files(tree, paths), *_units(tree, units, paths)]
+        units = [n for n, _, _, path in symbols.units() if path in set(paths)] if symbols else []
         change = "a [[remove]] rule that names it, or taking out what is listed by `shrinker explain`"
-        return Answer(kept.subject, "leaves", tuple(because), change, kept.upstream, kept.generated)
-    if tree.symbols is None or not (found := [n for n in tree.symbols.find(kept.subject) if tree.symbols.is_live(n)]):
+        because = (*_files(tree, paths), *_units(tree, units, paths))
+        return replace(kept, verdict="leaves", because=because, change=change)
+    found = [n for n in symbols.find(kept.subject) if symbols.is_live(n)] if symbols else []
+    if not found:
         raise InputError(f"{kept.subject} is no file, folder, rule or definition", "ask for what imports or defines it")
-    because = [*_units(tree, found, ())]
-    return Answer(kept.subject, "leaves", tuple(because), kept.change, kept.upstream, kept.generated)
+    return replace(kept, verdict="leaves", because=tuple(_units(tree, found, ())))
 
 
 def _files(tree: Generated, paths: list[str]) -> Iterable[str]:
