@@ -73,7 +73,7 @@ def reached(out: Path, symbols: Symbols, rules: Iterable[Reach]) -> list[Reached
 
 def taken(data: Mapping[str, Any], rules: Iterable[Remove]) -> list[Taken]:
     """What each rule left of the modules that it names, by the saved graph of a run."""
-    rescued = {path for path, _, reason in data["uncertain"] if " would remove it, but " in reason}
+    stays_by_need = rescued(data)
     kept = {path: name for path in data["kept"] if (name := module_name(path)) is not None}
     removed: dict[str, int] = {}
     for rule, _ in data["removed"].values():
@@ -90,11 +90,16 @@ def taken(data: Mapping[str, Any], rules: Iterable[Remove]) -> list[Taken]:
                 each.id,
                 each.feature,
                 removed.get(each.id, 0),
-                tuple(path for path in stays if path in rescued),
-                tuple(path for path in stays if path not in rescued),
+                tuple(path for path in stays if path in stays_by_need),
+                tuple(path for path in stays if path not in stays_by_need),
             )
         )
     return out
+
+
+def rescued(data: Mapping[str, Any]) -> dict[str, str]:
+    """Path of each file that a rule removes and that stays, to what needs it, by the saved graph of a run."""
+    return {path: reason for path, line, reason in data["uncertain"] if not line and " would remove it, but " in reason}
 
 
 def _places(out: Path, names: frozenset[str]) -> dict[str, set[tuple[str, str]]]:

@@ -85,6 +85,7 @@ RENAMED = {
     "guard": "import_hook",
     "companion": "sibling_package",
     "survivor": "leftover",
+    "asset": "keep",
 }
 """Kinds by the name that they had, and the one that they have."""
 _SCOPES = ("family", "features", "profiles")

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from shrinker.program.answers import SYMBOLS
+from shrinker.program.reached import rescued
 from shrinker.program.saved import load_graph
 from shrinker.program.symbols.why import Symbols, load_symbols
 from shrinker.program.why import Files
@@ -23,8 +24,6 @@ from shrinker.values.outcome import EmittedFile
 from shrinker.values.upstream import UpstreamTree
 
 GRAPH = "graph.json"
-WOULD = " would remove it, but "
-"""How the graph tells of a file that a rule removes and that stays."""
 _MOST_COMMITS = 12
 _TELLING = 6
 """Characters of a line that is more than a bracket."""
@@ -117,8 +116,7 @@ class Side:
     @cached_property
     def rescued(self) -> Mapping[str, str]:
         """Path of each file that a rule removes and that stays, to what needs it."""
-        rows = self.graph.get("uncertain", ())
-        return {path: reason for path, line, reason in rows if not line and WOULD in reason}
+        return rescued(self.graph) if self.graph else {}
 
     def report(self, name: str) -> Any:
         """A JSON report; None when it is not there or not JSON."""
