@@ -43,10 +43,9 @@ class Files:
         """
         if _place(query)[0]:
             return []
-        named = {node: _forms(self._paths.get(node, ""), node, node.partition(":")[2]) for node in self._nodes}
-        if found := [*_whole(named, query)]:
+        if found := [*_whole(self._named, query)]:
             return found
-        found = [*_ending(named, query)]
+        found = [*_ending(self._named, query)]
         paths = [path for node in found if (path := self._paths.get(node, "")).endswith(f"/{query.strip()}")]
         if len(paths) > 1:
             some = ", ".join(paths[:_SHOWN])
@@ -55,7 +54,7 @@ class Files:
 
     def removed(self, query: str) -> list[Removed]:
         """Removed files that a query names, as of `kept`, those of a folder or package, or a distribution that is no longer required."""
-        named = {path: _forms(path) for path in self._data["removed"]}
+        named = self._named_removed
         paths = [*_whole(named, query)] or [*_inside(named, query)] or [*_ending(named, query)]
         gone = {name: row for name, row in self._data["distributions"].items() if row["state"] == "dropped"}
         names = {name: (f"distribution:{name}", *row["imports"]) for name, row in gone.items()}
@@ -70,6 +69,16 @@ class Files:
             )
             for n in _whole(names, query)
         ]
+
+    @cached_property
+    def _named(self) -> dict[str, tuple[str, ...]]:
+        """Names of each kept node."""
+        return {node: _forms(self._paths.get(node, ""), node, node.partition(":")[2]) for node in self._nodes}
+
+    @cached_property
+    def _named_removed(self) -> dict[str, tuple[str, ...]]:
+        """Names of each removed file."""
+        return {path: _forms(path) for path in self._data["removed"]}
 
     def _file(self, path: str) -> Removed:
         rule, reason = self._data["removed"][path]
