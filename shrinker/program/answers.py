@@ -66,9 +66,10 @@ def ask(run: SavedRun, query: str, *, every: bool = False) -> list[Chain | Remov
     """
     files = run.files
     nodes, removed = files.kept(query), files.removed(query)
+    defining = [] if nodes else files.defining(query.strip())
+    chains = [chain for node in nodes or defining for chain in files.chains(node, every=every)]
     if nodes or removed or run.symbols is None:
-        nodes = nodes or ([] if removed else files.defining(query.strip()))
-        return [*(chain for node in nodes for chain in files.chains(node, every=every)), *removed]
+        return [*chains, *removed]
     symbols = run.symbols
     found, decided = symbols.find(query), files.decided(query)
     dropped = [symbols.explain_removed(n) for n in found if not symbols.is_live(n)] or symbols.gone(query) or decided
@@ -76,7 +77,8 @@ def ask(run: SavedRun, query: str, *, every: bool = False) -> list[Chain | Remov
     live = [] if decided else [n for n in found if symbols.is_live(n)]
     if not (found or dropped):
         files.refuse_line(query)
-        return [*files.held(query)]
+        # A statement may define a name that it does not bear.
+        return [*files.held(query)] or [*chains]
     return [*(chain for number in live for chain in symbols.explain(number, every=every)), *dropped]
 
 

@@ -14,6 +14,7 @@ from shrinker.program.ways import Ways
 from shrinker.values.answers import Chain, Removed, Site, Step
 from shrinker.values.errors import InputError
 from shrinker.values.folded import Decision
+from shrinker.values.graph import UNREACHABLE
 from shrinker.values.upstream import PACKAGE_PREFIX, module_name
 
 _LINE = re.compile(r":\d+$")
@@ -54,20 +55,15 @@ class Files:
 
     def removed(self, query: str) -> list[Removed]:
         """Removed files that a query names, as of `kept`, those of a folder or package, or a distribution that is no longer required."""
+        if self._in_kept(query):
+            return []
         named = self._named_removed
         paths = [*_whole(named, query)] or [*_inside(named, query)] or [*_ending(named, query)]
         gone = {name: row for name, row in self._data["distributions"].items() if row["state"] == "dropped"}
         names = {name: (f"distribution:{name}", *row["imports"]) for name, row in gone.items()}
         return [self._file(path) for path in paths] or [
-            Removed(
-                f"distribution:{n}",
-                gone[n]["rule"] or "unreachable",
-                gone[n]["reason"],
-                "",
-                0,
-                _sites(gone[n]["importers"]),
-            )
-            for n in _whole(names, query)
+            Removed(f"distribution:{n}", row["rule"] or UNREACHABLE, row["reason"], named_by=_sites(row["importers"]))
+            for n, row in ((n, gone[n]) for n in _whole(names, query))
         ]
 
     @cached_property
@@ -148,6 +144,11 @@ class Files:
         """What was decided in a kept file."""
         return [Decision(*row) for row in self._data["decisions"].get(path, ())]
 
+    def _in_kept(self, query: str) -> bool:
+        """True for a line of a kept file."""
+        path, _ = _place(query)
+        return bool(path) and any(f"/{file}".endswith(f"/{path}") for file in self._data["kept"])
+
     def refuse_line(self, query: str) -> None:
         """Nothing, unless a query is a line of a kept file.
 
@@ -155,7 +156,7 @@ class Files:
             InputError: nothing stands in it that could be kept or removed by itself.
         """
         path, line = _place(query)
-        if path and any(f"/{file}".endswith(f"/{path}") for file in self._data["kept"]):
+        if self._in_kept(query):
             raise InputError(
                 f"line {line} of {path} belongs to no statement", "a comment or empty line goes with what is around it"
             )
@@ -188,7 +189,7 @@ def _forms(path: str, *others: str) -> tuple[str, ...]:
 
 def _plain(query: str) -> str:
     # A line goes with its file.
-    return _LINE.sub("", query.strip().removeprefix("./").rstrip("/"))
+    return _LINE.sub("", query.strip().removeprefix("./").rstrip("/")).removesuffix(".__init__")
 
 
 def _whole(named: Mapping[str, tuple[str, ...]], query: str) -> Iterator[str]:

@@ -45,6 +45,7 @@ sglang.srt.hardware_backend.npu | removed | remove-npu
 sglang.multimodal_gen | removed | remove-diffusion
 sglang.eval.llama3_eval | removed | unreachable
 mem_cache/common.py:181 | removed | platform-hip
+managers/scheduler.py:300 | kept | srt/managers/scheduler.py
 is_multimodal_chunked_prefill_supported | removed | unreachable
 torch_npu | removed | absent-ascend
 torchao | kept | torchao_utils
