@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -14,7 +13,6 @@ from shrinker.values.errors import InputError
 
 if TYPE_CHECKING:
     from shrinker.program.answers import SavedRun
-    from shrinker.program.why import Step
 
 
 def explain(
@@ -40,7 +38,7 @@ def explain(
         tree = open_recorded(out, read_manifest(out).upstream, None, lambda text: None)
         return tree.read(path).decode("utf-8", "replace") if path in tree.by_path else ""
 
-    explainer = Explainer(Generated(out.absolute(), _graph(out, reports), out, upstream))
+    explainer = Explainer(Generated(out.absolute(), _run(out, reports).graph, out, upstream))
     found = explainer.retained(name) if retained else explainer.explain(name)
     if as_json:
         print_json(found)
@@ -69,14 +67,15 @@ def why(
     """Print the shortest chain from a root that keeps something in the tree."""
     from shrinker.program import answers
 
-    run = answers.SavedRun(_graph(out, reports))
-    chains = [c for each in _asked(name, sample, seed, run, live=True) for c in answers.why(run, each, every=every)]
+    run = _run(out, reports)
+    asked = _asked(name, sample, seed, run, live=True)
+    chains = [chain for each in asked for chain in answers.why(run, each, every=every)]
     if as_json:
         print_json(chains)
         return
     for chain in chains:
         print(chain.target + (f"  (uncertain: {chain.uncertain})" if chain.uncertain else ""))
-        _print_steps(chain.steps)
+        _print_lines(chain.steps)
 
 
 def why_not(
@@ -93,32 +92,25 @@ def why_not(
     """Print the rule, or the folded imports, that removed something."""
     from shrinker.program import answers
 
-    run = answers.SavedRun(_graph(out, reports))
+    run = _run(out, reports)
     asked = _asked(name, sample, seed, run, live=False)
-    found = [answer for each in asked for answer in answers.why_not(run, each, alive=why_live)]
+    found = [answer for each in asked for answer in answers.why_not(run, each)]
     if as_json:
         print_json(found)
         return
     for answer in found:
-        if isinstance(answer, answers.Dropped):
-            print(f"{answer.symbol} ({answer.path}:{answer.line}): {answer.rule}: {answer.reason}")
-            for site in answer.named_by:
-                print(f"  {site.path}:{site.line}: named by {site.source}: {site.fate}")
-            # A line of a statement lives without what was decided there, which was said.
-            if why_live and not answer.symbol.endswith(f":{answer.line}"):
-                print("would live with:" if answer.alive else "no code that was removed names it")
-                _print_steps(answer.alive)
-            continue
-        print(f"{answer.path}: {answer.rule}: {answer.reason}")
-        for path, line, state in answer.importers:
-            print(f"  {path}:{line}: {state}")
+        print(f"{answer.symbol} ({answer.path}:{answer.line})" if answer.symbol else answer.path, end=": ")
+        print(f"{answer.rule}: {answer.reason}")
+        _print_lines(answer.named_by)
+        # A line of a statement lives without what was decided there, which was said.
+        if why_live and answer.symbol and not answer.symbol.endswith(f":{answer.line}"):
+            print("would live with:" if answer.alive else "no code that was removed names it")
+            _print_lines(answer.alive)
 
 
-def _print_steps(steps: Iterable[Step]) -> None:
-    """Edges of a chain, a line each."""
-    for step in steps:
-        place = f"  {step.path}:{step.line}" if step.path else ""
-        print(f"  {step.src} --{step.kind}--> {step.dst}{place}")
+def _print_lines(rows: Iterable[object]) -> None:
+    for row in rows:
+        print(f"  {row}")
 
 
 def _asked(name: str | None, sample: int | None, seed: int, run: SavedRun, *, live: bool) -> list[str]:
@@ -129,10 +121,11 @@ def _asked(name: str | None, sample: int | None, seed: int, run: SavedRun, *, li
     return [name] if name is not None else answers.sample(run, sample or 0, seed, live=live)
 
 
-def _graph(out: Path, reports: Path | None) -> Path:
+def _run(out: Path, reports: Path | None) -> SavedRun:
+    from shrinker.program.answers import SavedRun
     from shrinker.report.place import find_graph
 
-    return find_graph(out.absolute(), absolute(reports))
+    return SavedRun(find_graph(out.absolute(), absolute(reports)))
 
 
 def kernels(
@@ -149,19 +142,16 @@ def kernels(
     """
     from shrinker.program.answers import SYMBOLS
     from shrinker.program.reached import reached, taken
-    from shrinker.program.saved import load_graph
-    from shrinker.program.symbols.why import load_symbols
     from shrinker.report.pages import render
     from shrinker.report.place import read_manifest
     from shrinker.ruleset import load_profile
 
     profile = load_profile(read_manifest(out.absolute()).profile, absolute(rules))
-    graph = _graph(out, reports)
-    symbols = load_symbols(graph.with_name(SYMBOLS))
-    if symbols is None:
-        raise InputError(f"{graph.with_name(SYMBOLS)} is not there", "run `make shrink`")
-    found = reached(out.absolute(), symbols, profile.reaches)
-    systems = taken(load_graph(graph), profile.removes)
+    run = _run(out, reports)
+    if run.symbols is None:
+        raise InputError(f"{run.graph.with_name(SYMBOLS)} is not there", "run `make shrink`")
+    found = reached(out.absolute(), run.symbols, profile.reaches)
+    systems = taken(run.data, profile.removes)
     if as_json:
         print_json({"kernels": found, "removed": systems})
     else:
@@ -179,24 +169,15 @@ def dependencies(
     as_json: Json = False,
 ) -> None:
     """Print the distributions that a generated package requires, and those that upstream requires and it does not."""
+    from shrinker.program.saved import load_report
     from shrinker.report.distributions import distributions_text
 
-    data = _read(_graph(out, reports).with_name("dependencies.json"))
+    data = load_report(_run(out, reports).graph.with_name("dependencies.json"))
     known = _sizes(data) if sizes else None
     if as_json:
         print_json(data if known is None else {**data, "sizes": known})
     else:
         print(distributions_text(data, known), end="")
-
-
-def _read(path: Path) -> dict[str, Any]:
-    try:
-        data: dict[str, Any] = json.loads(path.read_text("utf-8"))
-    except (OSError, ValueError) as error:
-        raise InputError(
-            f"{path}: no list of dependencies: {error}", "generate the tree again with `make shrink`"
-        ) from error
-    return data
 
 
 def _sizes(data: dict[str, Any]) -> dict[str, int | None]:

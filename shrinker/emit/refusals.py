@@ -11,16 +11,14 @@ from textwrap import wrap
 
 from shrinker.cache import Cache
 from shrinker.emit.removed_features import Endpoint, Option
+from shrinker.program.decided import rule_of
 from shrinker.program.definitions import Definition, public_definitions
-from shrinker.program.interface.endpoints import served_by
-from shrinker.program.interface.reasons import feature_of, rule_of
-from shrinker.program.interface.syntax import Syntax
 from shrinker.ruleset import Ruleset
 from shrinker.ruleset.match import any_name_matches, name_matches
 from shrinker.ruleset.models import Refusal
 from shrinker.values.edits import Guard, Refuse
 from shrinker.values.folded import FoldedModule
-from shrinker.values.graph import UNREACHABLE, Graph, Removal
+from shrinker.values.graph import UNREACHABLE, Removal
 from shrinker.values.interface import UNEXPLAINED, Interface
 from shrinker.values.upstream import UpstreamTree, module_name
 
@@ -144,41 +142,32 @@ def _in_packages(rows: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
 
 
 def removed_endpoints(
-    before: Syntax, after: Syntax, rules: Ruleset, folded: Mapping[str, FoldedModule], graph: Graph
+    interface: Interface, rules: Ruleset, folded: Mapping[str, FoldedModule], kept: Iterable[str]
 ) -> list[Endpoint]:
-    """Endpoints of upstream that a kept application no longer has, sorted.
+    """Endpoints that went from modules that still make an application, sorted.
 
     What is computed, a socket, and what no rule took away are left out: they are not in the table, and answer as any
     path that a server does not have.
-
-    Args:
-        before: modules of upstream.
-        after: modules of the generated tree.
     """
-    places = sorted(
-        {
-            (folded[path].module, edit.place)
-            for path in graph.kept
-            if path in folded
-            for edit in folded[path].edits
-            if isinstance(edit, Refuse) and any(name_matches(rule.function, edit.place) for rule in rules.answers)
-        }
-    )
-    if not places:
-        return []
+    places = {
+        (path, edit.place)
+        for path in kept
+        if path in folded
+        for edit in folded[path].edits
+        if isinstance(edit, Refuse) and any(name_matches(rule.function, edit.place) for rule in rules.answers)
+    }
     found: dict[tuple[str, str, str, str, str], set[str]] = {}
-    for module, place in places:
-        left = {(e.path, e.method, e.environment) for e in served_by(after, module)}
-        for e in served_by(before, module):
-            plain = e.method not in {"*", "WEBSOCKET"} and (e.path.startswith("/") or (not e.path and e.environment))
-            if not plain or (e.path, e.method, e.environment) in left:
-                continue
-            path, syntax = before.paths[e.module], before.tree(e.module)
-            if rule := rule_of(path, e.line, e.end_line, folded, graph.removed, tree=syntax):
-                found.setdefault((place, e.path, e.environment, feature_of(rules, rule), rule), set()).add(e.method)
+    for gone in interface.endpoints:
+        if gone.kind != "removed" or gone.rule == UNEXPLAINED or not gone.names:
+            continue
+        method, url, environment = gone.names
+        if method not in {"*", "WEBSOCKET"} and (url.startswith("/") or (not url and environment)):
+            for place in (place for path, place in places if path == gone.path):
+                row = (place, url, environment, feature_of(rules, gone.rule), gone.rule)
+                found.setdefault(row, set()).add(method)
     return sorted(
-        Endpoint(place, path, environment, tuple(sorted(methods)), feature, rule)
-        for (place, path, environment, feature, rule), methods in found.items()
+        Endpoint(place, url, environment, tuple(sorted(methods)), feature, rule)
+        for (place, url, environment, feature, rule), methods in found.items()
     )
 
 
@@ -267,3 +256,10 @@ def dotted_names(
 ) -> Iterable[tuple[str, str]]:
     """The names below their modules, with the rule."""
     return ((f"{folded[path].module}.{one.name}", rule) for path, names in lost.items() for one, rule in names.items())
+
+
+def feature_of(rules: Ruleset, rule: str) -> str:
+    """What a rule takes away, in words; empty for ``unreachable`` and what is no rule of the profile."""
+    ids = set(rule.split("+"))
+    named = [r.feature for r in rules.removes if r.id in ids] + [r.feature for r in rules.refusals if r.id in ids]
+    return named[0] if named else ""

@@ -112,7 +112,7 @@ def emit_tree(
         graph.kept,
         graph.removed,
         features,
-        removed_endpoints(comparison.upstream, comparison.written, rules, folded, graph),
+        removed_endpoints(interface, rules, folded, graph.kept),
         removed_options(interface, rules),
         dotted_names(lost, folded),
     )

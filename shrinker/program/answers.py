@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
+import difflib
 import random
-from collections.abc import Iterable, Iterator, Mapping
+import re
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from shrinker.program.saved import load_graph
-from shrinker.program.symbols.table import Dropped, Site
 from shrinker.program.symbols.why import Symbols, load_symbols
-from shrinker.program.why import Chain, Unreached, explain, explain_removed, names_file
+from shrinker.program.why import Files
+from shrinker.values.answers import Chain, Removed
 from shrinker.values.errors import InputError
-from shrinker.values.upstream import module_name
 
 SYMBOLS = "symbols.json"
 """Beside the saved graph."""
+_PARTS = re.compile(r"[./:]")
 
 
 @dataclass
@@ -33,63 +35,98 @@ class SavedRun:
         return load_graph(self.graph)
 
     @cached_property
+    def files(self) -> Files:
+        """The same, to be asked."""
+        return Files(self.data)
+
+    @cached_property
     def symbols(self) -> Symbols | None:
         """The saved search; None where it is not there."""
         return load_symbols(self.graph.with_name(SYMBOLS))
 
+    def names(self) -> Iterator[str]:
+        """Names of everything of which the run knows."""
+        yield from (name for _, _, name, _ in self.symbols.units()) if self.symbols is not None else ()
+        yield from self.files.names()
+        yield from self.data.get("whys", ())
+        yield from (f"{module}.{row[0]}" for module, rows in self.data["defines"].items() for row in rows)
 
-def why(run: SavedRun, query: str, *, every: bool = False) -> list[Chain]:
-    """Chains from a root to what is kept.
+
+def ask(run: SavedRun, query: str, *, every: bool = False) -> list[Chain | Removed]:
+    """What became of everything that a query names; nothing where there is nothing of that name.
 
     Args:
         run: that is asked.
         query: a module, path, file name, distribution or kernel; or a symbol: ``module.Class.method``, an ending of it, or
             ``path:line`` of upstream.
-        every: a chain for each place that names it, not only the shortest.
+        every: a chain for each place that names it, not only the best.
+
+    Raises:
+        InputError: it names several things, or a line in which nothing stands.
+    """
+    files = run.files
+    nodes, removed = files.kept(query), files.removed(query)
+    defining = [] if nodes else files.defining(query.strip())
+    chains = [chain for node in nodes or defining for chain in files.chains(node, every=every)]
+    if nodes or removed or run.symbols is None:
+        return [*chains, *removed]
+    symbols = run.symbols
+    found, decided = symbols.find(query), files.decided(query)
+    dropped = [symbols.explain_removed(n) for n in found if not symbols.is_live(n)] or symbols.gone(query) or decided
+    # Of a line that went something around it may stay.
+    live = [] if decided else [n for n in found if symbols.is_live(n)]
+    if not (found or dropped):
+        files.refuse_line(query)
+        # A statement may define a name that it does not bear.
+        return [*files.held(query)] or [*chains]
+    return [*(chain for number in live for chain in symbols.explain(number, every=every)), *dropped]
+
+
+def why(run: SavedRun, query: str, *, every: bool = False) -> list[Chain]:
+    """Chains from a root to what is kept; arguments as of `ask`.
 
     Raises:
         InputError: nothing kept has that name.
     """
-    data = run.data
-    symbols = None if names_file(data, query) else run.symbols
-    if symbols is None:
-        return explain(data, query, every=every)
-    found = symbols.find(query)
-    kept = [number for number in found if symbols.is_live(number)]
-    went = _decided_at(data, query)
-    if kept and not went:
-        return [chain for number in kept for chain in symbols.explain(number, every=every)]
-    if found or went or symbols.gone(query) or _removed_module(data, query) or _defined_in_removed(data, query):
+    found = ask(run, query, every=every)
+    if not found:
+        raise unknown(query, run.names())
+    if not (chains := [one for one in found if isinstance(one, Chain)]):
         raise InputError(f"{query} is not in the generated tree", f"ask `shrinker why-not {query}`")
-    _refuse_line(data, query)
-    return explain(data, query, every=every)
+    return chains
 
 
-def why_not(run: SavedRun, query: str, *, alive: bool = False) -> list[Unreached | Dropped]:
-    """What removed something.
-
-    Args:
-        run: that is asked.
-        query: as of `why`.
-        alive: say what would have kept a symbol.
+def why_not(run: SavedRun, query: str) -> list[Removed]:
+    """What removed something; arguments as of `ask`.
 
     Raises:
         InputError: nothing removed has that name.
     """
-    data = run.data
-    symbols = None if names_file(data, query) else run.symbols
-    if symbols is None:
-        return [*explain_removed(data, query)]
-    found = symbols.find(query)
-    dropped = [symbols.explain_removed(n, alive=alive) for n in found if not symbols.is_live(n)] or symbols.gone(query)
-    if dropped or (dropped := _decided_at(data, query)):
-        return [*dropped]
-    if found:
+    found = ask(run, query)
+    if not found:
+        raise unknown(query, run.names())
+    if not (removed := [one for one in found if isinstance(one, Removed)]):
         raise InputError(f"{query} is kept", f"ask `shrinker why {query}`")
-    _refuse_line(data, query)
-    if defined := _defined_in_removed(data, query):
-        return [*defined]
-    return [*explain_removed(data, _removed_module(data, query) or query)]
+    return removed
+
+
+def unknown(name: str, known: Iterable[str]) -> InputError:
+    """An error that names what is near: by its last part first, and then as a whole."""
+    dotted = not name.startswith(("/", "--"))
+    last = _PARTS.split(name)[-1] if dotted else name
+    short: dict[str, list[str]] = {}
+    for one in dict.fromkeys(known):
+        end = _PARTS.split(one)[-1] if dotted else one
+        # Compared are those of about the same length that begin alike: there are a hundred thousand names.
+        if abs(len(end) - len(last)) < 4 and end[:1] == last[:1]:
+            short.setdefault(end, []).append(one)
+    found = [one for end in difflib.get_close_matches(last, list(short), 4, 0.75) for one in short[end]]
+    found.sort(key=lambda one: -difflib.SequenceMatcher(None, name, one).ratio())
+    near = f"; did you mean {', '.join(found[:4])}?" if found else ""
+    return InputError(
+        f"neither the tree nor upstream has {name!r}{near}",
+        "give a file, folder, module, class, function, member, path:line, flag, variable, endpoint, kernel, package or rule",
+    )
 
 
 def sample(run: SavedRun, count: int, seed: int, *, live: bool) -> list[str]:
@@ -104,70 +141,7 @@ def sample(run: SavedRun, count: int, seed: int, *, live: bool) -> list[str]:
     Raises:
         InputError: the saved search is not there.
     """
-    symbols = run.symbols
-    if symbols is None:
+    if run.symbols is None:
         raise InputError(f"{run.graph.with_name(SYMBOLS)} is not there", "run `make shrink`")
-    names = symbols.named_units(live=live)
+    names = run.symbols.named_units(live=live)
     return random.Random(seed).sample(names, min(count, len(names)))
-
-
-def _decided_at(data: Mapping[str, Any], query: str) -> list[Dropped]:
-    """What was decided about the line of a kept file that ``path:line`` names, where the line went by that."""
-    path, line = _line(query)
-    found: list[Dropped] = []
-    for file in _ending(data["decisions"], path) if path else ():
-        rows = data["decisions"][file]
-        around = [row for row in rows if row[6] <= line <= row[7]]
-        if around:
-            at, rule, _, text, outcome, *_ = min(around, key=lambda row: (row[7] - row[6], row[0]))
-            found.append(Dropped(f"{file}:{line}", file, line, rule, f"`{text}` is {outcome} (line {at})"))
-    return found
-
-
-def _refuse_line(data: Mapping[str, Any], query: str) -> None:
-    """A line of a kept file in which nothing stands that could be kept or removed by itself."""
-    path, line = _line(query)
-    if path and any(_ending(data["kept"], path)):
-        raise InputError(
-            f"line {line} of {path} belongs to no statement", "a comment or empty line goes with what is around it"
-        )
-
-
-def _line(query: str) -> tuple[str, int]:
-    """The two parts of ``path:line``; no path where it is something else."""
-    path, _, number = query.strip().rpartition(":")
-    return (path, int(number)) if path and number.isdigit() else ("", 0)
-
-
-def _ending(files: Iterable[str], path: str) -> Iterator[str]:
-    """The files that a path or an ending of one names."""
-    return (file for file in files if file == path or file.endswith(f"/{path}"))
-
-
-def _removed_module(data: Mapping[str, Any], query: str) -> str:
-    """The removed module that a dotted name is of; empty when there is none."""
-    name = query.strip().removeprefix("symbol:").rpartition(".")[0]
-    while "." in name:
-        if f"python/{name.replace('.', '/')}.py" in data["removed"]:
-            return name
-        name = name.rpartition(".")[0]
-    return ""
-
-
-def _defined_in_removed(data: Mapping[str, Any], query: str) -> list[Dropped]:
-    """Functions and classes of removed modules with this name, or whose member has it: ``Class``, ``Class.method`` or more of the path."""
-    whole = query.strip().removeprefix("symbol:")
-    found: list[Dropped] = []
-    for name in (whole, whole.rpartition(".")[0]):
-        for path, line in data.get("gone", {}).get(name.rpartition(".")[2], ()):
-            symbol = f"{module_name(path)}.{name.rpartition('.')[2]}"
-            if symbol == name or symbol.endswith(f".{name}"):
-                rule, reason = data["removed"][path]
-                sites = (Site(by, at, by, fate) for by, at, fate in data["importers"].get(path, ()))
-                found.append(Dropped(symbol, path, line, rule, f"its module goes: {reason}", tuple(sites)))
-        if found:
-            break
-    return found
-
-
-__all__ = ["Dropped", "SavedRun", "Symbols", "sample", "why", "why_not"]

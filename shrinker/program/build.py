@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from shrinker.program.edges.assets import named_modules
+from shrinker.program.edges.named import named_modules
 from shrinker.program.loaded import add_files
 from shrinker.program.modules import ModuleIndex, index_modules
 from shrinker.program.order import first_reasons

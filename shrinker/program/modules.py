@@ -1,14 +1,11 @@
-"""The modules of a tree by dotted name: files, packages with and without ``__init__``, extension modules."""
+"""The modules of a tree by dotted name: files, packages with and without ``__init__``."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from shrinker.values.upstream import PACKAGE_PREFIX, module_name
-
-_EXTENSION = re.compile(r"^([A-Za-z_]\w*)\.(?:[\w-]+\.)?(?:so|pyd)$")
 
 
 @dataclass(frozen=True)
@@ -23,8 +20,6 @@ class ModuleIndex:
     """Every dotted folder that holds a module at any depth; a namespace package has no entry in `paths`."""
     children: Mapping[str, tuple[str, ...]]
     """Package to its direct submodules and subpackages, sorted."""
-    extensions: Mapping[str, str]
-    """Dotted name of compiled extension modules (``.so``) to their path."""
     top: str
     """The package itself, ``sglang``."""
 
@@ -32,7 +27,7 @@ class ModuleIndex:
         """Split into the longest leading part that is a module or package, and what remains (``""`` when all is)."""
         name, rest = dotted, ""
         while name:
-            if name in self.paths or name in self.packages or name in self.extensions:
+            if name in self.paths or name in self.packages:
                 return name, rest
             name, _, last = name.rpartition(".")
             rest = f"{last}.{rest}" if rest else last
@@ -62,22 +57,13 @@ def index_modules(paths: Iterable[str]) -> ModuleIndex:
         paths: every path of the tree; files outside the package are ignored.
     """
     modules: dict[str, str] = {}
-    extensions: dict[str, str] = {}
     packages: set[str] = set()
     for path in paths:
-        if not path.startswith(PACKAGE_PREFIX):
-            continue
         dotted = module_name(path)
-        if dotted is not None:
-            modules[dotted] = path
-            folder = path[len("python/") :].rpartition("/")[0].replace("/", ".")
-        else:
-            folder_path, _, base = path[len("python/") :].rpartition("/")
-            match = _EXTENSION.match(base)
-            if match is None:
-                continue
-            folder = folder_path.replace("/", ".")
-            extensions[f"{folder}.{match.group(1)}"] = path
+        if dotted is None:
+            continue
+        modules[dotted] = path
+        folder = path[len("python/") :].rpartition("/")[0].replace("/", ".")
         while folder and folder not in packages:
             packages.add(folder)
             folder = folder.rpartition(".")[0]
@@ -91,6 +77,5 @@ def index_modules(paths: Iterable[str]) -> ModuleIndex:
         names={path: name for name, path in modules.items()},
         packages=frozenset(packages),
         children={parent: tuple(names) for parent, names in children.items()},
-        extensions=extensions,
         top=PACKAGE_PREFIX.rstrip("/").rpartition("/")[2],
     )

@@ -1,6 +1,6 @@
 """The frontier search: from the roots outwards in waves, folding each wave of modules at once.
 
-Subtle: walks, star imports and assets depend on what is kept so far, so that they are looked at again after every wave.
+Subtle: walks and star imports depend on what is kept so far, so that they are looked at again after every wave.
 """
 
 from __future__ import annotations
@@ -8,14 +8,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 
-from shrinker.program.edges.assets import asset_node, matching_paths, needing_module, rule_targets
 from shrinker.program.edges.external import external_edges, kernel_edges
 from shrinker.program.edges.imports import import_edges, package_edges, star_edges
+from shrinker.program.edges.named import rule_targets
 from shrinker.program.edges.registry import RegistryEdges
 from shrinker.program.edges.strings import StringEdges
 from shrinker.program.edges.walks import walk_edges
 from shrinker.program.modules import ModuleIndex, index_modules
-from shrinker.program.nodes import Found, module_node, node_path, path_node
+from shrinker.program.nodes import Found, module_node, node_path
 from shrinker.program.removals import removed_by_rule
 from shrinker.ruleset import Remove, Ruleset
 from shrinker.values.errors import ShrinkerError
@@ -97,7 +97,6 @@ class Search:
                         self.add(module_node(package), self.index.paths[package], found)
             for module, found in self.registry.find():
                 self.add(module_node(module.module), module.path, found)
-            self._assets()
             if progress is not None:
                 progress(len(self.modules), len(self.modules) + len(self._frontier))
 
@@ -132,19 +131,6 @@ class Search:
         for site in module.imports:
             if site.name == "*" and site.module in self.index.packages:
                 self._stars.add(site.module)
-
-    def _assets(self) -> None:
-        if not self._rules.assets:
-            return
-        kept = sorted(self.modules)
-        for rule in self._rules.assets:
-            node = asset_node(rule)
-            needed_by = None if node in self.reached else needing_module(rule, kept)
-            if needed_by is None:
-                continue
-            self.add(module_node(needed_by), self.index.paths[needed_by], Found(node, "keep", 1))
-            for path in matching_paths(rule.paths, self._paths):
-                self.add(node, "", Found(path_node(path), "keep", 0))
 
     def path(self, node: str) -> str | None:
         """Path of the module or file that a node is; None for what is neither."""

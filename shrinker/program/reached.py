@@ -11,9 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from shrinker.program.symbols.why import Symbols
-from shrinker.program.why import Step
 from shrinker.ruleset.match import any_module_matches
 from shrinker.ruleset.models import Reach, Remove
+from shrinker.syntax.walk import Function, definitions, statements, walk
+from shrinker.values.answers import Step
 from shrinker.values.errors import InputError
 from shrinker.values.upstream import module_name
 
@@ -61,18 +62,18 @@ def reached(out: Path, symbols: Symbols, rules: Iterable[Reach]) -> list[Reached
         starts = [number for number in symbols.find(rule.start) if symbols.is_live(number)]
         if not starts:
             raise InputError(f"{rule.start} is not in the generated tree", f"mend `start` of rule {rule.id}")
-        first = symbols.from_here(starts)
+        ways = symbols.from_here(starts)
         for name in rule.names:
             units = sorted({n for place in places.get(name, ()) for n in symbols.named(*place) if symbols.is_live(n)})
-            chains = [chain for n in units if (chain := symbols.chain_of(first, n)) is not None]
+            chains = [symbols.steps(ways.to(n)) for n in units if n in ways.costs]
             best = min(chains, key=lambda chain: (len(chain), [step.dst for step in chain]), default=())
-            found.append(Reached(rule.id, name, len(units), tuple(best)))
+            found.append(Reached(rule.id, name, len(units), best))
     return found
 
 
 def taken(data: Mapping[str, Any], rules: Iterable[Remove]) -> list[Taken]:
     """What each rule left of the modules that it names, by the saved graph of a run."""
-    rescued = {path for path, _, reason in data["uncertain"] if " would remove it, but " in reason}
+    stays_by_need = rescued(data)
     kept = {path: name for path in data["kept"] if (name := module_name(path)) is not None}
     removed: dict[str, int] = {}
     for rule, _ in data["removed"].values():
@@ -89,11 +90,16 @@ def taken(data: Mapping[str, Any], rules: Iterable[Remove]) -> list[Taken]:
                 each.id,
                 each.feature,
                 removed.get(each.id, 0),
-                tuple(path for path in stays if path in rescued),
-                tuple(path for path in stays if path not in rescued),
+                tuple(path for path in stays if path in stays_by_need),
+                tuple(path for path in stays if path not in stays_by_need),
             )
         )
     return out
+
+
+def rescued(data: Mapping[str, Any]) -> dict[str, str]:
+    """Path of each file that a rule removes and that stays, to what needs it, by the saved graph of a run."""
+    return {path: reason for path, line, reason in data["uncertain"] if not line and " would remove it, but " in reason}
 
 
 def _places(out: Path, names: frozenset[str]) -> dict[str, set[tuple[str, str]]]:
@@ -111,26 +117,15 @@ def _places(out: Path, names: frozenset[str]) -> dict[str, set[tuple[str, str]]]
 
 
 def _named(tree: ast.Module, names: frozenset[str]) -> Iterator[tuple[str, str]]:
-    stack: list[tuple[ast.AST, tuple[str, ...]]] = [(tree, ())]
-    while stack:
-        node, around = stack.pop()
-        inner = around
-        match node:
-            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
-                # Of functions inside functions the outermost is the unit.
-                inside = around and isinstance(around[-1], str) and around[-1].endswith("()")
-                own = name if isinstance(node, ast.ClassDef) else f"{name}()"
-                inner = around if inside else (*around, own)
-                if name in names:
-                    yield name, _joined(inner)
-            case ast.ImportFrom():
-                for alias in node.names:
-                    if alias.name in names:
-                        yield alias.name, _joined(around) or alias.asname or alias.name
-            case ast.Attribute(attr=name) if name in names and around:
-                yield name, _joined(around)
-        stack.extend((child, inner) for child in ast.iter_child_nodes(node))
-
-
-def _joined(around: tuple[str, ...]) -> str:
-    return ".".join(part.removesuffix("()") for part in around)
+    """Each name, with the definition that says it, or with what an import at module level binds."""
+    for where, node in definitions(tree):
+        if node.name in names:
+            yield node.name, where
+        for part in walk(node) if isinstance(node, Function) else ():
+            said = [part.attr] if isinstance(part, ast.Attribute) else []
+            said += [alias.name for alias in part.names] if isinstance(part, ast.ImportFrom) else []
+            yield from ((name, where) for name in said if name in names)
+    for statement in statements(tree):
+        for alias in statement.names if isinstance(statement, ast.ImportFrom) else ():
+            if alias.name in names:
+                yield alias.name, alias.asname or alias.name

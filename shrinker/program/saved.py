@@ -29,7 +29,7 @@ def graph_data(
     distributions: Distributions | None = None,
     dropped: Mapping[str, Sequence[Importer]] | None = None,
 ) -> dict[str, Any]:
-    """What `explain` and `explain_removed` read, ready for JSON.
+    """What `shrinker.program.answers` reads, ready for JSON.
 
     Args:
         importers: path of a removed file to the places in upstream that import it.
@@ -98,10 +98,23 @@ def load_graph(path: Path) -> dict[str, Any]:
     Raises:
         InputError: the file is missing or is not a graph of this format.
     """
+    data: dict[str, Any] = load_report(path, FORMAT)
+    return data
+
+
+def load_report(path: Path, form: int | None = None) -> Any:
+    """Read what a run left in JSON.
+
+    Args:
+        form: its format, where that has a number.
+
+    Raises:
+        InputError: the file is missing, no JSON, or of another format.
+    """
     try:
         data = json.loads(path.read_text("utf-8"))
     except (OSError, ValueError) as error:
-        raise InputError(f"{path}: no saved graph: {error}", "run `make shrink` first") from error
-    if not isinstance(data, dict) or data.get("format") != FORMAT:
-        raise InputError(f"{path} is not a graph of format {FORMAT}", "generate the tree again with `make shrink`")
+        raise InputError(f"{path} cannot be read: {error}", "run `make shrink` first") from error
+    if form is not None and (not isinstance(data, dict) or data.get("format") != form):
+        raise InputError(f"{path} is not of format {form}", "generate the tree again with `make shrink`")
     return data

@@ -1,283 +1,218 @@
-"""`why` and `why-not`: the shortest chain from a root to a node, and what removed a file.
-
-Only the standard library is imported here: an answer takes less time than loading a graph library would.
-"""
+"""Files, distributions and kernels of a saved graph: what a name means there, the chains to what is kept, and what removed the rest."""
 
 from __future__ import annotations
 
-import difflib
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from heapq import heappop, heappush
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 from typing import Any
 
+from shrinker.program.decided import around, told
 from shrinker.program.nodes import distribution_name, path_node
 from shrinker.program.symbols.costs import file_cost
+from shrinker.program.ways import Ways
+from shrinker.values.answers import Chain, Removed, Site, Step
 from shrinker.values.errors import InputError
+from shrinker.values.folded import Decision
+from shrinker.values.graph import UNREACHABLE
 from shrinker.values.upstream import PACKAGE_PREFIX, module_name
 
 _LINE = re.compile(r":\d+$")
-_KINDS = ("module:", "data:", "native:", "external:", "kernel:", "operator:", "root:", "asset:", "distribution:")
+_SHOWN = 5
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
-    """One edge of a chain."""
-
-    src: str
-    dst: str
-    kind: str
-    path: str
-    """Empty for an edge that a rule makes."""
-    line: int
-
-
-@dataclass(frozen=True, slots=True)
-class Chain:
-    """The shortest way from a root to a node; of two equally short ones the first in alphabetical order."""
-
-    target: str
-    steps: tuple[Step, ...]
-    uncertain: str = ""
-    """Why the target is only a guess; empty when it is sure."""
-
-
-@dataclass(frozen=True, slots=True)
-class Unreached:
-    """Why a file is not in the generated tree."""
-
-    path: str
-    rule: str
-    """Rule id, or ``unreachable``."""
-    reason: str
-    importers: tuple[tuple[str, int, str], ...]
-    """Path and line of imports of it in upstream, and what became of each."""
-
-
-def explain(data: Mapping[str, Any], query: str, *, every: bool = False) -> list[Chain]:
-    """Chains to everything that `query` names.
-
-    Args:
-        data: a saved graph.
-        query: dotted module, path with or without ``python/``, unique file name, external distribution, kernel,
-            top-level definition or node id.
-        every: one chain for each edge to it, not only the shortest.
-
-    Raises:
-        InputError: nothing kept has that name; the message says whether it was removed, or names the nearest.
-    """
-    targets = _targets(data, query)
-    if not targets:
-        removed = _removed_paths(data, query)
-        if removed:
-            raise InputError(f"{removed[0]} is not in the generated tree", f"ask `shrinker why-not {query}`")
-        for name in _dropped(data, query):
-            raise InputError(f"{name} is not required by the generated package", f"ask `shrinker why-not {query}`")
-        near = _nearest(data, query)
-        raise InputError(f"nothing kept is named {query!r}{near}", "give a module, path, file, distribution or kernel")
-    chains = FileChains(data)
-    doubt = {row[0]: row[2] for row in data["uncertain"] if row[1] == 0}
-    files = _files(data)
-    return [
-        Chain(node, steps, doubt.get(files.get(node, ""), "") or _doubt(data, node))
-        for node in targets
-        for steps in chains.all_to(node, every=every)
-    ]
-
-
-class FileChains:
-    """The best chains of one graph, which is searched once."""
+class Files:
+    """The saved graph of one run."""
 
     def __init__(self, data: Mapping[str, Any]) -> None:
         """
         Args:
-            data: a saved graph.
+            data: what `load_graph` reads.
         """
         self._data = data
-        self._first = _search(data)
-        self._numbers = {node: number for number, node in enumerate(data["nodes"])}
-        self._nodes = {path: node for node, path in _files(data).items()}
+        self._nodes: list[str] = data["nodes"]
+        self._numbers = {node: number for number, node in enumerate(self._nodes)}
+        self._paths = {path_node(path): path for path in data["kept"]}
+
+    # Names
+
+    def kept(self, query: str) -> list[str]:
+        """Nodes that a query names: a module, a path, a distribution, a kernel or a node id, or an ending of one; of a line none.
+
+        Raises:
+            InputError: it is the ending of several files.
+        """
+        if _place(query)[0]:
+            return []
+        if found := [*_whole(self._named, query)]:
+            return found
+        found = [*_ending(self._named, query)]
+        paths = [path for node in found if (path := self._paths.get(node, "")).endswith(f"/{query.strip()}")]
+        if len(paths) > 1:
+            some = ", ".join(paths[:_SHOWN])
+            raise InputError(f"{len(paths)} kept files are named {query!r}: {some}", "give the path")
+        return found
+
+    def removed(self, query: str) -> list[Removed]:
+        """Removed files that a query names, as of `kept`, those of a folder or package, or a distribution that is no longer required."""
+        if self._in_kept(query):
+            return []
+        named = self._named_removed
+        paths = [*_whole(named, query)] or [*_inside(named, query)] or [*_ending(named, query)]
+        gone = {name: row for name, row in self._data["distributions"].items() if row["state"] == "dropped"}
+        names = {name: (f"distribution:{name}", *row["imports"]) for name, row in gone.items()}
+        return [self._file(path) for path in paths] or [
+            Removed(f"distribution:{n}", row["rule"] or UNREACHABLE, row["reason"], named_by=_sites(row["importers"]))
+            for n, row in ((n, gone[n]) for n in _whole(names, query))
+        ]
+
+    @cached_property
+    def _named(self) -> dict[str, tuple[str, ...]]:
+        """Names of each kept node."""
+        return {node: _forms(self._paths.get(node, ""), node, node.partition(":")[2]) for node in self._nodes}
+
+    @cached_property
+    def _named_removed(self) -> dict[str, tuple[str, ...]]:
+        """Names of each removed file."""
+        return {path: _forms(path) for path in self._data["removed"]}
+
+    def _file(self, path: str) -> Removed:
+        rule, reason = self._data["removed"][path]
+        return Removed(path, rule, reason, named_by=_sites(self._data["importers"].get(path, ())))
+
+    def names(self) -> Iterator[str]:
+        """Names of everything that is kept or removed."""
+        yield from (node.partition(":")[2] for node in self._nodes)
+        yield from (module_name(path) or path for path in self._data["removed"])
+        yield from self._data["distributions"]
+
+    def defining(self, name: str) -> list[str]:
+        """Kept modules that define a name at their top."""
+        return [
+            f"module:{m}" for m, rows in sorted(self._data["defines"].items()) if any(row[0] == name for row in rows)
+        ]
+
+    # What is kept
+
+    @cached_property
+    def _ways(self) -> Ways[int, Sequence[int]]:
+        costs = [file_cost(kind) for kind in self._data["kinds"]]
+        out: dict[int, list[tuple[int, int, Sequence[int]]]] = {}
+        for edge in self._data["edges"]:
+            out.setdefault(edge[0], []).append((edge[1], costs[edge[2]], edge))
+        roots = self._data.get("roots", {})
+        # Node numbers are alphabetical, and so is the tie-break.
+        starts = {n: roots.get(name, 0) for n, name in enumerate(self._nodes) if name.startswith("root:")}
+        return Ways(starts, lambda node: out.get(node, ()))
 
     def to(self, path: str) -> tuple[Step, ...]:
-        """The chain to a kept file; empty for a file that is not kept, or that nothing but itself keeps."""
-        return self._to(self._numbers.get(self.node(path), -1))
+        """The best chain to a kept file; empty for a file that is not kept, or that nothing but itself keeps."""
+        return self._steps(self._ways.to(self._numbers.get(path_node(path), -1)))
 
-    def node(self, path: str) -> str:
-        """Node id of a kept file, empty when it is not kept."""
-        return self._nodes.get(path, "")
-
-    def all_to(self, node: str, *, every: bool) -> list[tuple[Step, ...]]:
+    def chains(self, node: str, *, every: bool = False) -> list[Chain]:
         """The best chain to a node; with `every` one by way of each edge to it, shortest first."""
         number = self._numbers[node]
-        if not every:
-            return [self._to(number)]
-        found = [
-            (*self._to(edge[0]), self._step(edge))
-            for edge in self._data["edges"]
-            if edge[1] == number != edge[0]
-            and (edge[0] in self._first or self._data["nodes"][edge[0]].startswith("root:"))
-        ]
-        # A chain that comes back to the target says nothing.
-        straight = [steps for steps in found if all(step.src != node for step in steps)]
-        return sorted(straight, key=len) or [()]
+        ways = [self._ways.to(number)]
+        if every:
+            edges = (edge for edge in self._data["edges"] if edge[1] == number and edge[0] in self._ways.costs)
+            found = ([*self._ways.to(edge[0]), edge] for edge in edges)
+            # A chain that comes back to the target says nothing.
+            ways = sorted((way for way in found if all(edge[0] != number for edge in way)), key=len) or [[]]
+        return [Chain(node, self._steps(way), self._doubt(node)) for way in ways]
 
-    def _to(self, number: int) -> tuple[Step, ...]:
-        steps: list[Step] = []
-        while (edge := self._first.get(number)) is not None:
-            steps.append(self._step(edge))
-            number = edge[0]
-        return tuple(reversed(steps))
-
-    def _step(self, edge: Sequence[int]) -> Step:
-        nodes, (src, dst, kind, path, line) = self._data["nodes"], edge
-        return Step(nodes[src], nodes[dst], self._data["kinds"][kind], self._data["paths"][path], line)
-
-
-def names_file(data: Mapping[str, Any], query: str) -> bool:
-    """True when a query names a file, module, distribution or kernel, kept or removed, and not only a symbol in one."""
-    return bool(_nodes(data, query) or _removed_paths(data, query) or _dropped(data, query))
-
-
-def explain_removed(data: Mapping[str, Any], query: str) -> list[Unreached]:
-    """What removed the files that `query` names (a module, a path, a file name or a package), or a distribution.
-
-    Raises:
-        InputError: no removed file or distribution has that name.
-    """
-    paths = _removed_paths(data, query)
-    if not paths and (dropped := _dropped(data, query)):
-        return [
-            Unreached(f"distribution:{name}", row["rule"] or "unreachable", row["reason"], _importers(row["importers"]))
-            for name, row in dropped.items()
-        ]
-    if not paths:
-        if _targets(data, query):
-            raise InputError(f"{query} is kept", f"ask `shrinker why {query}`")
-        near = _nearest(data, query)
-        raise InputError(f"upstream has no file named {query!r}{near}", "give a module or a path of upstream")
-    return [
-        Unreached(
-            path,
-            rule=data["removed"][path][0],
-            reason=data["removed"][path][1],
-            importers=_importers(data["importers"].get(path, ())),
+    def _doubt(self, node: str) -> str:
+        reasons = (
+            reason for path, line, reason in self._data["uncertain"] if not line and path == self._paths.get(node)
         )
-        for path in paths
-    ]
+        row = self._data["distributions"].get(node.removeprefix("distribution:"), {"state": ""})
+        return next(reasons, row["reason"] if row["state"] == "uncertain" else "")
+
+    def _steps(self, way: Iterable[Sequence[int]]) -> tuple[Step, ...]:
+        nodes, kinds, paths = self._nodes, self._data["kinds"], self._data["paths"]
+        return tuple(Step(nodes[src], nodes[dst], kinds[kind], paths[path], line) for src, dst, kind, path, line in way)
+
+    # Lines of files, and what removed files hold
+
+    def decided(self, query: str) -> list[Removed]:
+        """What was decided about the line of a kept file that ``path:line`` names, where the line went by that."""
+        path, line = _place(query)
+        files = [file for file in self._data["decisions"] if f"/{file}".endswith(f"/{path}")] if path else []
+        went = {file: around(self.decisions(file), line) for file in files}
+        return [Removed(file, d.rule, told(d), f"{file}:{line}", line) for file, d in went.items() if d is not None]
+
+    def decisions(self, path: str) -> list[Decision]:
+        """What was decided in a kept file."""
+        return [Decision(*row) for row in self._data["decisions"].get(path, ())]
+
+    def _in_kept(self, query: str) -> bool:
+        """True for a line of a kept file."""
+        path, _ = _place(query)
+        return bool(path) and any(f"/{file}".endswith(f"/{path}") for file in self._data["kept"])
+
+    def refuse_line(self, query: str) -> None:
+        """Nothing, unless a query is a line of a kept file.
+
+        Raises:
+            InputError: nothing stands in it that could be kept or removed by itself.
+        """
+        path, line = _place(query)
+        if self._in_kept(query):
+            raise InputError(
+                f"line {line} of {path} belongs to no statement", "a comment or empty line goes with what is around it"
+            )
+
+    def held(self, query: str) -> list[Removed]:
+        """What removed modules define by a name, or hold a member of; else the removed module that a dotted name is of."""
+        whole = query.strip().removeprefix("symbol:")
+        found: list[Removed] = []
+        for name in (whole, whole.rpartition(".")[0]):
+            last = name.rpartition(".")[2]
+            for path, line in self._data.get("gone", {}).get(last, ()):
+                symbol = f"{module_name(path)}.{last}"
+                if f".{symbol}".endswith(f".{name}"):
+                    sites = tuple(Site(s.path, s.line, s.fate, s.path) for s in self._file(path).named_by)
+                    rule, reason = self._data["removed"][path]
+                    found.append(Removed(path, rule, f"its module goes: {reason}", symbol, line, sites))
+            if found:
+                return found
+        while "." in (whole := whole.rpartition(".")[0]):
+            if (path := f"python/{whole.replace('.', '/')}.py") in self._data["removed"]:
+                return [self._file(path)]
+        return []
 
 
-def _importers(rows: Iterable[Iterable[Any]]) -> tuple[tuple[str, int, str], ...]:
-    return tuple((path, line, fate) for path, line, fate in rows)
+def _forms(path: str, *others: str) -> tuple[str, ...]:
+    """Names by which people ask for a file, or for something else."""
+    names = (path, path.removeprefix("python/"), path.removeprefix(PACKAGE_PREFIX), module_name(path) or path)
+    return (*names, *others) if path else others
 
 
-def _dropped(data: Mapping[str, Any], query: str) -> dict[str, Any]:
-    """Distributions that are no longer required, by their name or that of a module that they install."""
-    query = query.strip().removeprefix("distribution:")
-    found = {name: row for name, row in data["distributions"].items() if row["state"] == "dropped"}
-    exact = distribution_name(query)
-    return {exact: found[exact]} if exact in found else {n: row for n, row in found.items() if query in row["imports"]}
-
-
-def _doubt(data: Mapping[str, Any], node: str) -> str:
-    row = data["distributions"].get(node.removeprefix("distribution:"))
-    return row["reason"] if row is not None and row["state"] == "uncertain" else ""
-
-
-def _search(data: Mapping[str, Any]) -> dict[int, list[int]]:
-    """The last edge of the cheapest chain from a root to each node."""
-    nodes, costs = data["nodes"], [file_cost(kind) for kind in data["kinds"]]
-    out: dict[int, list[list[int]]] = {}
-    for edge in data["edges"]:
-        out.setdefault(edge[0], []).append(edge)
-    roots = data.get("roots", {})
-    known = {n: roots.get(name, 0) for n, name in enumerate(nodes) if name.startswith("root:")}
-    first: dict[int, list[int]] = {}
-    # Node numbers are alphabetical, and so is the tie-break.
-    queue = sorted((cost, node) for node, cost in known.items())
-    while queue:
-        cost, node = heappop(queue)
-        if cost > known[node]:
-            continue
-        for edge in out.get(node, ()):
-            whole = cost + costs[edge[2]]
-            if whole < known.get(edge[1], whole + 1):
-                known[edge[1]], first[edge[1]] = whole, edge
-                heappush(queue, (whole, edge[1]))
-    return first
-
-
-def _targets(data: Mapping[str, Any], query: str) -> list[str]:
-    found = _nodes(data, query)
-    if found:
-        return found
-    name = query.strip()
-    return [f"module:{m}" for m, rows in sorted(data["defines"].items()) if any(row[0] == name for row in rows)]
-
-
-def _nodes(data: Mapping[str, Any], query: str) -> list[str]:
-    nodes: list[str] = data["nodes"]
-    query = query.strip().removeprefix("./").rstrip("/")
-    if query.startswith(_KINDS):
-        return [query] if query in nodes else []
-    known = set(nodes)
-    paths = [query, f"python/{query}", f"{PACKAGE_PREFIX}{query}"]
-    exact = [f"module:{query}", f"external:{query}", f"kernel:{query}"]
-    exact += [f"module:{name}" for name in map(module_name, paths) if name]
-    exact += [f"{kind}:{path}" for path in paths for kind in ("data", "native")]
-    found = [node for node in dict.fromkeys(exact) if node in known]
-    if found:
-        return found
-    found = [node for node in nodes if node.startswith("kernel:") and node.endswith("." + query)]
-    if found:
-        return found
-    if (distribution := f"distribution:{distribution_name(query)}") in known:
-        return [distribution]
-    if "/" not in query:
-        files = _files(data)
-        found = [node for node, path in files.items() if path.rpartition("/")[2] == query]
-        if len(found) > 1:
-            some = ", ".join(files[node] for node in found[:5])
-            raise InputError(f"{len(found)} kept files are named {query!r}: {some}", "give the path")
-        if found:
-            return found
-        found = [node for node in nodes if node.startswith("module:") and node.endswith("." + query)]
-        if found:
-            return found
-    return []
-
-
-def _removed_paths(data: Mapping[str, Any], query: str) -> list[str]:
-    removed: dict[str, Any] = data["removed"]
+def _plain(query: str) -> str:
     # A line goes with its file.
-    query = _LINE.sub("", query.strip().removeprefix("./").rstrip("/"))
-    as_path = query.replace(".", "/")
-    candidates = [
-        query,
-        f"python/{query}",
-        f"{PACKAGE_PREFIX}{query}",
-        f"python/{as_path}.py",
-        f"python/{as_path}/__init__.py",
-    ]
-    found = [path for path in dict.fromkeys(candidates) if path in removed]
-    if found:
-        return found
-    folders = tuple(
-        f"{folder}/" for folder in (query, f"python/{query}", f"{PACKAGE_PREFIX}{query}", f"python/{as_path}")
-    )
-    found = [path for path in removed if path.startswith(folders)]
-    return found or [path for path in removed if path.rpartition("/")[2] in (query, query + ".py")]
+    return _LINE.sub("", query.strip().removeprefix("./").rstrip("/")).removesuffix(".__init__")
 
 
-def _files(data: Mapping[str, Any]) -> dict[str, str]:
-    """Node of every kept file to its path."""
-    return {path_node(path): path for path in data["kept"]}
+def _whole(named: Mapping[str, tuple[str, ...]], query: str) -> Iterator[str]:
+    asked = {_plain(query), f"distribution:{distribution_name(_plain(query))}"}
+    return (key for key, names in named.items() if not asked.isdisjoint(names))
 
 
-def _nearest(data: Mapping[str, Any], query: str) -> str:
-    names = sorted({node.partition(":")[2] for node in data["nodes"]})
-    short = {name.rpartition("/" if "/" in name else ".")[2]: name for name in names}
-    near = difflib.get_close_matches(query, names, 3, 0.6) or [
-        short[name] for name in difflib.get_close_matches(query, list(short), 3, 0.7)
-    ]
-    return f" (nearest: {', '.join(near)})" if near else ""
+def _inside(named: Mapping[str, tuple[str, ...]], query: str) -> Iterator[str]:
+    folders = (f"{_plain(query)}/", f"{_plain(query)}.")
+    return (key for key, names in named.items() if any(name.startswith(folders) for name in names))
+
+
+def _ending(named: Mapping[str, tuple[str, ...]], query: str) -> Iterator[str]:
+    """What a name is an ending of: of a path by its folders, of a dotted name by its parts."""
+    path, dotted = f"/{_plain(query)}", f".{_plain(query)}"
+    return (key for key, names in named.items() if any(n.endswith(path if "/" in n else dotted) for n in names))
+
+
+def _place(query: str) -> tuple[str, int]:
+    """The two parts of ``path:line``; no path where it is something else."""
+    path, _, number = query.strip().rpartition(":")
+    return (path, int(number)) if path and number.isdigit() else ("", 0)
+
+
+def _sites(rows: Iterable[Sequence[Any]]) -> tuple[Site, ...]:
+    return tuple(Site(path, line, fate) for path, line, fate in rows)

@@ -6,12 +6,13 @@ It serves explanations alone, no decision rests on it.
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Iterable, Mapping
 
 from shrinker.cache import Cache
 from shrinker.check.workers import cached
+from shrinker.program.decided import deciding, told
 from shrinker.program.saved import Importer
+from shrinker.program.ways import Ways
 from shrinker.program.written import Written
 from shrinker.values.distributions import Distributions
 from shrinker.values.folded import FoldedModule
@@ -36,29 +37,9 @@ def outgoing(graph: Graph, kinds: frozenset[str] = _RUN) -> dict[str, list[Edge]
     return {src: list(row.values()) for src, row in out.items()}
 
 
-def reached_from(out: Outgoing, starts: Iterable[str]) -> dict[str, Edge | None]:
-    """Every node reached, breadth first, with the edge by which it was; ``None`` for a start."""
-    frontier = sorted(starts)
-    first: dict[str, Edge | None] = dict.fromkeys(frontier)
-    while frontier:
-        wave: list[str] = []
-        for node in frontier:
-            for edge in out.get(node, ()):
-                if edge.dst not in first:
-                    first[edge.dst] = edge
-                    wave.append(edge.dst)
-        frontier = sorted(wave)
-    return first
-
-
-def chain(first: Mapping[str, Edge | None], node: str) -> list[Edge]:
-    """Edges from a start to the node."""
-    steps: list[Edge] = []
-    edge = first.get(node)
-    while edge is not None:
-        steps.append(edge)
-        edge = first.get(edge.src)
-    return steps[::-1]
+def reached_from(out: Outgoing, starts: Iterable[str]) -> Ways[str, Edge]:
+    """The ways with the fewest imports to everything that some modules import."""
+    return Ways(dict.fromkeys(starts, 0), lambda node: ((edge.dst, 1, edge) for edge in out.get(node, ())))
 
 
 def short(node: str) -> str:
@@ -130,10 +111,5 @@ def _fate(graph: Graph, folded: Mapping[str, FoldedModule], path: str, line: int
     for site in module.imports:
         if site.line == line and dotted in (site.module, f"{site.module}.{site.name}"):
             return f"still imported ({site.kind})"
-    decisions = sorted(module.decisions, key=lambda d: d.line)
-    at = bisect_right([d.line for d in decisions], line) - 1
-    if at < 0:
-        return "folded away"
-    # The decision that removed a block stands at or above its first line.
-    near = decisions[at]
-    return f"folded away by {near.rule}: `{near.text}` is {near.outcome} (line {near.line})"
+    near = deciding(module.decisions, line)
+    return f"folded away by {near.rule}: {told(near)}" if near else "folded away"

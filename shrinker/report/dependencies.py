@@ -14,7 +14,7 @@ from typing import Any
 
 from shrinker.program.edges.external import is_standard, kernel_library
 from shrinker.program.nodes import NATIVE_SUFFIXES, module_node, suffix
-from shrinker.report.chains import chain, outgoing, reached_from, short, show
+from shrinker.report.chains import outgoing, reached_from, short, show
 from shrinker.report.summary import Measured, tally
 from shrinker.values.folded import FoldedModule
 from shrinker.values.graph import Edge, Graph
@@ -78,7 +78,7 @@ def dependencies(graph: Graph, folded: Mapping[str, FoldedModule], files: Iterab
             used.setdefault(edge.dst[len("kernel:") :], []).append(edge)
 
     def group(name: str, members: list[str]) -> Group:
-        by_distance = sorted((len(chain(anywhere, m)), m) for m in members if m in anywhere)
+        by_distance = sorted((anywhere.costs[m], m) for m in members if m in anywhere.costs)
         inside = set(members)
         named = [kernel for kernel, edges in used.items() if any(edge.src in inside for edge in edges)]
         libraries = Counter(kernel_library(kernel) or kernel for kernel in named)
@@ -89,10 +89,10 @@ def dependencies(graph: Graph, folded: Mapping[str, FoldedModule], files: Iterab
             models=", ".join(
                 f"{short(model).rpartition('.')[2]} ({steps})"
                 for model in models
-                if (steps := min((len(chain(reach[model], x)) for x in members if x in reach[model]), default=None))
+                if (steps := min((reach[model].costs[x] for x in members if x in reach[model].costs), default=None))
                 is not None
             ),
-            chain=show(chain(anywhere, by_distance[0][1])) if by_distance else "",
+            chain=show(anywhere.to(by_distance[0][1])) if by_distance else "",
             kernels=", ".join(f"{library} {count}" for library, count in sorted(libraries.items())),
         )
 
@@ -112,7 +112,9 @@ def dependencies(graph: Graph, folded: Mapping[str, FoldedModule], files: Iterab
     return {
         "roots": _roots(graph),
         "models": [
-            Group(short(m), sum(n.startswith("module:") for n in reach[m]), lines[m], kernels=group("", [m]).kernels)
+            Group(
+                short(m), sum(n.startswith("module:") for n in reach[m].costs), lines[m], kernels=group("", [m]).kernels
+            )
             for m in models
         ],
         "layers": below(LAYERS),

@@ -39,7 +39,7 @@ class RuleEffect:
     lines: int
     """Lines of those files."""
     kept: int
-    """Nodes that it names as a root, keep, asset, walk target or module of a companion."""
+    """Nodes that it names as a root, keep, walk target or module of a companion."""
     wide: tuple[str, ...] = ()
     """Patterns over modules, among others of it, that no module of upstream matches."""
 
@@ -62,7 +62,7 @@ def rule_effects(
                 folded_lines[rule] += decision.lines
     gone = [file for file in files if file.path in graph.removed]
     removed = {row.name: row for row in tally(gone, lambda file: graph.removed[file.path].rule)}
-    named = Counter(edge.src.partition(":")[2] for edge in graph.edges if edge.src.startswith(("root:", "asset:")))
+    named = Counter(edge.src.partition(":")[2] for edge in graph.edges if edge.src.startswith("root:"))
     walked = {edge.dst.partition(":")[2] for edge in graph.edges if edge.kind == "walk"}
 
     def kept(rule: Rule) -> int:

@@ -24,30 +24,13 @@ if TYPE_CHECKING:
     from shrinker.ruleset import Ruleset
 
 LOCK = "shrink.lock.json"
-WRITTEN = (
-    "DEPENDENCIES.md",
-    "REMOVED_FILES.md",
-    "api.md",
-    "dependencies.json",
-    "dependencies.svg",
-    "errors.txt",
-    "tuning.txt",
-    "lines.txt",
-    "graph.json",
-    "interface.json",
-    "interface.md",
-    "keep.txt",
-    "questionable.txt",
-    "remove.txt",
-    "rules.json",
-    "rules.md",
-    "run.json",
-    "index.html",
-    "summary.json",
-    "symbol_edges.json",
-    "symbols.json",
-    "uncertain.txt",
-)
+GRAPH = "graph.json"
+_NAMES = """
+DEPENDENCIES.md REMOVED_FILES.md api.md dependencies.json dependencies.svg errors.txt tuning.txt lines.txt
+graph.json interface.json interface.md keep.txt questionable.txt remove.txt rules.json rules.md run.json index.html
+summary.json symbol_edges.json symbols.json uncertain.txt
+"""
+WRITTEN = tuple(_NAMES.split())
 """What a run writes beside the lock."""
 EVIDENCE = ("verify", "mutation", "mutation-rules", "breakages", "gpu")
 """Pairs of a page and a JSON document that no run of `shrink` writes."""
@@ -246,16 +229,12 @@ def find_graph(out: Path, reports: Path | None = None) -> Path:
         InputError: there is no tree, or no graph of the same run.
     """
     manifest = read_manifest(out)
-    folders = [reports] if reports else candidates(out, manifest.profile)
-    stale: list[str] = []
-    for folder in folders:
-        graph, lock = folder / "graph.json", folder / LOCK
-        if lock.is_file() and not are_of(folder, out):
-            stale.append(f"{folder} belongs to another tree, or a run was killed before it ended")
-        elif lock.is_file() and graph.is_file():
-            return graph
-    found = "; ".join(stale) or f"no graph.json with its lock in {' or '.join(map(str, folders))}"
+    folder = reports_of(out, manifest, reports)
+    if are_of(folder, out) and (folder / GRAPH).is_file():
+        return folder / GRAPH
+    stale = (folder / LOCK).is_file() and not are_of(folder, out)
+    found = "belongs to another tree, or a run was killed before it ended" if stale else f"has no {GRAPH} with its lock"
     raise InputError(
-        f"{out}: {found}",
+        f"{out}: {folder} {found}",
         "generate the tree again with `make shrink`: the graph is not committed; or name its folder with --reports",
     )

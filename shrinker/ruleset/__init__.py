@@ -4,7 +4,6 @@ from shrinker.ruleset.load import load_profile
 from shrinker.ruleset.match import module_matches, path_matches
 from shrinker.ruleset.models import (
     Absent,
-    Asset,
     Companion,
     Fact,
     Keep,
@@ -23,7 +22,6 @@ from shrinker.ruleset.without import with_rule, without
 
 __all__ = [
     "Absent",
-    "Asset",
     "Companion",
     "Fact",
     "Keep",

@@ -17,7 +17,6 @@ from shrinker.ruleset.models import (
     Absent,
     Answer,
     Api,
-    Asset,
     Capability,
     Companion,
     Default,
@@ -60,7 +59,6 @@ KINDS: dict[str, tuple[str, type[Rule]]] = {
     "walk": ("walks", Walk),
     "registry": ("registries", Registry),
     "keep": ("keeps", Keep),
-    "asset": ("assets", Asset),
     "default": ("defaults", Default),
     "reject": ("refusals", Refusal),
     "entry": ("entries", Entry),
@@ -87,6 +85,7 @@ RENAMED = {
     "guard": "import_hook",
     "companion": "sibling_package",
     "survivor": "leftover",
+    "asset": "keep",
 }
 """Kinds by the name that they had, and the one that they have."""
 _SCOPES = ("family", "features", "profiles")

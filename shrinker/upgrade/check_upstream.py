@@ -193,7 +193,7 @@ def _known(item: Item, rules: Ruleset) -> bool:
             words = {word.lower() for rule in rules.platforms for word in rule.words}
             return item.name in words or any(item.name in (*d.never, *d.only) for d in rules.domains)
         case "package data":
-            return any(any_path_matches(rule.paths, item.path) for rule in rules.assets)
+            return any(any_path_matches(rule.paths, item.path) for rule in rules.keeps)
     return False
 
 
@@ -226,9 +226,8 @@ def _words(item: Item, kept: int) -> tuple[str, str]:
             return "reads what other packages install; what it may load is not in the tree", ""
         case "package data":
             folder, suffix = item.path.rpartition("/")[0], item.path.rpartition(".")[2]
-            text = f"{'kept' if kept else 'not kept'}: a file that code finds by a computed name needs an asset rule"
-            keys = {"paths": [f"{folder}/*.{suffix}"], "needed_by": ["sglang.THE.MODULE"]}
-            return text, table("asset", f"asset-{name[-40:]}", keys)
+            text = f"{'kept' if kept else 'not kept'}: a file that code finds by a computed name needs a keep rule"
+            return text, table("keep", f"keep-{name[-40:]}", {"paths": [f"{folder}/*.{suffix}"]})
     dotted = item.path.removeprefix("python/").replace("/", ".")
     keys = {"feature": "What it is for", "modules": [f"{dotted}.**", dotted]}
     return f"{kept:,} files of it are kept; if it is a removed feature's, say so", table(

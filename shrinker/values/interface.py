@@ -27,7 +27,7 @@ class Difference:
     """In upstream."""
     line: int
     names: tuple[str, ...] = ()
-    """All names of a flag."""
+    """All names of a flag; method, path and environment variable of an endpoint."""
 
 
 @dataclass(frozen=True, slots=True, order=True)

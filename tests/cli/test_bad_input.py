@@ -184,7 +184,7 @@ def test_a_manifest_that_is_none(generated: World, text: str) -> None:
         ("verify --level reference", ["'reference'", "form, references"]),
         ("verify --tests here --level form", ["--tests is for the level tests alone"]),
         ("verify", ["--upstream git:PATH_OR_URL@COMMIT"]),
-        ("why sglang.srt.servr", ["'sglang.srt.servr'", "nearest: ", "sglang.srt.server"]),
+        ("why sglang.srt.servr", ["'sglang.srt.servr'", "did you mean", "sglang.srt.server"]),
         ("why npu.py", ["not in the generated tree", "why-not"]),
         ("why-not sglang.srt.nqu", ["'sglang.srt.nqu'"]),
         ("why-not cuda.py", ["is kept", "shrinker why"]),

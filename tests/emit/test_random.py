@@ -5,11 +5,14 @@ from __future__ import annotations
 import ast
 import random
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import fields
 
-from hypothesis import HealthCheck, assume, given, note, settings
+import libcst as cst
+from hypothesis import HealthCheck, assume, given, note, reject, settings
 from hypothesis import strategies as st
 
+from shrinker.check.capabilities.alignment import is_part
 from shrinker.emit.rewrite import rewrite_file
 from shrinker.values.edits import (
     DropAlias,
@@ -170,6 +173,53 @@ def check(source: str, rate: float, choice: int) -> None:
     # Blank lines do not pile up, and no line gains trailing blanks.
     blank = max((len(m) for m in re.findall(r"\n+", source)), default=0)
     assert max((len(m) for m in re.findall(r"\n+", out)), default=0) <= max(blank, 3)
+
+
+def lines(node: object) -> Iterator[cst.SimpleStatementLine]:
+    """Statements of one line, as LibCST reads them. Its own visitors make each node anew and refuse some valid whitespace."""
+    if isinstance(node, cst.SimpleStatementLine):
+        yield node
+    elif isinstance(node, cst.CSTNode):
+        for field in fields(node):
+            yield from lines(getattr(node, field.name))
+    elif isinstance(node, Sequence) and not isinstance(node, str):
+        for each in node:
+            yield from lines(each)
+
+
+def behind(text: str) -> dict[str, str]:
+    """By comment behind a statement the text of the statement, as LibCST attaches them; a program that it refuses is left out."""
+    try:
+        module = cst.parse_module(text)
+    except (cst.CSTValidationError, cst.ParserSyntaxError):
+        reject()
+    return {
+        line.trailing_whitespace.comment.value: "".join(map(module.code_for_node, line.body))
+        for line in lines(module)
+        if line.trailing_whitespace.comment
+    }
+
+
+@settings(max_examples=100, deadline=None, derandomize=True, database=None, suppress_health_check=list(HealthCheck))
+@given(st.integers(0, 2**32), st.integers(0, 2**32))
+def test_a_comment_stays_behind_its_statement(seed: int, choice: int) -> None:
+    source = numbered(_program(seed))
+    edits = [e for e in random_edits(ast.parse(source), random.Random(choice).random, 0.2) if not isinstance(e, Raise)]
+    assume(edits)
+    out = rewrite_file(source.encode(), edits).decode()
+    note(source)
+    note(out)
+    before = behind(source)
+    for comment, left in behind(out).items():
+        # Behind `if x: y` it is the whole line's. A tuple of one keeps a comma.
+        whole = before.get(comment, left).replace(",", " ")
+        assert is_part(left.replace(",", " "), whole), (comment, left)
+
+
+def numbered(text: str) -> str:
+    """The same program with a number in each comment of its own, so that none is taken for another one."""
+    count = iter(range(10**6))
+    return re.sub(r"# (\w+)$", lambda found: f"# {found[1]} {next(count)}", text, flags=re.MULTILINE)
 
 
 @settings(max_examples=30, deadline=None, derandomize=True, database=None, suppress_health_check=list(HealthCheck))

@@ -73,13 +73,6 @@ class Shrunk:
         rows = [line.split("\t") for line in (self.reports / "uncertain.txt").read_text().splitlines()]
         return {row[0] for row in rows if row[0][:1] != "#" and ":" not in row[0]}
 
-    def ask(self, verb: str, name: str) -> Any:
-        """`why` or `why-not`, as JSON."""
-        places = ("--out", str(self.out), "--reports", str(self.reports))
-        done = command(verb, name, *places, "--json")
-        assert done.returncode == 0, done.stderr
-        return json.loads(done.stdout)
-
 
 def bound(tree: Path, module: str) -> set[str]:
     """Names of the module level of a module that is there."""

@@ -1,10 +1,12 @@
 """Seventy questions that people ask of the pinned release's tree, and what they are told."""
 
 import time
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
+from shrinker.program.answers import SavedRun, why
 from shrinker.project import PACKAGE
 from shrinker.report.explain import Explainer, Generated
 from shrinker.source import open_upstream
@@ -43,9 +45,15 @@ sglang.srt.hardware_backend.npu | removed | remove-npu
 sglang.multimodal_gen | removed | remove-diffusion
 sglang.eval.llama3_eval | removed | unreachable
 mem_cache/common.py:181 | removed | platform-hip
+managers/scheduler.py:300 | kept | srt/managers/scheduler.py
 is_multimodal_chunked_prefill_supported | removed | unreachable
 torch_npu | removed | absent-ascend
 torchao | kept | torchao_utils
+sglang.srt.layers.attention.aiter_backend | removed | remove-rocm
+sglang.multimodal_gen.registry | removed | remove-diffusion
+AscendAttnBackend | removed | remove-npu
+DFlashWorkerV2 | removed | remove-other-drafts
+lang.backend.openai.OpenAI.generate | removed | remove-vendor-clients
 sentence-transformers | removed | import
 peft | removed | import
 srt/layers/moe | partly kept | files kept
@@ -155,6 +163,15 @@ def test_a_chain_begins_at_the_server_where_the_server_names_it(explainer: Expla
         assert answer.because[0].startswith(
             ("root:root-launch-server ", "root:root-models ", "root:root-command-line ")
         )
+
+
+def test_each_step_of_a_chain_begins_where_the_one_before_ended(newest: Shrunk) -> None:
+    run = SavedRun(newest.reports / "graph.json")
+    for name in ("sglang.srt.models.deepseek_v2", "python/sglang/launch_server.py", "sgl_kernel", "RadixCache.insert"):
+        for chain in why(run, name):
+            assert chain.steps[0].src.startswith("root:root-") and chain.steps[-1].dst == chain.target
+            assert all(one.dst == other.src for one, other in pairwise(chain.steps))
+            assert all(step.line > 0 and (newest.out / step.path).is_file() for step in chain.steps[1:] if step.path)
 
 
 def test_both_line_numbers_are_told(explainer: Explainer, newest: Shrunk) -> None:

@@ -205,17 +205,3 @@ def test_checkpoints_of_auto_round(said: Said) -> None:
         assert said[tree]["rounded"][1].split()[-1:] == ["AutoRoundConfig"], said[tree]["rounded"][1][-2000:]
     rules = load_profile("deepseek-r1-nvfp4")
     assert any("auto-round" in rule.values and "AutoRound" in rule.feature for rule in rules.refusals)
-
-
-@pytest.mark.parametrize(
-    ("name", "rule"),
-    [
-        ("AscendAttnBackend", "remove-npu"),
-        ("DFlashWorkerV2", "remove-other-drafts"),
-        ("lang.backend.openai.OpenAI.generate", "remove-vendor-clients"),
-    ],
-)
-def test_why_not_finds_what_removed_files_define(newest: Shrunk, name: str, rule: str) -> None:
-    (answer,) = newest.ask("why-not", name)
-    assert any(part == answer["symbol"].rpartition(".")[2] for part in name.split("."))
-    assert answer["rule"] == rule and answer["line"] > 0 and answer["path"].endswith(".py")

@@ -96,38 +96,6 @@ def test_every_file_is_in_the_manifest(newest: Shrunk) -> None:
     assert {"LICENSE", "NOTICE", "python/pyproject.toml"} <= set(newest.paths)
 
 
-@pytest.mark.parametrize(
-    ("name", "last"),
-    [
-        ("sglang.srt.models.deepseek_v2", "module:sglang.srt.models.deepseek_v2"),
-        ("python/sglang/launch_server.py", "module:sglang.launch_server"),
-        ("srt/managers/scheduler.py", "module:sglang.srt.managers.scheduler"),
-        ("sgl_kernel", "external:sgl_kernel"),
-    ],
-)
-def test_why(newest: Shrunk, name: str, last: str) -> None:
-    [chain] = [chain for chain in newest.ask("why", name) if chain["target"] == last]
-    steps = chain["steps"]
-    assert steps[0]["src"].startswith("root:root-") and steps[0]["kind"] == "root"
-    assert steps[-1]["dst"] == last
-    assert [step["src"] for step in steps[1:]] == [step["dst"] for step in steps[:-1]]
-    assert all(step["line"] > 0 and (newest.out / step["path"]).is_file() for step in steps[1:] if step["path"])
-
-
-@pytest.mark.parametrize(
-    ("name", "rule"),
-    [
-        ("sglang.srt.models.llama", "remove-other-models"),
-        ("sglang.srt.hardware_backend.npu", "remove-npu"),
-        ("sglang.srt.layers.attention.aiter_backend", "remove-rocm"),
-        ("sglang.multimodal_gen.registry", "remove-diffusion"),
-    ],
-)
-def test_why_not(newest: Shrunk, name: str, rule: str) -> None:
-    answers = newest.ask("why-not", name)
-    assert answers and {answer["rule"] for answer in answers} == {rule}
-
-
 def test_the_questions_of_the_readme_are_answered(newest: Shrunk) -> None:
     pages = [REPOSITORY / name for name in ("README.md", "docs/commands.md")]
     lines = [line for page in pages for line in page.read_text("utf-8").splitlines()]

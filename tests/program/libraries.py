@@ -6,7 +6,7 @@ from pathlib import Path
 from shrinker.cache import Cache
 from shrinker.pipeline.generation import decide_and_emit
 from shrinker.program.saved import graph_data
-from shrinker.program.why import explain
+from shrinker.program.why import Files
 from shrinker.ruleset import Ruleset
 from tests.program.small_tree import write_tree
 from tests.program.symbols.support import small_rules
@@ -82,5 +82,6 @@ class Generated:
 
     def chain(self, path: str) -> list[str]:
         """Nodes of the shortest chain to a file."""
-        (chain,) = explain(graph_data(self.analysis.graph, self.analysis.folded), path)
+        files = Files(graph_data(self.analysis.graph, self.analysis.folded))
+        (chain,) = (chain for node in files.kept(path) for chain in files.chains(node))
         return [step.dst for step in chain.steps]

@@ -10,7 +10,7 @@ from typing import Any
 from shrinker.facts.build import build_environment
 from shrinker.fold.engine import FoldEngine
 from shrinker.program.build import build_graph
-from shrinker.ruleset import Asset, Keep, Remove, Root, Ruleset
+from shrinker.ruleset import Keep, Remove, Root, Ruleset
 from shrinker.values.folded import DynamicSite, FoldedModule, ImportSite, StringSite
 from shrinker.values.graph import Graph
 from shrinker.values.upstream import DeclaredPackage, Identity, SourceFile, UpstreamTree, module_name
@@ -171,7 +171,7 @@ def _text(node: ast.expr) -> str | None:
 
 
 WHY = "a rule of a test"
-_RULES = {"Asset": Asset, "Keep": Keep, "Remove": Remove, "Root": Root, "WHY": WHY}
+_RULES = {"Keep": Keep, "Remove": Remove, "Root": Root, "WHY": WHY}
 _RULES["NPU"] = {"id": "npu", "why": WHY, "feature": "NPU"}
 _FILE = re.compile(r"^-- (.+?) -- ?(.*)\n", re.MULTILINE)
 

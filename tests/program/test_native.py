@@ -133,69 +133,6 @@ def test_macros_put_names_together(tmp_path: Path) -> None:
     assert "csrc/sort.cu" not in Generated(tmp_path, {"main.py": SUMS}, LIBRARY | add).gone
 
 
-TWO = {
-    "/kernels/CMakeLists.txt": """\
-FetchContent_Declare(
-    repo-fast
-    GIT_REPOSITORY https://example.org/fast
-)
-FetchContent_Populate(repo-fast)
-FetchContent_Declare(
-    repo-both
-    GIT_REPOSITORY https://example.org/both
-)
-set(SOURCES
-    "csrc/add.cu"
-    "csrc/ext.cc"
-    "${repo-both_SOURCE_DIR}/x.cu"
-)
-Python_add_library(ops MODULE ${SOURCES})
-if (WANTED)
-    set(MORE
-        "csrc/more.cc"
-        "csrc/sort.cu"
-        "${repo-fast_SOURCE_DIR}/x.cu"
-        "${repo-both_SOURCE_DIR}/y.cu"
-    )
-    set(SHARED_FLAGS "-O3")
-    Python_add_library(more_ops MODULE ${MORE})
-    target_compile_options(more_ops PRIVATE ${SHARED_FLAGS})
-    install(TARGETS more_ops LIBRARY DESTINATION sgl_kernel)
-endif()
-message("${SHARED_FLAGS}")
-""",
-    "/kernels/csrc/ext.cc": 'TORCH_LIBRARY_FRAGMENT(x, m) {\n  m.def("add(Tensor a) -> Tensor", &add);\n}\n',
-    "/kernels/csrc/more.cc": 'TORCH_LIBRARY_FRAGMENT(x, m) {\n  m.def("sort(Tensor a) -> Tensor", &sort);\n}\n',
-}
-
-
-def test_a_target_that_offers_nothing_goes(tmp_path: Path) -> None:
-    made = Generated(tmp_path, {"main.py": SUMS}, LIBRARY | TWO)
-    assert {"csrc/more.cc", "csrc/sort.cu"} <= made.gone
-    text = made.text("CMakeLists.txt")
-    assert "more_ops" not in text and "repo-fast" not in text and "MORE" not in text
-    # What something else reads stays.
-    assert 'set(SHARED_FLAGS "-O3")' in text and "repo-both" in text
-    assert text.index("if (WANTED)") < text.index("endif()")
-
-
-NAMED = {
-    "kept Python loads it": ({}, "from sgl_kernel import add, more_ops\n\nprint(add, more_ops)\n"),
-    "an operator of it is reached": ({}, "from sgl_kernel import add, sort\n\nprint(add, sort)\n"),
-    "another command names it": (
-        {"/kernels/CMakeLists.txt": TWO["/kernels/CMakeLists.txt"] + "add_dependencies(ops more_ops)\n"},
-        SUMS,
-    ),
-}
-
-
-@pytest.mark.parametrize(("changes", "source"), NAMED.values(), ids=NAMED)
-def test_a_target_that_something_names_stays(tmp_path: Path, changes: dict[str, str], source: str) -> None:
-    made = Generated(tmp_path, {"main.py": source}, LIBRARY | TWO | changes)
-    assert "csrc/more.cc" not in made.gone
-    assert "Python_add_library(more_ops" in made.text("CMakeLists.txt") if made.analysis.cuts else True
-
-
 SHARED = """\
 inline Tensor twice(Tensor a) { return a; }
 

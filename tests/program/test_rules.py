@@ -1,4 +1,4 @@
-"""Roots, removals, walks, keeps and assets; tables that no kept model looks up."""
+"""Roots, removals, walks and keeps; tables that no kept model looks up."""
 
 from collections.abc import Iterator
 from pathlib import Path

@@ -2,16 +2,16 @@
 
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 
+from shrinker.program.answers import SavedRun, why, why_not
 from shrinker.program.build import build_graph
 from shrinker.program.saved import graph_data, load_graph
-from shrinker.program.why import explain, explain_removed
 from shrinker.program.written import written_imports
 from shrinker.report.chains import removed_importers
 from shrinker.ruleset import Remove, Root, Ruleset
+from shrinker.values.answers import Site
 from shrinker.values.errors import InputError
 from tests.program.small_tree import WHY, plain_fold, write_tree
 
@@ -33,7 +33,7 @@ SOURCES = {
 
 
 @pytest.fixture
-def data(tmp_path: Path) -> dict[str, Any]:
+def run(tmp_path: Path) -> SavedRun:
     tree = write_tree(tmp_path, SOURCES)
     rules = Ruleset(
         roots=(Root(id="entry", why=WHY, modules=("sglang.main",)),),
@@ -44,11 +44,11 @@ def data(tmp_path: Path) -> dict[str, Any]:
     saved.write_text(
         json.dumps(graph_data(graph, folded, importers=removed_importers(graph, folded, written_imports(tree))))
     )
-    return load_graph(saved)
+    return SavedRun(saved)
 
 
-def steps(data: dict[str, Any], query: str) -> list[str]:
-    chains = explain(data, query)
+def steps(run: SavedRun, query: str) -> list[str]:
+    chains = why(run, query)
     assert len(chains) == 1
     return [
         f"{step.kind} {step.dst} {step.path.removeprefix('python/sglang/')}:{step.line}" for step in chains[0].steps
@@ -71,54 +71,54 @@ C = ["root module:sglang.main :0", "import module:sglang.b main.py:1", "import m
         "module:sglang.deep.c",
     ],
 )
-def test_forms_of_a_query(data: dict[str, Any], query: str) -> None:
-    assert steps(data, query) == C
+def test_forms_of_a_query(run: SavedRun, query: str) -> None:
+    assert steps(run, query) == C
 
 
 @pytest.mark.parametrize("query", ["rmsnorm", "sgl_kernel.rmsnorm", "kernel:sgl_kernel.rmsnorm"])
-def test_kernel(data: dict[str, Any], query: str) -> None:
-    assert steps(data, query)[-1] == "kernel kernel:sgl_kernel.rmsnorm b.py:2"
+def test_kernel(run: SavedRun, query: str) -> None:
+    assert steps(run, query)[-1] == "kernel kernel:sgl_kernel.rmsnorm b.py:2"
 
 
-def test_external_and_file(data: dict[str, Any]) -> None:
-    assert steps(data, "torch")[-1] == "external external:torch b.py:1"
-    assert steps(data, "table.json")[-1] == "data data:python/sglang/table.json b.py:4"
+def test_external_and_file(run: SavedRun) -> None:
+    assert steps(run, "torch")[-1] == "external external:torch b.py:1"
+    assert steps(run, "table.json")[-1] == "data data:python/sglang/table.json b.py:4"
 
 
-def test_several_files_of_one_name(data: dict[str, Any]) -> None:
+def test_several_files_of_one_name(run: SavedRun) -> None:
     with pytest.raises(InputError, match="2 kept files are named 'same"):
-        explain(data, "same.py")
+        why(run, "same.py")
 
 
-def test_unknown_name_gets_the_nearest(data: dict[str, Any]) -> None:
-    with pytest.raises(InputError, match=r"nearest: sglang\.deep"):
-        explain(data, "sglang.deap.c")
-    with pytest.raises(InputError, match="upstream has no file named"):
-        explain_removed(data, "zzz")
+def test_unknown_name_gets_the_nearest(run: SavedRun) -> None:
+    with pytest.raises(InputError, match=r"did you mean sglang\.deep"):
+        why(run, "sglang.deap.c")
+    with pytest.raises(InputError, match="neither the tree nor upstream has"):
+        why_not(run, "zzz")
 
 
-def test_each_question_points_to_the_other(data: dict[str, Any]) -> None:
+def test_each_question_points_to_the_other(run: SavedRun) -> None:
     with pytest.raises(InputError) as kept:
-        explain_removed(data, "sglang.deep.c")
+        why_not(run, "sglang.deep.c")
     assert kept.value.next_step == "ask `shrinker why sglang.deep.c`"
     with pytest.raises(InputError) as gone:
-        explain(data, "sglang.npu.a")
+        why(run, "sglang.npu.a")
     assert gone.value.next_step == "ask `shrinker why-not sglang.npu.a`"
 
 
-def test_removed_by_a_rule(data: dict[str, Any]) -> None:
-    found = explain_removed(data, "npu")
+def test_removed_by_a_rule(run: SavedRun) -> None:
+    found = why_not(run, "npu")
     assert [(item.path, item.rule) for item in found] == [
         ("python/sglang/npu/a.py", "npu"),
         ("python/sglang/npu/b.py", "npu"),
     ]
-    assert found[1].importers == (("python/sglang/npu/a.py", 1, "itself removed (npu)"),)
+    assert found[1].named_by == (Site("python/sglang/npu/a.py", 1, "itself removed (npu)"),)
 
 
-def test_unreachable_names_its_importers(data: dict[str, Any]) -> None:
-    (found,) = explain_removed(data, "sglang.lost")
+def test_unreachable_names_its_importers(run: SavedRun) -> None:
+    (found,) = why_not(run, "sglang.lost")
     assert (found.rule, found.reason) == ("unreachable", "no kept module imports or names it")
-    assert found.importers == (("python/sglang/loser.py", 2, "itself removed (unreachable)"),)
+    assert found.named_by == (Site("python/sglang/loser.py", 2, "itself removed (unreachable)"),)
 
 
 def test_not_a_graph(tmp_path: Path) -> None:

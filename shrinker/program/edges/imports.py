@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from shrinker.program.modules import ModuleIndex
-from shrinker.program.nodes import Found, file_node, module_node
+from shrinker.program.nodes import Found, module_node
 from shrinker.values.folded import FoldedModule, ImportSite
 
 
@@ -34,8 +34,6 @@ def _targets(site: ImportSite, index: ModuleIndex) -> Iterator[tuple[str, str]]:
 def _node(dotted: str, kind: str, index: ModuleIndex) -> Iterator[tuple[str, str]]:
     if dotted in index.paths:
         yield module_node(dotted), kind
-    elif dotted in index.extensions:
-        yield file_node(index.extensions[dotted]), kind
     elif dotted in index.packages:
         # A namespace package runs no code, its parents do.
         parent = next(index.parents(dotted), None)

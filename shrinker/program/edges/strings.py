@@ -13,7 +13,7 @@ from functools import lru_cache
 
 from shrinker.program.files import nearest
 from shrinker.program.modules import ModuleIndex
-from shrinker.program.nodes import Found, file_node, module_node
+from shrinker.program.nodes import Found, module_node
 from shrinker.syntax.imports import absolute, package_of
 from shrinker.values.folded import FoldedModule, StringSite
 
@@ -91,8 +91,6 @@ class StringEdges:
             return
         if found in self._index.paths:
             yield module_node(found)
-        elif found in self._index.extensions:
-            yield file_node(self._index.extensions[found])
 
     def _target(self, module: FoldedModule, target: str, line: int) -> Iterator[Found]:
         pattern = re.sub(r"\*+", "*", target)

@@ -1,43 +1,37 @@
-"""HTTP endpoints: functions that a decorator files under a path, and the application that serves them."""
+"""HTTP endpoints: functions that a decorator files under a path."""
 
 from __future__ import annotations
 
 import ast
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field
 
-from shrinker.program.interface.syntax import Syntax, bindings
+from shrinker.program.interface.offers import Offer
+from shrinker.program.interface.syntax import Syntax
+from shrinker.syntax.walk import walk
 
 _VERBS = frozenset({"get", "post", "put", "delete", "patch", "head", "options"})
 WORDS = re.compile(rb"^[ \t]*@[\w.]+\.(?:get|post|put|delete|patch|head|options|api_route|websocket)\(", re.MULTILINE)
 """What a module with endpoints writes."""
-_INCLUDES = re.compile(rb"\binclude_router\b")
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class Endpoint:
-    """One method of one path."""
+@dataclass(frozen=True, slots=True, order=True, kw_only=True)
+class Endpoint(Offer):
+    """One method of one path, whichever function of the module answers; its first line is that of the first decorator."""
 
-    module: str
-    """Where the function stands."""
     path: str
     """As written (``/v1/models/{model}``); empty when only the environment names it, ``*`` when the code computes it."""
     method: str
     """``GET``; ``WEBSOCKET`` for a socket; ``*`` when the code computes it."""
-    environment: str = ""
+    environment: str
     """The variable that names the path; `path` is then the default."""
-    function: str = ""
-    line: int = 0
-    """Of the function's first decorator."""
-    end_line: int = 0
-    served: str = ""
-    """The name on which the decorator is looked up: ``app``, ``router``, ``self.app``."""
+    function: str = field(compare=False)
 
     @property
-    def key(self) -> tuple[str, str, str, str]:
-        """What makes two endpoints of two trees the same."""
-        return self.module, self.path, self.method, self.environment
+    def where(self) -> str:
+        """Module and function."""
+        return f"{self.module}.{self.function}"
 
 
 def read_endpoints(syntax: Syntax, modules: Iterable[str]) -> list[Endpoint]:
@@ -45,61 +39,16 @@ def read_endpoints(syntax: Syntax, modules: Iterable[str]) -> list[Endpoint]:
     found: list[Endpoint] = []
     for module in modules:
         if (tree := syntax.tree(module)) is not None:
-            for node in syntax.marks(module, WORDS).nodes(tree):
+            for node in walk(tree):
                 if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
                     found += _of_function(syntax, module, node)
     return sorted(found)
 
 
-def served_by(syntax: Syntax, module: str) -> list[Endpoint]:
-    """Endpoints of the applications that a module makes at its top level, routers of other modules included.
-
-    Their paths hold the prefixes of routers. A router whose prefix is computed is left out.
-    """
-    tree = syntax.tree(module)
-    names = dict(bindings(tree.body)) if tree is not None else {}
-    applications = {name for name, what in names.items() if _made(what) == "FastAPI"}
-    found = [e for e in read_endpoints(syntax, [module]) if e.served in applications]
-    for node in syntax.marks(module, _INCLUDES).nodes(tree) if tree is not None else ():
-        match node:
-            case ast.Call(
-                func=ast.Attribute(value=ast.Name(id=name), attr="include_router"), args=[ast.Name(id=router), *_]
-            ) if name in applications and (bound := syntax.find(module, router)) is not None:
-                origin, made = bound
-                prefixes = [_prefix(node), _prefix(made)]
-                own = {alias for alias, what in _top(syntax, origin) if what is made}
-                if None not in prefixes:
-                    prefix = "".join(p for p in prefixes if p)
-                    routed = (e for e in read_endpoints(syntax, [origin]) if e.served in own and not e.environment)
-                    found += [replace(e, path=prefix + e.path) for e in routed]
-    return sorted(found)
-
-
-def _top(syntax: Syntax, module: str) -> Iterator[tuple[str, object]]:
-    tree = syntax.tree(module)
-    yield from bindings(tree.body) if tree is not None else ()
-
-
-def _made(what: object) -> str:
-    """Last component of what is called to make it."""
-    return ast.unparse(what.func).rpartition(".")[2] if isinstance(what, ast.Call) else ""
-
-
-def _prefix(node: object) -> str | None:
-    """The prefix that a router is made or included with; None when it is computed."""
-    given = [k.value for k in node.keywords if k.arg == "prefix"] if isinstance(node, ast.Call) else []
-    if not given:
-        return ""
-    match given[0]:
-        case ast.Constant(value=str(text)):
-            return text
-    return None
-
-
 def _of_function(syntax: Syntax, module: str, node: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[Endpoint]:
     for decorator in node.decorator_list:
         match decorator:
-            case ast.Call(func=ast.Attribute(value=served, attr=verb), args=args):
+            case ast.Call(func=ast.Attribute(attr=verb), args=args):
                 if verb not in _VERBS | {"api_route", "websocket"}:
                     continue
                 first = next((k.value for k in decorator.keywords if k.arg == "path"), args[0] if args else None)
@@ -108,8 +57,20 @@ def _of_function(syntax: Syntax, module: str, node: ast.FunctionDef | ast.AsyncF
                     continue
                 methods = [verb.upper()] if verb != "api_route" else _methods(decorator)
                 line, end = node.decorator_list[0].lineno, node.end_lineno or node.lineno
+                path, environment = place
+                named = (path or "(no default)") + (f" or what {environment} names" if environment else "")
                 for method in methods:
-                    yield Endpoint(module, place[0], method, place[1], node.name, line, end, ast.unparse(served))
+                    yield Endpoint(
+                        module=module,
+                        owner="",
+                        subject=f"{method} {named}",
+                        line=line,
+                        end_line=end,
+                        path=path,
+                        method=method,
+                        environment=environment,
+                        function=node.name,
+                    )
 
 
 def _methods(call: ast.Call) -> list[str]:

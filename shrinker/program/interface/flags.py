@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import ast
 import re
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from shrinker.program.interface.choices import Choice, choices_of
-from shrinker.program.interface.syntax import Marks, Syntax, bindings
-from shrinker.syntax.walk import children
+from shrinker.program.interface.choices import choices_of
+from shrinker.program.interface.offers import Offer
+from shrinker.program.interface.syntax import Syntax, values_of
+from shrinker.syntax.walk import children, walk
 
 WORDS = re.compile(rb"\badd_(?:argument\(|cli_args)")
 """What a module with flags writes."""
@@ -21,27 +21,12 @@ _OWN = frozenset({"help", "choices", "default", "aliases", "cli_name", "no_cli"}
 """What is compared by itself, and what a person reads."""
 
 
-@dataclass(frozen=True, slots=True)
-class Flag:
-    """One flag, or a positional argument, of one command line."""
+@dataclass(frozen=True, slots=True, order=True, kw_only=True)
+class Flag(Offer):
+    """One flag, or a positional argument, of one command line; its subject is the first name."""
 
-    module: str
-    owner: str
-    """Class or function that adds it, below the module; empty for the module itself."""
     names: tuple[str, ...]
     """``("--tp-size", "--tensor-parallel-size")``; a computed one as it is written."""
-    choices: tuple[Choice, ...] | None
-    """None where there are none, or the syntax does not tell them."""
-    choices_text: str
-    default: str
-    """As it is written; the value of a field where one is named; empty without one."""
-    default_line: int
-    """Where the default is written, in `default_module`."""
-    default_module: str
-    rest: str
-    """The other arguments, as they are written, the help left out."""
-    line: int
-    end_line: int
     attribute: str = ""
     """What it fills, where that is written: one of its names need not say so (``dest=``, ``cli_name=``)."""
 
@@ -51,9 +36,8 @@ def read_flags(syntax: Syntax, modules: Iterable[str]) -> list[Flag]:
     found: list[Flag] = []
     for module in modules:
         if (tree := syntax.tree(module)) is not None:
-            marks = syntax.marks(module, WORDS)
-            found += _of_block(syntax, module, marks, tree.body, "", {})
-            derived = set(_derived(marks, tree))
+            found += _of_block(syntax, module, tree.body, "", {})
+            derived = set(_derived(tree))
             for node in tree.body:
                 if isinstance(node, ast.ClassDef) and node.name in derived:
                     found += _of_fields(syntax, module, node)
@@ -61,25 +45,22 @@ def read_flags(syntax: Syntax, modules: Iterable[str]) -> list[Flag]:
 
 
 def _of_block(
-    syntax: Syntax, module: str, marks: Marks, body: Iterable[ast.AST], owner: str, local: Mapping[str, ast.expr]
+    syntax: Syntax, module: str, body: Iterable[ast.AST], owner: str, local: Mapping[str, ast.expr]
 ) -> Iterator[Flag]:
-    for node in filter(marks.within, body):
+    for node in body:
         match node:
             case ast.ClassDef():
-                yield from _of_block(syntax, module, marks, node.body, f"{owner}.{node.name}".strip("."), {})
+                yield from _of_block(syntax, module, node.body, f"{owner}.{node.name}".strip("."), {})
             case ast.FunctionDef() | ast.AsyncFunctionDef():
                 # A method that adds flags and the fields of its class make one command line.
                 inside = owner if owner else node.name
-                values = [(name, what) for name, what in bindings(node.body) if isinstance(what, ast.expr)]
-                times = Counter(name for name, _ in values)
-                once = {name: what for name, what in values if times[name] == 1}
-                yield from _of_block(syntax, module, marks, node.body, inside, once)
+                yield from _of_block(syntax, module, node.body, inside, values_of(node.body))
             case ast.Call(func=ast.Attribute(attr="add_argument")):
                 flag = _of_call(syntax, module, node, owner, local)
                 if flag is not None:
                     yield flag
             case _:
-                yield from _of_block(syntax, module, marks, children(node), owner, local)
+                yield from _of_block(syntax, module, children(node), owner, local)
 
 
 def _of_call(syntax: Syntax, module: str, node: ast.Call, owner: str, local: Mapping[str, ast.expr]) -> Flag | None:
@@ -111,8 +92,6 @@ def _of_fields(syntax: Syntax, module: str, node: ast.ClassDef) -> Iterator[Flag
                 first = _constant(given.get("cli_name")) or "--" + name.replace("_", "-")
                 others = given.get("aliases")
                 aliases = [_text(a) for a in others.elts] if isinstance(others, ast.List | ast.Tuple) else []
-                if "choices" not in given and (literal := _literal(kind)) is not None:
-                    given["choices"] = literal
                 given["type"] = kind
                 flag = _flag(syntax, module, node.name, (str(first), *aliases), given, field.value, {}, field)
                 yield replace(flag, attribute=name)
@@ -129,58 +108,30 @@ def _flag(
     node: ast.Call | ast.AnnAssign,
 ) -> Flag:
     chosen = given.get("choices")
-    written, where, line = _default(syntax, module, default)
+    others = ", ".join(f"{k}={ast.unparse(v)}" for k, v in sorted(given.items()) if k not in _OWN)
+    parts = {
+        "choices": "" if chosen is None else ast.unparse(chosen),
+        "default": "" if default is None else ast.unparse(default),
+        "": ", ".join(filter(None, (*names[1:], others))),
+    }
     return Flag(
         module=module,
         owner=owner,
-        names=names,
+        subject=names[0],
+        parts=tuple(parts.items()),
         choices=None if chosen is None else choices_of(syntax, module, chosen, local),
-        choices_text="" if chosen is None else ast.unparse(chosen),
-        default=written,
-        default_line=line or node.lineno,
-        default_module=where,
-        rest=", ".join(f"{k}={ast.unparse(v)}" for k, v in sorted(given.items()) if k not in _OWN),
         line=node.lineno,
         end_line=node.end_lineno or node.lineno,
+        names=names,
         attribute=str(_constant(given.get("dest")) or ""),
     )
 
 
-def _default(syntax: Syntax, module: str, node: ast.expr | None) -> tuple[str, str, int]:
-    """What a default is, where it is written: fields of a class and names of the module are looked up."""
-    match node:
-        case None:
-            return "", module, 0
-        case ast.Attribute(value=ast.Name(id=owner), attr=name):
-            bound = syntax.find(module, owner)
-            if bound is not None and isinstance(bound[1], ast.ClassDef):
-                value = syntax.member(bound[1], name)
-                if value is not None:
-                    return _default(syntax, bound[0], value)
-        case ast.Name(id=name) if (bound := syntax.find(module, name)) is not None and isinstance(
-            bound[1], ast.Constant
-        ):
-            return ast.unparse(bound[1]), bound[0], bound[1].lineno
-    return ast.unparse(node), module, node.lineno
-
-
-def _derived(marks: Marks, tree: ast.Module) -> Iterator[str]:
+def _derived(tree: ast.Module) -> Iterator[str]:
     """Classes whose fields become flags."""
-    for node in marks.nodes(tree):
+    for node in walk(tree):
         if isinstance(node, ast.Call) and _last(node.func).startswith(_DERIVES):
             yield from (arg.id for arg in node.args if isinstance(arg, ast.Name))
-
-
-def _literal(kind: ast.expr) -> ast.expr | None:
-    """The `Literal[...]` of a field's type, `Optional` taken off."""
-    match kind:
-        case ast.Subscript(value=name, slice=inner) if _last(name) == "Optional":
-            return _literal(inner)
-        case ast.Subscript(value=name) if _last(name) == "Literal":
-            return kind
-        case ast.BinOp(left=left, op=ast.BitOr(), right=ast.Constant(value=None)):
-            return _literal(left)
-    return None
 
 
 def _last(node: ast.expr) -> str:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import posixpath
 import tomllib
-from collections.abc import Collection, Iterator, Mapping
-from typing import Any
+from collections.abc import Collection, Iterator
+from itertools import pairwise
 
 from shrinker.values.graph import Graph
 from shrinker.values.native import Cut
@@ -16,62 +16,31 @@ _FILE = "Cargo.toml"
 
 
 def cargo_cuts(tree: UpstreamTree, graph: Graph) -> dict[str, tuple[Cut, ...]]:
-    """Lines of kept Cargo.toml files that go: whole tables, where what is left says all the rest of what upstream's says."""
-    found: dict[str, tuple[Cut, ...]] = {}
-    for path in graph.kept:
-        if path.rpartition("/")[2] != _FILE:
-            continue
-        text = tree.read(path).decode("utf-8", "replace")
-        cuts = _tables(path, text, graph, tree.by_path)
-        if cuts and _says_the_rest(text, cuts):
-            found[path] = cuts
-    return found
+    """Lines of kept Cargo.toml files that go: the tables of targets whose source upstream has and this tree has not."""
+    paths = [path for path in graph.kept if path.rpartition("/")[2] == _FILE]
+    found = {
+        path: tuple(_tables(path, tree.read(path).decode("utf-8", "replace"), graph, tree.by_path)) for path in paths
+    }
+    return {path: cuts for path, cuts in found.items() if cuts}
 
 
-def _tables(path: str, text: str, graph: Graph, upstream: Collection[str]) -> tuple[Cut, ...]:
-    """Tables of targets whose source upstream has and this tree has not."""
-    try:
-        declared = tomllib.loads(text)
-    except tomllib.TOMLDecodeError:
-        return ()
+def _tables(path: str, text: str, graph: Graph, upstream: Collection[str]) -> Iterator[Cut]:
     rows = text.split("\n")
     heads = [number for number, row in enumerate(rows) if row.lstrip().startswith("[")]
-    cuts: list[Cut] = []
-    for kind, folder in _FOLDERS.items():
-        places = [number for number in heads if rows[number].split("#")[0].strip() == f"[[{kind}]]"]
-        targets = declared.get(kind, ())
-        if len(places) != len(targets):
+    for first, after in pairwise((*heads, len(rows))):
+        kind = rows[first].partition("#")[0].strip().removeprefix("[[").removesuffix("]]")
+        if kind not in _FOLDERS:
             continue
-        for first, target in zip(places, targets, strict=True):
-            source = _source(path, folder, target)
-            if source in upstream and source not in graph.kept:
-                after = next((number for number in heads if number > first), len(rows))
-                # Blank lines and comments before the next table are its own.
-                while after > first + 1 and (not rows[after - 1].strip() or rows[after - 1].lstrip().startswith("#")):
-                    after -= 1
-                cuts.append(Cut(first + 1, after, f"{kind} {target.get('name', '')}"))
-    return tuple(sorted(cuts))
-
-
-def _source(path: str, folder: str, target: Mapping[str, Any]) -> str:
-    named = target.get("path") or f"{folder}/{target.get('name', '')}.rs"
-    return posixpath.normpath(posixpath.join(path.rpartition("/")[0], named))
-
-
-def _says_the_rest(text: str, cuts: Collection[Cut]) -> bool:
-    """True when the text without these lines is upstream's without these targets."""
-    gone = {line for cut in cuts for line in range(cut.first, cut.last + 1)}
-    rows = (row for number, row in enumerate(text.split("\n"), 1) if number not in gone)
-    names = {cut.what for cut in cuts}
-    try:
-        left = tomllib.loads("\n".join(rows))
-    except tomllib.TOMLDecodeError:
-        return False
-    return left == dict(_without(tomllib.loads(text), names))
-
-
-def _without(declared: Mapping[str, Any], gone: Collection[str]) -> Iterator[tuple[str, Any]]:
-    for key, value in declared.items():
-        stays = [t for t in value if f"{key} {t.get('name', '')}" not in gone] if key in _FOLDERS else value
-        if stays or key not in _FOLDERS:
-            yield key, stays
+        # Blank lines and comments before the next table are its own.
+        while not rows[after - 1].strip() or rows[after - 1].lstrip().startswith("#"):
+            after -= 1
+        try:
+            # Each table says all of its target by itself.
+            [target] = tomllib.loads("\n".join(rows[first:after]))[kind]
+        except tomllib.TOMLDecodeError:
+            continue
+        name = target.get("name", "")
+        named = target.get("path") or f"{_FOLDERS[kind]}/{name}.rs"
+        source = posixpath.normpath(posixpath.join(path.rpartition("/")[0], named))
+        if source in upstream and source not in graph.kept:
+            yield Cut(first + 1, after, f"{kind} {name}")

@@ -46,9 +46,6 @@ class Entry:
 class Library:
     """Everything of one library that its rule keeps, before anything of it goes."""
 
-    folder: str
-    paths: tuple[str, ...]
-    """All files of the library that no rule removes, sorted."""
     sources: Mapping[str, NativeSource]
     includes: Mapping[str, tuple[tuple[str, int], ...]]
     """Of each source the sources that it includes, with the line."""
@@ -90,7 +87,7 @@ def read_library(tree: UpstreamTree, folder: str, package: str, kept: Collection
         kept: paths of all kept files.
         cache: sources that were read before.
     """
-    paths = tuple(sorted(path for path in kept if path.startswith(f"{folder}/")))
+    paths = sorted(path for path in kept if path.startswith(f"{folder}/"))
     own = [path for path in paths if suffix(path) in SOURCES]
     index = index_files(own)
     texts = {
@@ -99,8 +96,6 @@ def read_library(tree: UpstreamTree, folder: str, package: str, kept: Collection
         if _is_build(path) and not path.startswith(f"{package}/")
     }
     return Library(
-        folder=folder,
-        paths=paths,
         sources=_read(tree, own, cache),
         includes={path: _includes(tree, path, index) for path in own},
         entries=_entries(folder, texts, frozenset(own)),

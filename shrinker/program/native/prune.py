@@ -9,9 +9,8 @@ from shrinker.cache import Cache
 from shrinker.program.native.callers import Callers, find_callers, said_by, said_outside
 from shrinker.program.native.cuts import cuts
 from shrinker.program.native.edges import library_edges, wrapper_edges
-from shrinker.program.native.library import Library, read_library
+from shrinker.program.native.library import read_library
 from shrinker.program.native.reach import NativeReach
-from shrinker.program.native.targets import commands_of, target_cuts, targets_of
 from shrinker.program.nodes import file_node
 from shrinker.program.order import first_reasons
 from shrinker.program.symbols.dead import dead_spans, search_package
@@ -90,13 +89,11 @@ def prune_companions(
         package = rule.folder.rpartition("/")[2]
         said = (said_by(module, package) for module in wrappers.values())
         by_hand = frozenset(path for path in library.sources if file_node(path) in named)
-        words = callers.words.union(*said)
-        reach, of_targets = _reached(library, words, by_hand)
+        reach = NativeReach(library, callers.words.union(*said), by_hand).run()
         gone |= dict.fromkeys(library.sources.keys() - reach.kept, _NO_OPERATOR)
         outside = {path for path in graph.kept if path not in gone and path not in library.sources}
         said_there = said_outside(tree, outside, {**folded, **companions}, package)
-        for path, more in (*cuts(reach, said_there).items(), *of_targets.items()):
-            cut[path] = tuple(sorted({*cut.get(path, ()), *more}))
+        cut |= cuts(reach, said_there)
         new = [*wrapper_edges(tree, graph, search, callers, wrappers, reach.operators)]
         asked = named | {edge.dst for edge in new}
         # What the import of a module was for went: nobody imports it any more, and it has nothing.
@@ -109,28 +106,6 @@ def prune_companions(
         edges += library_edges(tree, reach)
     companions = {path: module for path, module in companions.items() if path not in gone}
     return Pruned(_without(graph, gone, edges), companions, cut)
-
-
-def _reached(
-    library: Library, words: frozenset[str], by_hand: frozenset[str]
-) -> tuple[NativeReach, dict[str, tuple[Cut, ...]]]:
-    """What is reached, and the commands that go with targets which offer nothing and that no kept Python names."""
-    reach = NativeReach(library, words, by_hand).run()
-    nothing = reach.offering_nothing()
-    commands = commands_of(library.texts)
-    sources = targets_of(commands)
-    by_text = {path: {path.removeprefix(f"{library.folder}/")} for path in library.compiled}
-    own = {name: {p for p, spelled in by_text.items() if not spelled.isdisjoint(sources[name])} for name in sources}
-    idle = {
-        name for name, paths in own.items() if paths & nothing and paths & reach.kept <= nothing and name not in words
-    }
-    shared = {path for name, paths in own.items() if name not in idle for path in paths}
-    spare = frozenset(path for name in idle for path in own[name] & nothing) - shared
-    cut = target_cuts(commands, idle) if idle else None
-    if cut is None or not spare:
-        return reach, {}
-    again = NativeReach(library, words, by_hand, spare).run()
-    return (again, cut) if again.kept.isdisjoint(spare) else (reach, {})
 
 
 def _dunder(modules: Mapping[str, FoldedModule]) -> frozenset[str]:

@@ -42,8 +42,6 @@ class NativeReach:
     """Names that kept Python mentions."""
     named: frozenset[str] = frozenset()
     """Sources that rules keep by hand."""
-    idle: frozenset[str] = frozenset()
-    """Sources of targets that nothing builds any more: they stay only where something else needs them."""
     operators: set[str] = field(default_factory=set)
     kept: set[str] = field(default_factory=set)
     needs: list[Need] = field(default_factory=list)
@@ -86,23 +84,6 @@ class NativeReach:
         return _by_name((path, self._of(path, "methods")) for path in self.library.compiled)
 
     @cached_property
-    def _alone(self) -> dict[str, list[str]]:
-        """The same without what other compiled sources include, too: that is defined in each of them."""
-        users: dict[str, int] = {}
-        for path in self.library.compiled:
-            for each in self.library.closure(path):
-                users[each] = users.get(each, 0) + 1
-        return _by_name(
-            (
-                path,
-                frozenset().union(
-                    *(self.library.sources[each].defined for each in self.library.closure(path) if users[each] == 1)
-                ),
-            )
-            for path in self.library.compiled
-        )
-
-    @cached_property
     def _mentioning(self) -> dict[str, list[str]]:
         """Compiled sources by the names that they themselves mention: macros define what no grammar sees."""
         return _by_name((path, self.library.sources[path].words) for path in self.library.compiled)
@@ -127,22 +108,11 @@ class NativeReach:
             compiled, entries = path in self.library.compiled, self.library.entries.get(path, ())
             if (
                 path in self.named
-                or (compiled and source.acts and path not in self.idle)
+                or (compiled and source.acts)
                 or any(not (entry.alone or entry.glob) or not compiled for entry in entries)
                 or any(path.rpartition("/")[2] in text for text in scripts)
             ):
                 yield path
-
-    def offering_nothing(self) -> frozenset[str]:
-        """Compiled sources that only register, and of whose operators none is reached."""
-        needed = {need.target for need in self.needs if need.kind != "build"}
-        return frozenset(
-            path
-            for path in self.library.compiled
-            if (source := self.library.sources[path]).acts
-            and path not in needed | self.named
-            and not any(registration.name in self.operators for registration in source.registrations)
-        )
 
     def _uncut(self) -> Iterator[str]:
         """Operators whose registration shares its lines with something else."""
@@ -159,8 +129,7 @@ class NativeReach:
                     commands.setdefault((entry.path, entry.command), []).append(path)
         for (_, (_, size)), paths in sorted(commands.items()):
             # The first argument names the list or the target.
-            # That of a target which nothing builds goes as a whole.
-            if len(paths) >= size - 1 and self.idle.isdisjoint(paths):
+            if len(paths) >= size - 1:
                 yield from paths
 
     def _keep(self, need: Need) -> None:
@@ -198,8 +167,6 @@ class NativeReach:
         words, promised = self._of(path, "words"), self._of(path, "promised")
         named = words | self._pasted(path, words)
         found = {name: self._definitions(name, path) for name in named & promised}
-        for name in named & self._of(path, "declared") - promised:
-            found[name] = self._alone.get(name, [])
         for member in self._of(path, "members") & self._methods.keys():
             found[member] = self._methods[member]
         for name in sorted(found):

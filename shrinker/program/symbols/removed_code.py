@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence, Set
 from typing import Any
 
+from shrinker.program.decided import around, deciding, told
 from shrinker.program.symbols.program import Key, Module
 from shrinker.program.written import Written
 from shrinker.values.edits import DropStatement
-from shrinker.values.folded import Decision, FoldedModule
+from shrinker.values.folded import FoldedModule
 from shrinker.values.upstream import UpstreamTree
 
 _DEFINITION = re.compile(r"^([ \t]*)(?:async[ \t]+)?(def|class)[ \t]+(\w+)", re.MULTILINE)
@@ -45,18 +45,14 @@ def without_unit(
             continue
         if nested and name.partition(".")[0] in known and not any(s.line <= line <= s.end_line for s in cut):
             inner.append(name)
-        elif (near := _deciding(decisions, line)) is not None:
-            gone.append([name, line, near.last if near.line == line else line, *_decided(near)])
+        elif (near := deciding(decisions, line)) is not None:
+            gone.append([name, line, near.last if near.line == line else line, near.rule, told(near)])
     if decisions:
         # A text over several lines may hold what looks like an assignment: only what is gone is one.
         for name, line in _assigned(text):
-            if name not in known and (around := _around_line(decisions, line)) is not None:
-                gone.append([name, line, line, *_decided(around)])
+            if name not in known and (went := around(decisions, line)) is not None:
+                gone.append([name, line, line, went.rule, told(went)])
     return gone, sorted(set(inner))
-
-
-def _decided(decision: Decision) -> tuple[str, str]:
-    return decision.rule, f"`{decision.text}` is {decision.outcome} (line {decision.line})"
 
 
 def _assigned(text: str) -> Iterator[tuple[str, int]]:
@@ -70,36 +66,18 @@ def _assigned(text: str) -> Iterator[tuple[str, int]]:
 
 def _definitions(text: str) -> Iterator[tuple[str, int, bool]]:
     """Qualified names, lines and whether a class in a class is around it or meant, but for definitions inside functions."""
-    around: list[tuple[int, str, str]] = []
+    outer: list[tuple[int, str, str]] = []
     line, at = 1, 0
     for match in _DEFINITION.finditer(text):
         line += text.count("\n", at, match.start())
         at = match.start()
         indent, kind, name = len(match[1].expandtabs()), match[2], match[3]
-        while around and around[-1][0] >= indent:
-            around.pop()
-        if all(k == "class" for _, k, _ in around):
-            classes = len(around) + (kind == "class")
-            yield ".".join([*(n for _, _, n in around), name]), line, classes > 1
-        around.append((indent, kind, name))
-
-
-def _deciding(decisions: Sequence[Decision], line: int) -> Decision | None:
-    """The decision that removed a line: around it, or else the last at or above it."""
-    return _around_line(decisions, line) or _near(decisions, line)
-
-
-def _around_line(decisions: Sequence[Decision], line: int) -> Decision | None:
-    """Of the decisions by which a line went, the one by which the fewest did."""
-    around = (d for d in decisions if d.first <= line <= d.last)
-    return min(around, key=lambda d: (d.last - d.first, d.line), default=None)
-
-
-def _near(decisions: Sequence[Decision], line: int) -> Decision | None:
-    """The last decision at or above a line."""
-    rows = sorted(decisions, key=lambda d: d.line)
-    at = bisect_right([d.line for d in rows], line) - 1
-    return rows[at] if at >= 0 else None
+        while outer and outer[-1][0] >= indent:
+            outer.pop()
+        if all(k == "class" for _, k, _ in outer):
+            classes = len(outer) + (kind == "class")
+            yield ".".join([*(n for _, _, n in outer), name]), line, classes > 1
+        outer.append((indent, kind, name))
 
 
 def module_sites(
@@ -128,12 +106,12 @@ def module_sites(
         asked = {word for word in asked if counts[word] <= _MOST}
         if not asked:
             continue
-        near = _deciding(before.decisions, number)
+        near = deciding(before.decisions, number)
         fate = f"folded away by {near.rule}: `{near.text}` is {near.outcome}" if near else "folded away"
-        around = _around(module, live, number)
+        inside = _around(module, live, number)
         for word in asked:
             elsewhere = int(word in imported or f".{word}" in content)
-            yield word, (module.path, number, fate, around, elsewhere)
+            yield word, (module.path, number, fate, inside, elsewhere)
 
 
 def _cut_lines(text: str, folded: FoldedModule) -> Iterator[tuple[int, str]]:

@@ -5,9 +5,8 @@ Nodes are numbered: units first, then modules, then names that are looked up by 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from heapq import heapify, heappop, heappush
 from typing import Any
 
 from shrinker.facts.outline import Outline
@@ -18,6 +17,7 @@ from shrinker.program.symbols.program import Key, Module
 from shrinker.program.symbols.reasons import Node, Reason
 from shrinker.program.symbols.removed_code import Site, module_sites, without_unit
 from shrinker.program.symbols.search import Search
+from shrinker.program.ways import Ways
 from shrinker.program.written import Written
 from shrinker.values.graph import Graph
 from shrinker.values.upstream import UpstreamTree
@@ -193,45 +193,25 @@ def _best(
     A member is there once its class is: before that has its chain, no chain goes by way of the member.
     """
     size = len(live)
-    out: dict[int, list[tuple[int, int, int]]] = {}
+    edges: dict[int, list[tuple[int, int, int]]] = {}
     for at in range(0, len(rows), 4):
         source, target, kind, line = rows[at : at + 4]
         if (source >= size or live[source]) and (target >= size or live[target]):
-            out.setdefault(source, []).append((target, kind, line))
-    known = {size + n: roots.get(name, 0) for n, name in enumerate(others) if name.startswith("root:")}
-    queue = [(cost, node, -1, 0, 0) for node, cost in known.items()]
-    heapify(queue)
-    best = [-1, 0, 0] * (size + len(others))
-    settled: set[int] = set()
-    waiting: dict[int, list[tuple[int, int, int, int, int]]] = {}
-    while queue or waiting:
-        if not queue:
-            # Nothing else names these classes: their members do.
-            queue = [row for rows in waiting.values() for row in rows]
-            heapify(queue)
-            waiting.clear()
-            classes = [-1] * size
-        cost, node, *last = heappop(queue)
-        if node in settled:
-            continue
-        around = classes[node] if node < size else -1
-        if around >= 0 and around not in settled:
-            waiting.setdefault(around, []).append((cost, node, last[0], last[1], last[2]))
-            continue
-        settled.add(node)
-        best[3 * node : 3 * node + 3] = last
-        for held in waiting.pop(node, ()):
-            heappush(queue, (max(cost, held[0]), *held[1:]))
-        edges = out.get(node, ())
-        for target, kind, line in edges:
-            if target in settled:
-                continue
-            whole = cost + cost_of(kinds[kind], others[node - size] if node >= size else "", len(edges))
-            # Node numbers follow the names, and so does the choice between equals.
-            if whole < known.get(target, whole + 1):
-                known[target] = whole
-                heappush(queue, (whole, target, node, kind, line))
-    return best
+            edges.setdefault(source, []).append((target, kind, line))
+
+    def out(node: int) -> Iterator[tuple[int, int, tuple[int, int]]]:
+        found = edges.get(node, ())
+        name = others[node - size] if node >= size else ""
+        for target, kind, line in found:
+            yield target, cost_of(kinds[kind], name, len(found)), (kind, line)
+
+    def around(node: int) -> int | None:
+        return classes[node] if node < size and classes[node] >= 0 else None
+
+    starts = {size + n: roots.get(name, 0) for n, name in enumerate(others) if name.startswith("root:")}
+    ways = Ways(starts, out, around)
+    lasts = (ways.last.get(node) for node in range(size + len(others)))
+    return [number for last in lasts for number in ((last[0], *last[1]) if last is not None else (-1, 0, 0))]
 
 
 def qualified(module: Module, number: int) -> str:

@@ -12,39 +12,10 @@ from functools import cached_property
 from typing import Any
 
 from shrinker.program.cuts import Cuts
-from shrinker.program.why import Step
+from shrinker.values.answers import Step
 from shrinker.values.errors import InputError
 
 _SHOWN = 6
-
-
-@dataclass(frozen=True, slots=True)
-class Site:
-    """A place in upstream that named a removed symbol."""
-
-    path: str
-    line: int
-    source: str
-    """The symbol or file that named it."""
-    fate: str
-    """What became of that place."""
-
-
-@dataclass(frozen=True, slots=True)
-class Dropped:
-    """Why a symbol of a kept module is not in the generated tree."""
-
-    symbol: str
-    path: str
-    line: int
-    rule: str
-    """Rule id, or ``unreachable``."""
-    reason: str
-    named_by: tuple[Site, ...] = ()
-    """Removed code that named it."""
-    alive: tuple[Step, ...] = ()
-    """From the nearest kept symbol, removed file or removed symbol that nothing names, to the symbol: had its first step stayed, the
-    symbol would have."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -291,7 +262,12 @@ class Table:
             path, line = (self._path(target), self._units[target][3]) if target < len(self._units) else ("", 0)
         elif not path and target < len(self._units):
             path, line = self._path(target), self._units[target][3]
-        return Step(self._node(source), self._node(target), self._data["kinds"][kind], path, line)
+        return Step(self._node(source), self._node(target), self._kind(kind), path, line)
+
+    def _kind(self, number: int) -> str:
+        """Of an edge; that of a class to its member is not saved."""
+        kind: str = self._data["kinds"][number] if number >= 0 else "member"
+        return kind
 
 
 def _each_name(qualified: str) -> Iterator[str]:

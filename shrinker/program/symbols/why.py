@@ -5,17 +5,18 @@ Only the standard library is imported here: an answer takes less time than loadi
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from functools import cached_property
-from heapq import heappop, heappush
 from pathlib import Path
 from typing import Any
 
+from shrinker.program.saved import load_report
 from shrinker.program.symbols.costs import cost_of
-from shrinker.program.symbols.table import Dropped, Site, Table
-from shrinker.program.why import Chain, Step
-from shrinker.values.errors import InputError
+from shrinker.program.symbols.table import Table
+from shrinker.program.ways import Ways
+from shrinker.values.answers import Chain, Removed, Site, Step
+from shrinker.values.graph import UNREACHABLE
 
 FORMAT = 3
 EDGES = "symbol_edges.json"
@@ -24,6 +25,7 @@ _DEFINITIONS = frozenset({"function", "class", "member", "assign"})
 """Kinds of units that people have names for."""
 _MOST = 12
 """How many places that named a removed symbol are shown."""
+_GONE = "itself removed (unreachable)"
 _MODULE = 10
 """What an edge to a module that is loaded counts in a chain from a definition."""
 
@@ -34,23 +36,9 @@ def load_symbols(path: Path) -> Symbols | None:
     Raises:
         InputError: the file is no saved search of this format.
     """
-    try:
-        data = json.loads(path.read_text("utf-8"))
-    except FileNotFoundError:
+    if not path.exists():
         return None
-    except (OSError, ValueError) as error:
-        raise InputError(f"{path}: no saved search: {error}", "run `make shrink` first") from error
-    if not isinstance(data, dict) or data.get("format") != FORMAT:
-        raise InputError(f"{path} is not a search of format {FORMAT}", "generate the tree again with `make shrink`")
-    return Symbols(data, lambda: _edges(path.with_name(EDGES)))
-
-
-def _edges(path: Path) -> list[int]:
-    try:
-        rows: list[int] = json.loads(path.read_text("utf-8"))
-    except (OSError, ValueError) as error:
-        raise InputError(f"{path}: no edges of the saved search: {error}", "run `make shrink` first") from error
-    return rows
+    return Symbols(load_report(path, FORMAT), lambda: load_report(path.with_name(EDGES)))
 
 
 class Symbols(Table):
@@ -64,121 +52,84 @@ class Symbols(Table):
         Args:
             every: one chain for each place that names it.
         """
-        if every:
-            incoming = [edge for edge in self._incoming.get(number, ()) if self._is_reached(edge[0])]
-        else:
-            incoming = [self._first[number]] if number in self._first else []
-        chains: list[Chain] = []
-        for edge in incoming:
-            chains += self._through(edge, every=every)
-        chains.sort(key=lambda chain: len(chain.steps))
-        unit = self._units[number]
-        if unit[1] == "member" and chains and chains[0].steps[-1].kind == "by name":
-            owner = self.owner(number)
-            chains += self.explain(owner)
-        return chains or [Chain(self._node(number), ())]
+        ways = sorted(self._ways(number, every=every), key=len) or [()]
+        chains = [Chain(self._node(number), way) for way in ways]
+        if ways[0] and ways[0][-1].kind == "by name" and self._units[number][1] == "member":
+            chains += self.explain(self.owner(number))
+        return chains
 
-    def _through(self, edge: list[int], *, every: bool) -> list[Chain]:
-        source = edge[0]
-        target = self._node(edge[1])
-        if every and self._node(source).startswith("name:"):
-            return [
-                Chain(target, (*self._chain(before[0]), self._step(before), self._step(edge)))
-                for before in self._incoming.get(source, ())
-                if self._is_reached(before[0])
-            ]
-        return [Chain(target, (*self._chain(source), self._step(edge)))]
+    def _ways(self, number: int, *, every: bool) -> Iterator[tuple[Step, ...]]:
+        """The best chain to a node, or by way of each that names it; of a name that is looked up, of each place that does."""
+        if not every:
+            if number in self._first:
+                yield self._chain(number)
+            return
+        for edge in self._incoming.get(number, ()):
+            if self._is_reached(edge[0]):
+                by_name = self._node(edge[0]).startswith("name:")
+                for before in self._ways(edge[0], every=True) if by_name else [self._chain(edge[0])]:
+                    yield (*before, self._step(edge))
 
     def _chain(self, number: int) -> tuple[Step, ...]:
         steps: list[Step] = []
-        seen = {number}
         while (edge := self._first.get(number)) is not None:
             steps.append(self._step(edge))
             number = edge[0]
-            if number in seen:
-                break
-            seen.add(number)
         return tuple(reversed(steps))
 
     # From a definition
 
-    def from_here(self, starts: Iterable[int]) -> dict[int, list[int] | None]:
-        """The last edge of the cheapest way from some units to each node that they reach; None for themselves.
+    def from_here(self, starts: Iterable[int]) -> Ways[int, list[int]]:
+        """The cheapest ways from some units to each node that they reach.
 
         A live member of a class that is reached is reached with it.
         """
-        size = len(self._units)
         members: dict[int, list[list[int]]] = {}
         for number, unit in enumerate(self._units):
-            if unit[1] == "member" and unit[6]:
+            if unit[1] == "member":
                 owner = self.owner(number)
                 members.setdefault(owner, []).append([owner, number, -1, unit[3]])
-        first: dict[int, list[int] | None] = dict.fromkeys(starts)
-        costs = dict.fromkeys(first, 0)
-        queue = [(0, node) for node in sorted(first)]
-        while queue:
-            cost, node = heappop(queue)
-            if cost > costs[node]:
-                continue
+
+        def out(node: int) -> Iterator[tuple[int, int, list[int]]]:
             for edge in (*members.get(node, ()), *self._outgoing.get(node, ())):
-                target = edge[1]
-                if target < size and not self._units[target][6]:
-                    continue
-                whole = cost + self._cost(edge)
-                if whole < costs.get(target, whole + 1):
-                    costs[target], first[target] = whole, edge
-                    heappush(queue, (whole, target))
-        return first
+                if edge[1] >= len(self._units) or self.is_live(edge[1]):
+                    yield edge[1], self._cost(edge), edge
 
-    def chain_of(self, first: Mapping[int, list[int] | None], number: int) -> list[Step] | None:
-        """The way to a node that `from_here` found; None when it did not reach it."""
-        if number not in first:
-            return None
-        steps: list[Step] = []
-        while (edge := first[number]) is not None:
-            steps.append(self._step(edge) if edge[2] >= 0 else self._member(edge))
-            number = edge[0]
-        return steps[::-1]
+        return Ways(dict.fromkeys(starts, 0), out)
 
-    def _member(self, edge: list[int]) -> Step:
-        source, target, _, line = edge
-        return Step(self._node(source), self._node(target), "member", self._path(target), line)
+    def steps(self, edges: Iterable[list[int]]) -> tuple[Step, ...]:
+        """What `from_here` found on a way."""
+        return tuple(self._step(edge) for edge in edges)
 
     def _cost(self, edge: list[int]) -> int:
-        if edge[2] < 0:
-            return 1
         # What a module does when it is loaded explains less than what names it.
-        loads = self._node(edge[1]).startswith("module:")
-        return (
-            _MODULE
-            if loads
-            else cost_of(self._data["kinds"][edge[2]], self._node(edge[0]), len(self._outgoing[edge[0]]))
-        )
+        loads = _MODULE if self._node(edge[1]).startswith("module:") else 0
+        outgoing = len(self._outgoing.get(edge[0], ()))
+        return loads or cost_of(self._kind(edge[2]), self._node(edge[0]), outgoing)
 
     # Removed
 
-    def dropped(self) -> Iterator[Dropped]:
+    def dropped(self) -> Iterator[Removed]:
         """All definitions that folding or a rule removed from modules that stay."""
         for module, rows in self._data["gone"].items():
             for name, line, _, rule, reason in rows:
-                yield Dropped(f"{module}.{name}", self._files[module], line, rule, reason)
+                yield Removed(self._files[module], rule, reason, f"{module}.{name}", line)
 
-    def gone(self, query: str) -> list[Dropped]:
+    def gone(self, query: str) -> list[Removed]:
         """Definitions and assignments that folding or a rule removed from modules that stay.
 
         A kept symbol with code that named one is what would have kept it.
         """
         query = query.strip().removeprefix("symbol:")
-        found: list[Dropped] = []
+        found: list[Removed] = []
         for module, rows in self._data["gone"].items():
             for name, line, end, rule, reason in rows:
                 whole = f"{module}.{name}"
                 if whole == query or whole.endswith(f".{query}"):
                     path = self._files[module]
                     sites = self._sites_of(name, path, line, end)
-                    named = tuple(Site(site[0], site[1], site[3] or site[0], site[2]) for site in sites)
                     alive = (_nearest(sites, f"symbol:{whole}"),) if sites else ()
-                    found.append(Dropped(whole, path, line, rule, reason, named, alive))
+                    found.append(Removed(path, rule, reason, whole, line, _named(sites), alive))
         return found
 
     def named_units(self, *, live: bool) -> list[str]:
@@ -192,15 +143,9 @@ class Symbols(Table):
             fates.setdefault(drop.symbol, set()).add(False)
         return sorted(name for name, found in fates.items() if found == {live})
 
-    def explain_removed(self, number: int, *, alive: bool = False) -> Dropped:
-        """Why a unit is not live.
-
-        Args:
-            alive: look for what would have kept it.
-        """
-        unit = self._units[number]
-        name = self.name(number)
-        owner = self.owner(number)
+    def explain_removed(self, number: int) -> Removed:
+        """Why a unit is not live, and what would have kept it."""
+        unit, owner = self._units[number], self.owner(number)
         if unit[1] == "member" and not self.is_live(owner):
             reason = f"its class goes: nothing kept names {self.name(owner)}"
         elif unit[1] == "member":
@@ -209,22 +154,11 @@ class Symbols(Table):
             reason = "no root runs the module as a program; a named error stands in its place"
         else:
             reason = "nothing kept names it"
-        return Dropped(
-            name,
-            self._path(number),
-            unit[3],
-            "unreachable",
-            reason,
-            tuple(self._named_by(number)),
-            self._alive(number) if alive else (),
-        )
-
-    def _named_by(self, number: int) -> Iterable[Site]:
-        for edge in self._dead_incoming(number):
-            step = self._step(edge)
-            yield Site(step.path, edge[3], self._node(edge[0]).removeprefix("symbol:"), "itself removed (unreachable)")
-        for path, line, fate, around, _ in self._sites(number):
-            yield Site(path, line, around or path, fate)
+        steps = (self._step(edge) for edge in self._dead_incoming(number))
+        named = [Site(s.path, s.line, _GONE, s.src.removeprefix("symbol:")) for s in steps]
+        named += _named(self._sites(number))
+        alive = self._alive(number)
+        return Removed(self._path(number), UNREACHABLE, reason, self.name(number), unit[3], tuple(named), alive)
 
     def _sites(self, number: int) -> list[list[Any]]:
         unit = self._units[number]
@@ -238,11 +172,9 @@ class Symbols(Table):
 
     def _dead_incoming(self, number: int) -> list[list[int]]:
         """Edges from removed units, directly or by the name of a member."""
-        found = list(self._from_removed.get(number, ()))
         unit = self._units[number]
-        if unit[1] == "member":
-            name = f"name:{unit[2].rpartition('.')[2]}"
-            found.extend(self._from_removed.get(self._numbers.get(name, -1), ()))
+        by_name = f"name:{unit[2].rpartition('.')[2]}" if unit[1] == "member" else ""
+        found = [*self._from_removed.get(number, ()), *self._from_removed.get(self._numbers.get(by_name, -1), ())]
         return [edge for edge in found if edge[0] != number]
 
     @cached_property
@@ -250,35 +182,25 @@ class Symbols(Table):
         return {name: len(self._units) + n for n, name in enumerate(self._others)}
 
     def _alive(self, number: int) -> tuple[Step, ...]:
-        """Backwards from a removed unit to the nearest place that is not just removed for the same reason."""
-        after: dict[int, tuple[Step, int] | None] = {number: None}
-        frontier = [number]
-        at = number
-        while frontier:
-            wave: list[int] = []
-            for at in frontier:
-                sites = self._sites(at)
-                if sites:
-                    return (_nearest(sites, self._node(at)), *_down(after, at))
-                for edge in self._dead_incoming(at):
-                    if edge[0] not in after:
-                        kind = self._data["kinds"][edge[2]]
-                        step = Step(self._node(edge[0]), self._node(at), kind, self._path(edge[0]), edge[3])
-                        after[edge[0]] = (step, at)
-                        wave.append(edge[0])
-            frontier = sorted(wave)
-        return _down(after, at)
+        """From the nearest place before a removed unit that is not just removed for the same reason."""
+
+        def out(node: int) -> Iterator[tuple[int, int, Step]]:
+            for edge in self._dead_incoming(node):
+                yield edge[0], 1, replace(self._step(edge), dst=self._node(node))
+
+        before = Ways({number: 0}, out)
+        first = min(before.costs, key=lambda node: (not self._sites(node), before.costs[node], node))
+        sites = self._sites(first)
+        if not sites:
+            first = max(before.costs, key=lambda node: (before.costs[node], node))
+        return (*((_nearest(sites, self._node(first)),) if sites else ()), *reversed(before.to(first)))
+
+
+def _named(sites: Iterable[list[Any]]) -> tuple[Site, ...]:
+    return tuple(Site(path, line, fate, around or path) for path, line, fate, around, _ in sites)
 
 
 def _nearest(sites: list[list[Any]], target: str) -> Step:
     """From the place that would first have kept a symbol: in a kept symbol, then in a removed file."""
     path, line, fate, around, _ = min(sites, key=lambda s: (not s[3], s[0], s[1]))
     return Step(f"symbol:{around}" if around else f"file:{path}", target, fate, path, line)
-
-
-def _down(after: dict[int, tuple[Step, int] | None], number: int) -> tuple[Step, ...]:
-    steps: list[Step] = []
-    while (following := after[number]) is not None:
-        step, number = following
-        steps.append(step)
-    return tuple(steps)

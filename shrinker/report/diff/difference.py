@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeVar
 
-from shrinker.program.why import Step
 from shrinker.report.diff.side import Side, unnumbered
 from shrinker.report.diff.values import Cause, Reason, Row
 from shrinker.source.repository import Told
+from shrinker.values.answers import Step
 from shrinker.values.outcome import EmittedFile
 
 _MOST_COMMITS = 12
@@ -169,7 +169,7 @@ def fate(before: object, after: object) -> str:
 
 def shown(steps: Sequence[Step]) -> tuple[str, ...]:
     """A chain as `why` prints it."""
-    return tuple(f"{s.src} --{s.kind}--> {s.dst}" + (f"  {s.path}:{s.line}" if s.path else "") for s in steps)
+    return tuple(map(str, steps))
 
 
 def _line(side: Side, path: str, line: int) -> str:

@@ -10,10 +10,10 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 
-from shrinker.program.interface.syntax import marked
 from shrinker.report.diff.difference import Pair
 from shrinker.report.diff.values import Reason, Row
 from shrinker.syntax.parsing import parsed
+from shrinker.syntax.walk import children
 
 _LOADS = {
     "import_module": "imports a computed module",
@@ -63,9 +63,8 @@ def _reason(pair: Pair, path: str, new: bool) -> Reason:
 
 def _sites(data: bytes) -> Iterator[tuple[str, str, str, int]]:
     """Mechanism, definition around it, text and line."""
-    marks = marked(data, _WORDS)
-    tree = parsed(data) if marks is not None else None
-    if marks is None or tree is None:
+    tree = parsed(data) if _WORDS.search(data) else None
+    if tree is None:
         return
     pending: list[tuple[ast.AST, str]] = [(tree, "")]
     found: list[tuple[str, str, str, int]] = []
@@ -77,8 +76,7 @@ def _sites(data: bytes) -> Iterator[tuple[str, str, str, int]]:
                 found.append(("answers for names that are not there", owner, "__getattr__", node.lineno))
         elif isinstance(node, ast.Call) and (kind := _mechanism(node)):
             found.append((kind, owner, ast.unparse(node)[:120], node.lineno))
-        # Most of a file holds no such word.
-        pending += [(child, owner) for child in ast.iter_child_nodes(node) if marks.within(child)]
+        pending += [(child, owner) for child in children(node)]
     yield from sorted(found, key=lambda row: row[3])
 
 

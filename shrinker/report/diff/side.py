@@ -10,16 +10,15 @@ from pathlib import Path
 from typing import Any
 
 from shrinker.program.answers import SYMBOLS
+from shrinker.program.reached import rescued
 from shrinker.program.saved import load_graph
 from shrinker.program.symbols.why import Symbols, load_symbols
-from shrinker.program.why import FileChains
+from shrinker.program.why import Files
 from shrinker.values.manifest import Manifest
 from shrinker.values.outcome import EmittedFile
 from shrinker.values.upstream import UpstreamTree
 
 GRAPH = "graph.json"
-WOULD = " would remove it, but "
-"""How the graph tells of a file that a rule removes and that stays."""
 
 
 @dataclass
@@ -85,9 +84,9 @@ class Side:
         return load_symbols(self.reports / SYMBOLS) if self.reports is not None else None
 
     @cached_property
-    def chains(self) -> FileChains | None:
+    def chains(self) -> Files | None:
         """Chains to kept files."""
-        return FileChains(self.graph) if self.graph else None
+        return Files(self.graph) if self.graph else None
 
     @cached_property
     def live_nodes(self) -> frozenset[str]:
@@ -100,8 +99,7 @@ class Side:
     @cached_property
     def rescued(self) -> Mapping[str, str]:
         """Path of each file that a rule removes and that stays, to what needs it."""
-        rows = self.graph.get("uncertain", ())
-        return {path: reason for path, line, reason in rows if not line and WOULD in reason}
+        return rescued(self.graph) if self.graph else {}
 
     def report(self, name: str) -> Any:
         """A JSON report; None when it is not there or not JSON."""

@@ -7,11 +7,11 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from shrinker.program.symbols.why import Symbols
-from shrinker.program.why import Step
 from shrinker.report.diff.difference import Pair, shown
 from shrinker.report.diff.side import Side
 from shrinker.report.diff.values import Reason, Row
 from shrinker.syntax.parsing import parsed
+from shrinker.values.answers import Step
 from shrinker.values.upstream import module_name
 
 _KINDS = frozenset({"function", "class", "member", "assign"})

@@ -9,17 +9,17 @@ import ast
 import difflib
 import re
 from collections import Counter
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
 from shrinker.program import answers
+from shrinker.program.decided import around, told
 from shrinker.program.symbols.table import Imported
-from shrinker.program.why import Chain, Step, Unreached, names_file
 from shrinker.report.explain import offered
-from shrinker.report.explain.generated import Answer, Generated, leaving, leaving_rule, several, unknown, without
+from shrinker.report.explain.generated import Answer, Generated, leaving, leaving_rule, several, without
 from shrinker.syntax.bindings import collect
 from shrinker.syntax.walk import definitions
+from shrinker.values.answers import Chain, Removed, Step
 from shrinker.values.errors import InputError
 from shrinker.values.upstream import PACKAGE_PREFIX, module_name
 
@@ -117,7 +117,8 @@ class Explainer:
     def _imported(self, name: str, seen: frozenset[str]) -> list[Answer]:
         """What became of the imports by which a module has a name, each with what it names; empty for any other name."""
         symbols, found = self._tree.symbols, []
-        if symbols is None or name in seen or names_file(self._tree.data, name):
+        files = self._tree.run.files
+        if symbols is None or name in seen or files.kept(name) or files.removed(name):
             return []
         for one in (each for each in symbols.imported(name) if each.path not in self._tree.data["removed"]):
             try:
@@ -145,19 +146,21 @@ class Explainer:
             # What it names has a chain of its own.
             answer = replace(answer, because=answer.because[-1:])
         else:
-            answer = self._removed(symbols.explain_removed(one.unit, alive=True))
+            answer = self._removed(symbols.explain_removed(one.unit))
         says = f"{one.path}:{one.line} imports it from {one.target}" + (", outside of the tree" if outside else "")
         return replace(answer, subject=one.name, because=(says, *answer.because))
 
     def _decided_import(self, one: Imported) -> Answer:
         """An import that went with what was decided."""
         bound = re.compile(rf"(?<!\w){re.escape(one.bound)}(?!\w)")
-        rows = self._tree.data["decisions"].get(one.path, ())
-        near = [row for row in rows if row[6] <= one.line <= row[7]]
-        near = near or [row for row in rows if row[2] == "import" and row[0] >= one.line and bound.search(row[3])]
-        line, rule, _, text, outcome, *_ = min(near, key=lambda row: (row[7] - row[6], row[0]))
-        because = f"{rule}: `{text}` is {outcome} (line {line})"
-        return Answer(one.name, "removed", (because,), self._undone(rule), f"{one.path}:{one.line}")
+        rows = self._tree.run.files.decisions(one.path)
+        went = around(rows, one.line) or next(
+            d
+            for d in sorted(rows, key=lambda d: d.line)
+            if d.kind == "import" and d.line >= one.line and bound.search(d.text)
+        )
+        because = (f"{went.rule}: {told(went)}",)
+        return Answer(one.name, "removed", because, self._undone(went.rule), f"{one.path}:{one.line}")
 
     def _undone(self, rule: str) -> str:
         """What undoes what a rule removed, or what no kept code named any more."""
@@ -166,29 +169,22 @@ class Explainer:
 
     def _alone(self, name: str) -> list[Answer]:
         """What has a name by itself."""
-        paths = [*self._tree.data["kept"], *self._tree.data["removed"]] if "/" in name else []
-        ending = [path for path in paths if path.endswith(f"/{name}")]
-        name = ending[0] if len(ending) == 1 else name
-        try:
-            return [self._kept(chain) for chain in answers.why(self._tree.run, name)]
-        except InputError as kept:
-            try:
-                found = answers.why_not(self._tree.run, name, alive=True)
-            except InputError as error:
-                if "belongs to no statement" in error.message or "files are named" in kept.message:
-                    raise kept from None
-                whys = self._tree.data["whys"]
-                if absents := self._tree.data["absents"].get(name):
-                    says = {rule: f"rule {rule}: it is not installed. {whys[rule]}" for rule in absents}
-                    return [Answer(name, "removed", (because,), without(rule)) for rule, because in says.items()]
-                raise unknown(name, self._names(name)) from None
-        return [self._removed(one) for one in found[:_MOST]]
+        found = answers.ask(self._tree.run, name)
+        if kept := [self._kept(one) for one in found if isinstance(one, Chain)]:
+            return kept
+        if removed := [self._removed(one) for one in found[:_MOST] if isinstance(one, Removed)]:
+            return removed
+        whys = self._tree.data["whys"]
+        absent = {
+            rule: f"rule {rule}: it is not installed. {whys[rule]}" for rule in self._tree.data["absents"].get(name, ())
+        }
+        if not absent:
+            raise answers.unknown(name, self._tree.run.names())
+        return [Answer(name, "removed", (because,), without(rule)) for rule, because in absent.items()]
 
     def _kept(self, chain: Chain) -> Answer:
         steps = chain.steps
-        because = [
-            f"{_node(s.src)} --{s.kind}--> {_node(s.dst)}" + (f"  {s.path}:{s.line}" if s.path else "") for s in steps
-        ]
+        because = [str(replace(s, src=_node(s.src), dst=_node(s.dst))) for s in steps]
         if len(because) > _MOST:
             between = f"… {len(because) - _MOST} more steps: `shrinker why {_node(chain.target)}`"
             because[_MOST // 2 : -_MOST // 2] = [between]
@@ -201,16 +197,13 @@ class Explainer:
         subject = chain.target.removeprefix("symbol:")
         return Answer(subject, "kept", tuple(because) or ("it is kept with its file",), change, upstream, generated)
 
-    def _removed(self, one: answers.Dropped | Unreached) -> Answer:
-        change = self._undone(one.rule)
-        if isinstance(one, answers.Dropped):
-            subject, place = one.symbol, f"{one.path}:{one.line}"
-            sites = [f"{s.path}:{s.line}: named by {s.source}: {s.fate}" for s in one.named_by]
-            change += "".join(f"; it would live with {_cause(step)}" for step in one.alive[:1])
-        else:
-            subject = place = one.path
-            sites = [f"{path}:{line}: {state}" for path, line, state in one.importers]
-        return Answer(subject, "removed", (f"{one.rule}: {one.reason}", *sites[:_MOST]), change, place)
+    def _removed(self, one: Removed) -> Answer:
+        change = self._undone(one.rule) + "".join(f"; it would live with {_cause(step)}" for step in one.alive[:1])
+        sites = map(str, one.named_by[:_MOST])
+        because = (f"{one.rule}: {one.reason}", *sites)
+        return Answer(
+            one.symbol or one.path, "removed", because, change, f"{one.path}:{one.line}" if one.line else one.path
+        )
 
     def _places(self, target: str) -> tuple[str, str]:
         """Where something kept stands in upstream, and in the tree."""
@@ -230,19 +223,6 @@ class Explainer:
         there = _line_of((self._tree.out / path).read_bytes(), name.removeprefix(f"{module_name(path)}."))
         there = there or self._aligned(path, line, back=True)
         return f"{path}:{line}", f"{self._tree.shown / path}:{there}" if there else str(self._tree.shown / path)
-
-    def _names(self, asked: str) -> Iterator[str]:
-        """Names that may have been meant: of the same length, about, and with one part that begins alike."""
-        last = re.split(r"[./:]", asked)[-1]
-        units = (name for _, _, name, _ in self._tree.symbols.units()) if self._tree.symbols is not None else ()
-        nodes = (node.partition(":")[2] for node in self._tree.data["nodes"])
-        rules = self._tree.report("rules.json")["rules"]
-        removed = (module_name(path) or path for path in self._tree.data["removed"])
-        lost = (f"{module}.{row[0]}" for module, rows in self._tree.data["defines"].items() for row in rows)
-        for name in (*units, *nodes, *rules, *removed, *lost, *self._tree.data["distributions"]):
-            end = re.split(r"[./]", name)[-1]
-            if abs(len(end) - len(last)) < 4 and end[:1] == last[:1]:
-                yield name
 
 
 def _cause(step: Step) -> str:

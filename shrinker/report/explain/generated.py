@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import ast
-import difflib
-import json
 import re
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from shrinker.program.answers import SavedRun, Symbols
+from shrinker.program.answers import SavedRun
+from shrinker.program.saved import load_report
+from shrinker.program.symbols.why import Symbols
 from shrinker.report.retained import Retained
 from shrinker.values.errors import InputError
 from shrinker.values.refusals import FILE
@@ -78,10 +78,7 @@ class Generated:
         Raises:
             InputError: it is not there.
         """
-        try:
-            found: dict[str, Any] = json.loads(self.graph.with_name(name).read_text("utf-8"))
-        except (OSError, ValueError) as error:
-            raise InputError(f"no report {name}: {error}", "generate the tree again with `make shrink`") from error
+        found: dict[str, Any] = load_report(self.graph.with_name(name))
         return found
 
     @cached_property
@@ -116,22 +113,6 @@ class Generated:
         return ""
 
 
-def unknown(name: str, known: Iterable[str]) -> InputError:
-    """An error that names what is near: by its last part first, and then as a whole."""
-    dotted = not name.startswith(("/", "--"))
-    short: dict[str, list[str]] = {}
-    for one in dict.fromkeys(known):
-        short.setdefault(re.split(r"[./]", one)[-1] if dotted else one, []).append(one)
-    last = re.split(r"[./]", name)[-1] if dotted else name
-    found = [one for end in difflib.get_close_matches(last, list(short), 4, 0.75) for one in short[end]]
-    found.sort(key=lambda one: -difflib.SequenceMatcher(None, name, one).ratio())
-    near = f"; did you mean {', '.join(found[:4])}?" if found else ""
-    return InputError(
-        f"neither the tree nor upstream has {name!r}{near}",
-        "give a file, folder, module, class, function, member, path:line, flag, variable, endpoint, kernel, package or rule",
-    )
-
-
 def without(rule: str) -> str:
     """What undoes what a rule, or several, removed."""
     return f"take rule {rule.replace('+', ', ')} out of the profile; `shrinker ablate {rule.replace('+', ' ')}` says what comes back"
@@ -148,11 +129,9 @@ def leaving_rule(tree: Generated, rule: str) -> Answer:
     Raises:
         InputError: the rule names none.
     """
-    found = Retained(tree.data, tree.lines)
-    paths = found.with_rule(rule)
-    if not paths:
-        raise InputError(f"rule {rule} alone keeps no file", f"ask `shrinker ablate {rule}` what it does")
-    return Answer(rule, "leaves", tuple(_files(tree, paths)), without(rule))
+    if paths := Retained(tree.data, tree.lines).with_rule(rule):
+        return Answer(rule, "leaves", tuple(_files(tree, paths)), without(rule))
+    raise InputError(f"rule {rule} alone keeps no file", f"ask `shrinker ablate {rule}` what it does")
 
 
 def leaving(tree: Generated, kept: Answer) -> Answer:
@@ -161,18 +140,18 @@ def leaving(tree: Generated, kept: Answer) -> Answer:
     Raises:
         InputError: it is something else, or the run looked at modules only.
     """
-    place = kept.upstream
-    if place.endswith("/") or place in tree.lines:
-        inside = [path for path in tree.lines if path == place or (place.endswith("/") and path.startswith(place))]
+    place, symbols = kept.upstream, tree.symbols
+    inside = [path for path in tree.lines if path == place or (place.endswith("/") and path.startswith(place))]
+    if inside:
         paths = Retained(tree.data, tree.lines).with_paths(inside)
-        units = [n for n, _, _, path in tree.symbols.units() if path in set(paths)] if tree.symbols else []
-        because = [*_files(tree, paths), *_units(tree, units, paths)]
+        units = [n for n, _, _, path in symbols.units() if path in set(paths)] if symbols else []
         change = "a [[remove]] rule that names it, or taking out what is listed by `shrinker explain`"
-        return Answer(kept.subject, "leaves", tuple(because), change, kept.upstream, kept.generated)
-    if tree.symbols is None or not (found := [n for n in tree.symbols.find(kept.subject) if tree.symbols.is_live(n)]):
+        because = (*_files(tree, paths), *_units(tree, units, paths))
+        return replace(kept, verdict="leaves", because=because, change=change)
+    found = [n for n in symbols.find(kept.subject) if symbols.is_live(n)] if symbols else []
+    if not found:
         raise InputError(f"{kept.subject} is no file, folder, rule or definition", "ask for what imports or defines it")
-    because = [*_units(tree, found, ())]
-    return Answer(kept.subject, "leaves", tuple(because), kept.change, kept.upstream, kept.generated)
+    return replace(kept, verdict="leaves", because=tuple(_units(tree, found, ())))
 
 
 def _files(tree: Generated, paths: list[str]) -> Iterable[str]:

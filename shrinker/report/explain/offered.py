@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from shrinker.report.explain.generated import Answer, Generated, several, unknown, without
+from shrinker.program.answers import unknown
+from shrinker.report.explain.generated import Answer, Generated, several, without
 
 _DID = {
     "decisions": "decision",

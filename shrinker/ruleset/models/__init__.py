@@ -4,7 +4,7 @@ from shrinker.ruleset.models.closed_world import Absent, Domain, Fact, Label, Pu
 from shrinker.ruleset.models.entry import Answer, Default, Dependent, Entry, Guard, Refusal
 from shrinker.ruleset.models.evidence import Capability, Dropped, Leftover, Platform, Reach
 from shrinker.ruleset.models.outside import Api, Companion, Distribution, Internal, Listing, Outside, Protocol
-from shrinker.ruleset.models.reachability import Asset, Keep, Registry, Remove, Root, Shape, Walk
+from shrinker.ruleset.models.reachability import Keep, Registry, Remove, Root, Shape, Walk
 from shrinker.ruleset.models.rule import Claim, Rule
 from shrinker.ruleset.models.ruleset import Budget, Profile, Ruleset
 
@@ -12,7 +12,6 @@ __all__ = [
     "Absent",
     "Answer",
     "Api",
-    "Asset",
     "Budget",
     "Capability",
     "Claim",

@@ -90,12 +90,3 @@ class Keep(Rule):
     """Patterns over dotted modules."""
     paths: tuple[str, ...] = ()
     """Patterns over files and folders of upstream."""
-
-
-class Asset(Rule):
-    """Files found at run time in a way the graph cannot read: kept together with a module."""
-
-    paths: tuple[str, ...]
-    """Patterns over the files."""
-    needed_by: tuple[str, ...]
-    """Modules (patterns); the files stay when one of them does."""

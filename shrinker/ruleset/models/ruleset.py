@@ -10,7 +10,7 @@ from shrinker.ruleset.models.closed_world import Absent, Domain, Fact, Label, Pu
 from shrinker.ruleset.models.entry import Answer, Default, Dependent, Entry, Guard, Refusal
 from shrinker.ruleset.models.evidence import Capability, Dropped, Leftover, Platform, Reach
 from shrinker.ruleset.models.outside import Api, Companion, Distribution, Internal, Listing, Outside, Protocol
-from shrinker.ruleset.models.reachability import Asset, Keep, Registry, Remove, Root, Walk
+from shrinker.ruleset.models.reachability import Keep, Registry, Remove, Root, Walk
 from shrinker.ruleset.models.rule import Rule
 
 
@@ -42,7 +42,6 @@ class Ruleset(BaseModel):
     walks: tuple[Walk, ...] = ()
     registries: tuple[Registry, ...] = ()
     keeps: tuple[Keep, ...] = ()
-    assets: tuple[Asset, ...] = ()
     defaults: tuple[Default, ...] = ()
     refusals: tuple[Refusal, ...] = ()
     entries: tuple[Entry, ...] = ()
@@ -100,7 +99,6 @@ class Ruleset(BaseModel):
             *self.walks,
             *self.registries,
             *self.keeps,
-            *self.assets,
             *self.defaults,
             *self.refusals,
             *self.companions,

@@ -117,13 +117,6 @@ def _first(node: tree_sitter.Node, first: int, whole: _Whole) -> int:
 
 
 def _words(node: tree_sitter.Node, apart: Collection[int] = ()) -> frozenset[str]:
-    """All words but those of comments, and of assembly, which says names as the linker knows them."""
-    told = (leaf for leaf in leaves(node, apart) if leaf.type != "comment" and not _is_instruction(leaf))
+    """All words but those of comments."""
+    told = (leaf for leaf in leaves(node, apart) if leaf.type != "comment")
     return frozenset(word for leaf in told for word in _WORD.findall(text_of(leaf)))
-
-
-def _is_instruction(leaf: tree_sitter.Node) -> bool:
-    around = leaf.parent if leaf.type == "string_content" else None
-    while around is not None and around.type in ("string_literal", "concatenated_string"):
-        around = around.parent
-    return around is not None and around.type == "gnu_asm_expression"

@@ -14,7 +14,7 @@ import tree_sitter_cuda
 
 from shrinker.syntax.native.definitions import definitions_of
 from shrinker.syntax.native.source import Declaration, Lines, NativeSource, Registration
-from shrinker.syntax.native.tokens import NAMES, declared_names, defined_names, extern_names, leaves, text_of
+from shrinker.syntax.native.tokens import NAMES, defined_names, extern_names, leaves, text_of
 
 _BLOCK = re.compile(r"^(TORCH_LIBRARY\w*|PYBIND11_MODULE|STABLE_TORCH_LIBRARY\w*|NB_MODULE)$")
 """Macros whose block registers what the library offers."""
@@ -24,21 +24,8 @@ _REGISTERS = frozenset({"def", "impl"})
 _WORD = re.compile(r"[A-Za-z_]\w*")
 _PASTED = re.compile(r"([A-Za-z_]\w*)?[ \t]*##[ \t]*([A-Za-z_]\w*)?")
 _SPOKEN = re.compile(r"[A-Za-z_]\w*::([A-Za-z_]\w*)")
-_AROUND = frozenset(
-    {
-        "namespace_definition",
-        "declaration_list",
-        "linkage_specification",
-        "preproc_if",
-        "preproc_ifdef",
-        "preproc_else",
-        "preproc_elif",
-        "preproc_elifdef",
-        "translation_unit",
-    }
-)
-_HOLDING = frozenset({"template_declaration", "class_specifier", "struct_specifier", "field_declaration_list"})
-_SWALLOWED = frozenset({"function_definition", "namespace_definition", "template_declaration", "linkage_specification"})
+_BRANCHES = frozenset({"preproc_if", "preproc_ifdef", "preproc_else", "preproc_elif", "preproc_elifdef"})
+_AROUND = _BRANCHES | {"namespace_definition", "declaration_list", "linkage_specification", "translation_unit"}
 
 
 def read_native(data: bytes) -> NativeSource:
@@ -79,12 +66,10 @@ class _Reader:
         words, pasted, spoken = self._mentions(apart | self._registering)
         tokens = [*leaves(self._root)]
         defined, methods = defined_names(tokens)
-        declared = {name for node in _unread(self._root) for name in declared_names([*leaves(node)])}
         return NativeSource(
             words=frozenset(words),
             defined=defined,
             methods=methods,
-            declared=frozenset(declared),
             members=frozenset(_members(self._root)),
             promised=frozenset((*(each.name for each in self._declarations), *self._templates, *extern_names(tokens))),
             pasted=frozenset(pasted),
@@ -162,7 +147,7 @@ class _Reader:
 def _each(body: tree_sitter.Node) -> Iterator[tree_sitter.Node]:
     """Statements of a block, also those in branches of the preprocessor."""
     for child in body.named_children:
-        if child.type.startswith("preproc_") and child.type in _AROUND:
+        if child.type in _BRANCHES:
             yield from _each(child)
         else:
             yield child
@@ -223,21 +208,3 @@ def _members(root: tree_sitter.Node) -> Iterator[str]:
                 for at, token in enumerate(tokens[:-1]):
                     if token.type in NAMES and tokens[at + 1].type == "(":
                         yield f"{text_of(name)}::{text_of(token)}"
-
-
-def _unread(node: tree_sitter.Node) -> Iterator[tree_sitter.Node]:
-    """Parts that the parser did not understand, bodies of functions left out: what they declare is their own."""
-    if not node.has_error or node.is_missing:
-        return
-    body = node.child_by_field_name("body")
-    if node.type == "function_definition" and body is not None:
-        # A brace that a macro hides makes what follows look like a part of the body.
-        swallowed = any(child.type in _SWALLOWED for child in body.children)
-        yield from (
-            [node] if swallowed else (part for child in node.children if child != body for part in _unread(child))
-        )
-    elif node.type in _AROUND or node.type in _HOLDING:
-        for child in node.children:
-            yield from _unread(child)
-    else:
-        yield node

@@ -57,8 +57,6 @@ class NativeSource:
     """Names of namespaces that it declares and does not define there: functions, and variables of other sources."""
     members: frozenset[str]
     """The same of classes: ``Class::name``."""
-    declared: frozenset[str]
-    """Names that it may declare as a function, where the parser did not understand it."""
     pasted: frozenset[tuple[str, str]]
     """What stands before and after the computed part of a name that a macro puts together."""
     spoken: frozenset[str]

@@ -10,66 +10,13 @@ from collections.abc import Collection, Iterator, Sequence
 import tree_sitter
 
 NAMES = frozenset({"identifier", "type_identifier", "field_identifier", "namespace_identifier", "statement_identifier"})
-_NO_TYPE = frozenset(
-    [
-        ".",
-        "->",
-        "return",
-        "=",
-        "(",
-        ")",
-        ",",
-        ";",
-        "{",
-        "}",
-        "!",
-        "?",
-        ":",
-        "<<",
-        ">>",
-        "&&",
-        "||",
-        "+",
-        "-",
-        "/",
-        "%",
-        "[",
-        "case",
-        "else",
-        "do",
-        "throw",
-        "new",
-        "#endif",
-        "#else",
-    ]
-)
-"""Tokens after which a name before a parenthesis is called, and not declared."""
 _BETWEEN = frozenset(["const", "volatile", "override", "final", "&", "&&", "::", "comment"])
 """What may stand between parameters and a body, besides names of macros."""
-_KEYWORDS = frozenset(
-    [
-        "if",
-        "for",
-        "while",
-        "switch",
-        "catch",
-        "return",
-        "sizeof",
-        "decltype",
-        "alignas",
-        "defined",
-        "constexpr",
-        "operator",
-        "static_cast",
-        "reinterpret_cast",
-        "const_cast",
-        "dynamic_cast",
-        "static_assert",
-        "__align__",
-        "__launch_bounds__",
-        "__attribute__",
-    ]
-)
+_WORDS = """
+if for while switch catch return sizeof decltype alignas defined constexpr operator static_cast reinterpret_cast const_cast
+dynamic_cast static_assert __align__ __launch_bounds__ __attribute__
+"""
+_KEYWORDS = frozenset(_WORDS.split())
 """Where the parser understood nothing, they look like names."""
 _LONGEST = 400
 """Tokens of the template arguments of one name."""
@@ -110,18 +57,6 @@ def defined_names(tokens: Sequence[tree_sitter.Node]) -> tuple[frozenset[str], f
         if owner >= 0:
             methods.add(f"{text_of(tokens[owner])}::{name}")
     return frozenset(defined), frozenset(methods)
-
-
-def declared_names(tokens: Sequence[tree_sitter.Node]) -> Iterator[str]:
-    """Names that a type stands before, parentheses after, and no body."""
-    kinds = [token.type for token in tokens]
-    closing = _closing(kinds)
-    for at, kind in enumerate(kinds):
-        if kind in NAMES and at and kinds[_before(kinds, at)] not in _NO_TYPE:
-            closed = closing.get(_past_arguments(kinds, at + 1))
-            name = text_of(tokens[at])
-            if closed is not None and name not in _KEYWORDS and not _has_body(kinds, closed + 1):
-                yield name
 
 
 def _closing(kinds: Sequence[str]) -> dict[int, int]:
@@ -178,14 +113,6 @@ def _owner(kinds: Sequence[str], at: int) -> int:
             if depth == 0:
                 break
     return at if kinds[at] in NAMES else -1
-
-
-def _before(kinds: Sequence[str], at: int) -> int:
-    """The place of what stands before a name and the namespaces or classes that it is qualified with."""
-    at -= 1
-    while at > 0 and kinds[at] == "::":
-        at -= 2 if kinds[at - 1] in NAMES else 1
-    return at
 
 
 def extern_names(tokens: Sequence[tree_sitter.Node]) -> Iterator[str]:

@@ -116,7 +116,7 @@ def test_a_module_that_a_rule_removes_and_that_stays_is_told(made: tuple[Path, S
     assert (row.removed, row.rescued, row.left) == (0, (), ("python/sglang/apart.py",))
     rescued = {
         **made[2],
-        "uncertain": [["python/sglang/apart.py", 1, "rule remove would remove it, but `x` is used at y:1"]],
+        "uncertain": [["python/sglang/apart.py", 0, "rule remove would remove it, but `x` is used at y:1"]],
     }
     [row] = taken(rescued, [rule])
     assert (row.rescued, row.left) == (("python/sglang/apart.py",), ())

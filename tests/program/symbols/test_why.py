@@ -9,7 +9,7 @@ import pytest
 from shrinker.program import answers
 from shrinker.program.answers import SavedRun
 from shrinker.program.symbols.costs import cost_of
-from shrinker.program.symbols.table import Dropped
+from shrinker.values.answers import Removed
 from shrinker.values.errors import InputError
 from tests.program.symbols.asked import saved_run
 
@@ -86,14 +86,14 @@ def test_a_chain_ends_at_what_holds_what_was_asked_for(graph: SavedRun, query: s
         answers.why_not(graph, query)
 
 
-def _dropped(graph: SavedRun, query: str, *, alive: bool = False) -> Dropped:
-    (found,) = answers.why_not(graph, query, alive=alive)
-    assert isinstance(found, Dropped)
+def _dropped(graph: SavedRun, query: str) -> Removed:
+    (found,) = answers.why_not(graph, query)
+    assert found.symbol
     return found
 
 
 def test_a_removed_symbol_says_who_named_it_and_what_would_keep_it(graph: SavedRun) -> None:
-    found = _dropped(graph, "sglang.parts.inner_one", alive=True)
+    found = _dropped(graph, "sglang.parts.inner_one")
     assert (found.path, found.line, found.rule) == ("python/sglang/parts.py", 13, "unreachable")
     assert [(s.path, s.line, s.source, s.fate) for s in found.named_by] == [
         ("python/sglang/parts.py", 12, "sglang.parts.outer_one", "itself removed (unreachable)")
@@ -105,14 +105,14 @@ def test_a_removed_symbol_says_who_named_it_and_what_would_keep_it(graph: SavedR
 
 
 def test_what_nobody_names_has_nothing_that_would_keep_it(graph: SavedRun) -> None:
-    found = _dropped(graph, "sglang.parts.unheard", alive=True)
+    found = _dropped(graph, "sglang.parts.unheard")
     assert found.reason == "nothing kept names it"
     assert found.named_by == () and found.alive == ()
 
 
 def test_what_folding_removed_names_its_rule(graph: SavedRun) -> None:
     # Only a dead branch named it.
-    found = _dropped(graph, "Engine.only_hip", alive=True)
+    found = _dropped(graph, "Engine.only_hip")
     assert (found.rule, found.line) == ("unreachable", 5)
     # With the dead branch, not with its own lines.
     (site,) = found.named_by
@@ -123,7 +123,7 @@ def test_what_folding_removed_names_its_rule(graph: SavedRun) -> None:
 
 
 def test_what_was_assigned_and_is_gone_is_answered(graph: SavedRun) -> None:
-    found = _dropped(graph, "sglang.lines._hip", alive=True)
+    found = _dropped(graph, "sglang.lines._hip")
     assert (found.line, found.rule) == (3, "fact-hip")
     assert [(site.path, site.line) for site in found.named_by] == [("python/sglang/lines.py", 4)]
 
@@ -164,11 +164,10 @@ def test_what_only_a_program_runs_says_that_no_root_does(graph: SavedRun, line: 
 @pytest.mark.parametrize("query", ["sglang/gone.py:4", "sglang.gone.Kernel"])
 def test_what_a_removed_file_held_is_answered_by_the_file(graph: SavedRun, query: str) -> None:
     (found,) = answers.why_not(graph, query)
-    assert not isinstance(found, Dropped)
-    assert (found.path, found.rule) == ("python/sglang/gone.py", "remove-gone")
+    assert (found.symbol, found.path, found.rule) == ("", "python/sglang/gone.py", "remove-gone")
 
 
-GONE, NO_FILE = "is not in the generated tree", "no file named"
+GONE, NO_FILE = "is not in the generated tree", "neither the tree nor upstream has"
 
 
 @pytest.mark.parametrize(
@@ -183,7 +182,7 @@ GONE, NO_FILE = "is not in the generated tree", "no file named"
         # It stands in a text.
         (answers.why_not, "sglang.lines.FAKE", NO_FILE),
         (answers.why_not, "sglang.parts.nonsense", NO_FILE),
-        (answers.why, "sglang.parts.nonsense", "nothing kept is named"),
+        (answers.why, "sglang.parts.nonsense", NO_FILE),
         (answers.why, "sglang/lines.py:2", r"line 2 of sglang/lines\.py belongs to no statement"),
         (answers.why_not, "sglang/lines.py:2", r"line 2 of sglang/lines\.py belongs to no statement"),
     ],

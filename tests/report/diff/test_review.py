@@ -136,7 +136,7 @@ def test_flags_endpoints_and_fields(world: World) -> None:
     assert _cells(found["flags"]) == {
         "--new": ("added", "", ""),
         "--old": ("removed", "", ""),
-        "--port": ("changed", "default 1", "default 2"),
+        "--port": ("default changed", "1", "2"),
     }
     assert _cells(found["endpoints"]) == {
         "GET /health": ("removed", "", ""),

@@ -1,4 +1,4 @@
-"""What rules name by hand: `[[root]]`, `[[keep]]` and `[[asset]]`.
+"""What rules name by hand: `[[root]]` and `[[keep]]`.
 
 A pattern over modules names exactly what it matches: ``sglang.x`` the module, ``sglang.x.**`` all below it. A pattern
 over paths names a file or a folder with all below it.
@@ -6,11 +6,11 @@ over paths names a file or a folder with all below it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from shrinker.program.modules import ModuleIndex
 from shrinker.program.nodes import module_node, path_node
-from shrinker.ruleset import Asset, Keep, Root, module_matches, path_matches
+from shrinker.ruleset import Keep, Root, path_matches
 from shrinker.ruleset.match import name_matches
 
 
@@ -32,16 +32,6 @@ def rule_targets(rule: Root | Keep, index: ModuleIndex, paths: Sequence[str]) ->
             yield module_node(name)
     for path in matching_paths(rule.paths, paths):
         yield path_node(path)
-
-
-def asset_node(rule: Asset) -> str:
-    """Node between the module that needs the files and the files."""
-    return f"asset:{rule.id}"
-
-
-def needing_module(rule: Asset, kept: Iterable[str]) -> str | None:
-    """The first kept module that the asset belongs to; `kept` is sorted."""
-    return next((name for name in kept if any(module_matches(p, name) for p in rule.needed_by)), None)
 
 
 def matching_paths(patterns: Sequence[str], paths: Sequence[str]) -> Iterator[str]:

@@ -1,0 +1,63 @@
+"""Which of a module's decisions took a line of upstream away."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from shrinker.values.folded import Decision, FoldedModule
+from shrinker.values.graph import Removal
+
+_PLACED = frozenset({"refusal"})
+"""Kinds that take nothing away."""
+
+
+def around(decisions: Iterable[Decision], line: int) -> Decision | None:
+    """Of the decisions by which a line went, the one by which the fewest did."""
+    found = (d for d in decisions if d.first <= line <= d.last)
+    return min(found, key=lambda d: (d.last - d.first, d.line), default=None)
+
+
+def deciding(decisions: Sequence[Decision], line: int) -> Decision | None:
+    """The decision that removed a line: around it, or else the last at or above it."""
+    above = (d for d in reversed(decisions) if d.line <= line)
+    return around(decisions, line) or max(above, key=lambda d: d.line, default=None)
+
+
+def told(decision: Decision) -> str:
+    """A decision in words."""
+    return f"`{decision.text}` is {decision.outcome} (line {decision.line})"
+
+
+def rule_of(
+    path: str,
+    line: int,
+    end_line: int,
+    folded: Mapping[str, FoldedModule],
+    removed: Mapping[str, Removal],
+    word: str = "",
+) -> str:
+    """The rule by which what stands at some lines went, or several joined by ``+``; empty when nothing was decided there.
+
+    Args:
+        path: of the file.
+        line: first line, 1-based.
+        end_line: last line.
+        folded: folded modules by path.
+        removed: files that are not in the tree.
+        word: what a decision on these lines speaks of, when one does.
+    """
+    if path in removed:
+        return removed[path].rule
+    decisions = [d for d in folded[path].decisions if d.kind not in _PLACED] if path in folded else []
+    own = [d for d in decisions if line <= d.line <= end_line]
+    whole = [d for d in own if (word and word in d.text) or d.line + d.lines > end_line]
+    if whole:
+        return min(whole, key=_order).rule
+    before = [d for d in decisions if d.line < line and d.line + d.lines > end_line]
+    if before:
+        return max(before, key=_order).rule
+    return min(own, key=_order).rule if own else ""
+
+
+def _order(decision: Decision) -> tuple[int, str]:
+    return decision.line, decision.rule
