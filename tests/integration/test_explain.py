@@ -59,6 +59,8 @@ peft | removed | import
 srt/layers/moe | partly kept | files kept
 srt/layers/moe/ | partly kept | files kept
 python/sglang/srt/models | partly kept | remove-other-models
+sglang.srt.models | partly kept | remove-other-models
+sglang.srt.mem_cache.storage.simm | partly kept | files kept
 srt/mem_cache/ | partly kept | files kept
 multimodal_gen/ | removed | remove-diffusion
 srt/hardware_backend/npu/ | removed | remove-npu

@@ -21,7 +21,7 @@ from shrinker.syntax.bindings import collect
 from shrinker.syntax.walk import definitions
 from shrinker.values.answers import Chain, Removed, Step
 from shrinker.values.errors import InputError
-from shrinker.values.upstream import PACKAGE_PREFIX, module_name
+from shrinker.values.upstream import PACKAGE, PACKAGE_PREFIX, module_name
 
 __all__ = ["Answer", "Explainer", "Generated"]
 
@@ -53,7 +53,7 @@ class Explainer:
                 return self._named(f"{operator[1] or operator[2]}.{operator[3]}")
             except InputError:
                 return self._named(operator[3])
-        if found := self._generated_line(name) or self._folder(name):
+        if found := self._generated_line(name) or self._folder(name) or self._namespace(name):
             return found
         return self._named(name)
 
@@ -109,6 +109,13 @@ class Explainer:
         path = next(root for root in roots if any(p.startswith(root) for p in (*kept, *removed)))
         change = "ask for one of its files" if kept else "; ".join(without(rule) for rule in rules)
         return [Answer(path, verdict, tuple(because), change, path, f"{self._tree.shown / path}/" if kept else "")]
+
+    def _namespace(self, name: str) -> list[Answer]:
+        """A package without `__init__.py`: no file stands for it."""
+        folder = f"python/{name.replace('.', '/')}"
+        files = self._tree.data["kept"], self._tree.data["removed"]
+        known = any(f"{folder}{end}" in some for some in files for end in (".py", "/__init__.py"))
+        return [] if known or not name.startswith(f"{PACKAGE}.") else self._folder(folder)
 
     def _named(self, name: str) -> list[Answer]:
         """Files, modules, packages, kernels and symbols; of what a module imports also where that leads."""
