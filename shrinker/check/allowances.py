@@ -128,6 +128,12 @@ def is_named_error(node: ast.stmt) -> bool:
     return False
 
 
+def error_target(node: ast.stmt) -> list[str]:
+    """Names of what a named error says is not there, from the package inwards; none for another statement."""
+    found = re.search(rf"{re.escape(ERROR_PREFIX)}(?:the program )?([\w.]+) is not part", ast.unparse(node))
+    return found[1].split(".") if found else []
+
+
 def replacing(tokens: Sequence[str], index: int, defaults: Defaults) -> str | None:
     """Name of the allowance by which `tokens[index]` may stand in place of upstream tokens, if there is one."""
     text = tokens[index]

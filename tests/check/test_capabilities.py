@@ -82,6 +82,10 @@ EXPLAINED = {
         "def f(x):\n    x.go()\n    load_tpu(x)\n    return x.a if x.b else x.c\n",
         'def f(x):\n    x.go()\n    raise RuntimeError("shrinker: TPU is not part of this server")\n',
     ),
+    "a named error of what is imported by a word": (
+        "if x.on:\n    from tpu_ops import quick\n\ndef f(x):\n    x.go()\n    quick(x)\n    return x.b\n",
+        'def f(x):\n    x.go()\n    raise RuntimeError("shrinker: sglang.srt.a.quick is not part of this server")\n',
+    ),
     "a named error under a test by a word": (
         "def f(x):\n    if x.tpu:\n        y = x.a()\n        load(y)\n    return x.b\n",
         'def f(x):\n    if x.tpu:\n        y = x.a()\n        raise RuntimeError("shrinker: it is not part of this server")\n    return x.b\n',
@@ -202,6 +206,11 @@ UNEXPLAINED = {
         "def f(x):\n    x.go()\n    if x.tpu:\n        x.slow()\n    load(x)\n",
         'def f(x):\n    x.go()\n    raise RuntimeError("shrinker: loading is not part of this server")\n',
         "f: the named error stands for `If x.tpu`",
+    ),
+    "a named error before what speaks of something dropped": (
+        "def f(x):\n    x.go()\n    load(x)\n    if x.a:\n        x.tpu()\n",
+        'def f(x):\n    x.go()\n    raise RuntimeError("shrinker: loading is not part of this server")\n',
+        "f: the named error stands for `load(x)`",
     ),
     "a named error in a method of a class by a word": (
         "class Tpu:\n    def f(x):\n        x.go()\n        load(x)\n",

@@ -151,6 +151,22 @@ class Aligner:
         return score, pairs
 
 
+def scopes(body: list[ast.stmt], name: str = "") -> Iterator[tuple[str, list[ast.stmt]]]:
+    """Qualified name and body of the module, its functions and classes."""
+    yield name, body
+    for node in below(body):
+        if isinstance(node, Definition):
+            yield from scopes(node.body, f"{name}.{node.name}".lstrip("."))
+
+
+def closest(aligner: Aligner, body: list[ast.stmt], candidates: list[list[ast.stmt]]) -> list[ast.stmt]:
+    """Of several definitions of one name the one that this is left of."""
+    if len(candidates) == 1:
+        return candidates[0]
+    heads = [aligner.head(node) for node in body]
+    return max(candidates, key=lambda one: SequenceMatcher(None, heads, [aligner.head(n) for n in one], False).ratio())
+
+
 class _Step(NamedTuple):
     """Where the best alignment goes on from a statement of upstream and one of the generated tree."""
 

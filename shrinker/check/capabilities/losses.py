@@ -13,11 +13,10 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from itertools import chain, takewhile
 
-from shrinker.check.allowances import is_named_error
-from shrinker.check.capabilities.alignment import Aligner, Pairs, below, is_part, matched, suites_of
+from shrinker.check.allowances import error_target, is_named_error
+from shrinker.check.capabilities.alignment import Aligner, Pairs, below, closest, is_part, matched, scopes, suites_of
 from shrinker.check.capabilities.vocabulary import Vocabulary, words
 from shrinker.syntax.control import is_main
-from shrinker.syntax.walk import Definition
 
 _LEAVES = (ast.Return, ast.Raise, ast.Continue, ast.Break)
 _SHOWN = 120
@@ -49,34 +48,21 @@ def losses(ours: ast.Module, theirs: ast.Module, vocabulary: Vocabulary) -> list
             does not explain counts.
     """
     before: dict[str, list[list[ast.stmt]]] = defaultdict(list)
-    for name, body in _scopes(ours.body):
+    for name, body in scopes(ours.body):
         before[name].append(body)
     left = frozenset(
         name for node in ast.walk(theirs) if isinstance(node, ast.Name | ast.Attribute) for name in words(node)
     )
     read = frozenset(_read(theirs))
+    imports = [node for node in ast.walk(ours) if isinstance(node, ast.ImportFrom)]
     aligner = Aligner(lambda test, value: vocabulary.reason(test, value) is not None, left)
     found: list[Loss] = []
-    for name, body in _scopes(theirs.body):
+    for name, body in scopes(theirs.body):
         if name in before:
-            found += _Scope(vocabulary, aligner, read, name, _closest(aligner, body, before[name]), body).losses()
+            found += _Scope(
+                vocabulary, aligner, read, imports, name, closest(aligner, body, before[name]), body
+            ).losses()
     return found
-
-
-def _scopes(body: list[ast.stmt], name: str = "") -> Iterator[tuple[str, list[ast.stmt]]]:
-    """Qualified name and body of the module, its functions and classes."""
-    yield name, body
-    for node in below(body):
-        if isinstance(node, Definition):
-            yield from _scopes(node.body, f"{name}.{node.name}".lstrip("."))
-
-
-def _closest(aligner: Aligner, body: list[ast.stmt], candidates: list[list[ast.stmt]]) -> list[ast.stmt]:
-    """Of several definitions of one name the one that this is left of."""
-    if len(candidates) == 1:
-        return candidates[0]
-    heads = [aligner.head(node) for node in body]
-    return max(candidates, key=lambda one: SequenceMatcher(None, heads, [aligner.head(n) for n in one], False).ratio())
 
 
 class _Scope:
@@ -85,6 +71,7 @@ class _Scope:
         vocabulary: Vocabulary,
         aligner: Aligner,
         read: frozenset[str],
+        imports: Sequence[ast.ImportFrom],
         name: str,
         ours: list[ast.stmt],
         theirs: list[ast.stmt],
@@ -92,6 +79,7 @@ class _Scope:
         self._words = vocabulary
         self._aligner = aligner
         self._read = read
+        self._imports = imports
         # A name of the module that is read and not bound is found by itself, a local one may be bound in another branch.
         self._read_here = frozenset(chain.from_iterable(map(_read, theirs))) if name else frozenset[str]()
         self._name = name
@@ -131,12 +119,12 @@ class _Scope:
                 self._statement(node)
                 continue
             if isinstance(node, ast.Try):
-                self._imports(node, partner)
+                self._lost_imports(node, partner)
             standing = [*filter(self._stands, suites_of(node))]
             for suite in standing or ([] if partner else [*suites_of(node)][:1]):
                 self._walk(suite)
 
-    def _imports(self, node: ast.Try, partner: ast.stmt | None) -> None:
+    def _lost_imports(self, node: ast.Try, partner: ast.stmt | None) -> None:
         """What a `try` imports no more, so that a handler binds what is read."""
         if partner is None and not any(self._stands(handler.body) for handler in node.handlers):
             return
@@ -198,13 +186,23 @@ class _Scope:
                 gone = [our for our in after if not (isinstance(our, ast.Expr) and isinstance(our.value, ast.Constant))]
                 self._cut.update(map(id, gone[:1]))
                 # Where nothing else is left it stands for the first one, or somebody took the whole function away.
-                meant = ([*self._not_decided(gone)] or gone) if self._pairs else gone[:1]
+                meant = ([*self._not_decided(gone)] or gone)[:1] if self._pairs else gone[:1]
+                target = error_target(node)
                 # Of a method that has more in it its own name alone: the class may do much that is not dropped.
                 named = self._name.rpartition(".")[2] if self._pairs else self._name
-                said = self._words.of((*(word for our in meant for word in words(our)), named), False)
+                said = self._words.of(
+                    (*(word for our in meant for word in words(our)), named, *target, *self._imported(target[-1:])),
+                    False,
+                )
                 said = said or next(filter(None, (self._words.reason(test, False) for test in tests[id(node)])), None)
                 first, shown = (gone[0], self._aligner.head(gone[0])) if gone else (node, self._name)
                 self._lose(first, said, "the named error stands for", shown)
+
+    def _imported(self, names: Sequence[str]) -> Iterator[str]:
+        """What upstream's imports of these names say of them."""
+        for node in self._imports:
+            if any((alias.asname or alias.name) in names for alias in node.names):
+                yield from words(node)
 
     def _not_decided(self, gone: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
         """Without what may be gone by itself: an `if` that does not hold, whose words say nothing of what stands behind it."""
