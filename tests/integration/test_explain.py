@@ -60,7 +60,7 @@ srt/layers/moe | partly kept | files kept
 srt/layers/moe/ | partly kept | files kept
 python/sglang/srt/models | partly kept | remove-other-models
 sglang.srt.models | partly kept | remove-other-models
-sglang.srt.mem_cache.storage.simm | partly kept | files kept
+sglang.srt.mem_cache.storage.simm | partly kept | file kept
 srt/mem_cache/ | partly kept | files kept
 multimodal_gen/ | removed | remove-diffusion
 srt/hardware_backend/npu/ | removed | remove-npu
