@@ -15,7 +15,7 @@ from tests.small import rule
 Compare = Callable[[Files, Files], Evidence]
 Judge = Callable[..., list[str]]
 RULES = (
-    rule("dropped", "dropped-tpu", words=["tpu", r"north\b"], inside=["sglang.srt.a.Old"])
+    rule("dropped", "dropped-tpu", words=["tpu", r"north\b", "^east$"], inside=["sglang.srt.a.Old"])
     + rule("dropped", "fast-holds", holds=["fast"])
     + rule(
         *("capability", "keeps-cache"),
@@ -206,6 +206,11 @@ UNEXPLAINED = {
         "def f(x):\n    x.go()\n    if x.tpu:\n        x.slow()\n    load(x)\n",
         'def f(x):\n    x.go()\n    raise RuntimeError("shrinker: loading is not part of this server")\n',
         "f: the named error stands for `If x.tpu`",
+    ),
+    "a named error that names a method of a class by a word": (
+        "class East:\n    def f(x):\n        load(x)\n",
+        'class East:\n    def f(x):\n        raise RuntimeError("shrinker: sglang.srt.a.East.f is not part of this server")\n',
+        "East.f: the named error stands for `load(x)`",
     ),
     "a named error before what speaks of something dropped": (
         "def f(x):\n    x.go()\n    load(x)\n    if x.a:\n        x.tpu()\n",

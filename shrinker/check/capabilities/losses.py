@@ -187,7 +187,8 @@ class _Scope:
                 self._cut.update(map(id, gone[:1]))
                 # Where nothing else is left it stands for the first one, or somebody took the whole function away.
                 meant = ([*self._not_decided(gone)] or gone)[:1] if self._pairs else gone[:1]
-                target = error_target(node)
+                around = self._name.split(".")[:-1]
+                target = [part for part in error_target(node) if part not in around]
                 # Of a method that has more in it its own name alone: the class may do much that is not dropped.
                 named = self._name.rpartition(".")[2] if self._pairs else self._name
                 said = self._words.of(
