@@ -54,14 +54,11 @@ def losses(ours: ast.Module, theirs: ast.Module, vocabulary: Vocabulary) -> list
         name for node in ast.walk(theirs) if isinstance(node, ast.Name | ast.Attribute) for name in words(node)
     )
     read = frozenset(_read(theirs))
-    imports = [node for node in ast.walk(ours) if isinstance(node, ast.ImportFrom)]
     aligner = Aligner(lambda test, value: vocabulary.reason(test, value) is not None, left)
     found: list[Loss] = []
     for name, body in scopes(theirs.body):
         if name in before:
-            found += _Scope(
-                vocabulary, aligner, read, imports, name, closest(aligner, body, before[name]), body
-            ).losses()
+            found += _Scope(vocabulary, aligner, read, ours, name, closest(aligner, body, before[name]), body).losses()
     return found
 
 
@@ -71,7 +68,7 @@ class _Scope:
         vocabulary: Vocabulary,
         aligner: Aligner,
         read: frozenset[str],
-        imports: Sequence[ast.ImportFrom],
+        upstream: ast.Module,
         name: str,
         ours: list[ast.stmt],
         theirs: list[ast.stmt],
@@ -79,7 +76,7 @@ class _Scope:
         self._words = vocabulary
         self._aligner = aligner
         self._read = read
-        self._imports = imports
+        self._upstream = upstream
         # A name of the module that is read and not bound is found by itself, a local one may be bound in another branch.
         self._read_here = frozenset(chain.from_iterable(map(_read, theirs))) if name else frozenset[str]()
         self._name = name
@@ -168,6 +165,8 @@ class _Scope:
 
     def _errors(self, theirs: Sequence[ast.stmt], ours: Sequence[ast.stmt]) -> None:
         """Named errors: each stands for statements of upstream that must speak of something dropped."""
+        if not any(map(is_named_error, below(theirs))):
+            return
         order = list(below(ours))
         partners = {id(self._pairs[id(our)]): at for at, our in enumerate(order) if id(our) in self._pairs}
         before, tests = -1, defaultdict[int, list[ast.expr]](list)
@@ -201,8 +200,8 @@ class _Scope:
 
     def _imported(self, names: Sequence[str]) -> Iterator[str]:
         """What upstream's imports of these names say of them."""
-        for node in self._imports:
-            if any((alias.asname or alias.name) in names for alias in node.names):
+        for node in ast.walk(self._upstream):
+            if isinstance(node, ast.ImportFrom) and any((alias.asname or alias.name) in names for alias in node.names):
                 yield from words(node)
 
     def _not_decided(self, gone: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
