@@ -21,14 +21,21 @@ from pathlib import Path
 from equivalence.simulation.environment import simulation
 
 PACKAGE = "sglang"
+_SERVER = "sglang.srt.entrypoints.http_server"
 _ROW = re.compile(r"import time:\s+(\d+) \|\s+\d+ \| ( *)(\S+)")
 _PROGRAM = """
-import json, os, resource, sys, time
+import importlib, json, os, resource, sys, time
+names = json.load(sys.stdin)
 begin = time.process_time()
-import sglang.srt.entrypoints.http_server
+for name in names:
+    try:
+        importlib.import_module(name)
+    except Exception:
+        if len(names) == 1:
+            raise
 took = time.process_time() - begin
 peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
-print("@" + json.dumps([took, peak, len(sys.modules)]), flush=True)
+print("@" + json.dumps([took, peak, list(sys.modules)]), flush=True)
 sys.stderr.flush()
 os._exit(0)
 """
@@ -41,14 +48,14 @@ class Cost:
     Attributes:
         seconds: of the processor.
         peak: bytes of memory.
-        modules: in all.
+        modules: all that are loaded, in the order in which they were begun.
         shares: package → its part of the time of all modules.
         pulled: (package outside, module of the tree whose import brings it first) → part of the time, with all it imports.
     """
 
     seconds: float
     peak: int
-    modules: int
+    modules: Sequence[str]
     shares: Mapping[str, float]
     pulled: Mapping[tuple[str, str], float]
 
@@ -77,42 +84,57 @@ def read(text: str) -> tuple[Counter[str], Counter[tuple[str, str]]]:
     return packages, pulled
 
 
-def measure(tree: Path) -> Cost:
-    """Import the server of a tree once. Raises CalledProcessError when it does not import."""
+def measure(tree: Path, modules: Sequence[str] = (_SERVER,)) -> Cost:
+    """Import modules once, a tree's server where nothing else is said.
+
+    Of several those that are not there are passed over, as the tree does.
+
+    Raises:
+        CalledProcessError: the one does not import.
+    """
     made = simulation()
     done = subprocess.run(
         [made.python, "-X", "importtime", "-c", _PROGRAM],
+        input=json.dumps(modules),
         env={**os.environ, **made.variables(tree.resolve())},
         capture_output=True,
         text=True,
         check=True,
     )
-    seconds, peak, modules = json.loads(next(line[1:] for line in done.stdout.splitlines() if line.startswith("@")))
+    seconds, peak, loaded = json.loads(next(line[1:] for line in done.stdout.splitlines() if line.startswith("@")))
     packages, pulled = read(done.stderr)
     whole = sum(packages.values())
     return Cost(
         seconds,
         peak,
-        modules,
+        loaded,
         {name: took / whole for name, took in packages.items()},
         {entry: took / whole for entry, took in pulled.items()},
     )
 
 
-def page(upstream: Cost, generated: Cost, most: int = 20) -> str:
-    """The report."""
-    ratios = [a / b for a, b in ((generated.seconds, upstream.seconds), (generated.peak, upstream.peak))]
+def page(upstream: Cost, generated: Cost, alone: Cost, most: int = 20) -> str:
+    """The report.
+
+    Args:
+        upstream, generated: the servers.
+        alone: what the generated tree's server loads from outside, without any module of the tree.
+        most: rows of each table.
+    """
     parts = [
         "# Importing the server",
         "",
         "Written by `python -m benchmarks.imports`, in the simulated environment. Shares are of the time of all modules of the same tree",
         "and follow how busy the machine was; memory and modules do not.",
         "",
-        "| | upstream | generated | ratio |",
-        "| --- | ---: | ---: | ---: |",
-        f"| seconds of the processor | {upstream.seconds:.1f} | {generated.seconds:.1f} | {ratios[0]:.2f} |",
-        f"| MB of memory | {upstream.peak / 1e6:.0f} | {generated.peak / 1e6:.0f} | {ratios[1]:.2f} |",
-        f"| modules | {upstream.modules:,} | {generated.modules:,} | {generated.modules / upstream.modules:.2f} |",
+        "| | upstream | generated | ratio | packages alone | ratio |",
+        "| --- | ---: | ---: | ---: | ---: | ---: |",
+        _row("seconds of the processor", upstream.seconds, generated.seconds, alone.seconds, ".1f"),
+        _row("MB of memory", upstream.peak / 1e6, generated.peak / 1e6, alone.peak / 1e6, ".0f"),
+        _row("modules", len(upstream.modules), len(generated.modules), len(alone.modules), ",.0f"),
+        "",
+        "*packages alone*: the modules of other packages that the generated tree's server has loaded, in the same order, without any module",
+        "of the tree. A tree that needs these packages cannot cost less than that, however little code it has.",
         "",
         "## By package",
         "",
@@ -133,6 +155,12 @@ def page(upstream: Cost, generated: Cost, most: int = 20) -> str:
     return "\n".join(parts) + "\n"
 
 
+def _row(name: str, upstream: float, generated: float, alone: float, form: str) -> str:
+    cells = (upstream, generated), (upstream, alone)
+    shown = " | ".join(f"{value:{form}} | {value / whole:.2f}" for whole, value in cells)
+    return f"| {name} | {upstream:{form}} | {shown} |"
+
+
 def main(words: Sequence[str] | None = None) -> None:
     """Entry point."""
     parser = argparse.ArgumentParser(
@@ -143,7 +171,9 @@ def main(words: Sequence[str] | None = None) -> None:
     given = parser.parse_args(words)
     # Whoever comes first reads the files from the disk: the second round counts.
     upstream, generated = [[measure(tree) for tree in given.trees] for _ in range(2)][-1]
-    given.out.write_text(page(upstream, generated), "utf-8")
+    outside = [name for name in generated.modules if name.partition(".")[0] not in (PACKAGE, "__main__")]
+    alone = measure(given.trees[1], outside)
+    given.out.write_text(page(upstream, generated, alone), "utf-8")
 
 
 if __name__ == "__main__":

@@ -20,10 +20,10 @@ from equivalence.processes import process_environment, run
 from equivalence.serving import NotReady, Request, Server, free_port
 from equivalence.serving.client import send
 
-ROUNDS = 5
-"""Rounds of each block of servers, after one that warms up."""
+ROUNDS = 3
+"""Rounds of each block of servers, after one that warms up: more blocks say more than more rounds."""
 BLOCKS = 10
-"""Blocks at most: of servers half as many are enough, since each has rounds."""
+"""Blocks at most."""
 AT_ONCE = {"import": 4, "startup": 5}
 """Blocks that are measured at once: what these kinds do is the host's work, and both trees of a block see the same load."""
 WARM_RUNS = {"serving": 0, "one_batch": 0, "offline": 2}
@@ -64,10 +64,9 @@ def measure(setting: Setting, upstream: Tree, others: Sequence[Tree]) -> dict[st
     kind, taken, ran = setting.cell.kind, list[Taken](), Counter[str]()
     at_once, warm = AT_ONCE.get(kind, 1), WARM_RUNS.get(kind, 1)
     dropped = max(at_once, warm * len(others)) if warm else 0
-    most = BLOCKS + dropped if kind != "serving" else BLOCKS // 2
     turn = blocks(setting, upstream, others)
     try:
-        for _ in range(0, most, at_once):
+        for _ in range(0, BLOCKS + dropped, at_once):
             if setting.left() < _LONGEST.get(kind, 75.0):
                 break
             group = list(islice(turn, at_once))

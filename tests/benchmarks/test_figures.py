@@ -134,10 +134,21 @@ def test_time_is_told_by_package_and_by_who_brings_it() -> None:
 
 def test_the_page_has_ratios_and_what_is_gone() -> None:
     text = page(
-        Cost(4.0, 2_000_000, 10, {"sglang": 0.5, "orjson": 0.5}, {("orjson", "sglang"): 0.5}),
-        Cost(2.0, 1_000_000, 5, {"sglang": 1.0}, {}),
+        Cost(
+            4.0,
+            2_000_000,
+            ["sglang", "orjson", "sys", "re"],
+            {"sglang": 0.5, "orjson": 0.5},
+            {("orjson", "sglang"): 0.5},
+        ),
+        Cost(2.0, 1_000_000, ["sglang", "sys"], {"sglang": 1.0}, {}),
+        Cost(1.0, 1_000_000, ["sys"], {}, {}),
     )
-    assert "| 4.0 | 2.0 | 0.50 |" in text and "does not: orjson." in text
+    assert (
+        "| 4.0 | 2.0 | 0.50 | 1.0 | 0.25 |" in text
+        and "| 4 | 2 | 0.50 | 1 | 0.25 |" in text
+        and "does not: orjson." in text
+    )
 
 
 def test_markdown_states_figures_ratios_budgets_and_conditions():

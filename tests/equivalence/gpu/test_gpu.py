@@ -103,7 +103,7 @@ def test_no_time_is_no_result(tmp_path):
 
 def test_servers_are_loaded_in_pairs_beside_a_copy_of_upstream(tmp_path, monkeypatch):
     monkeypatch.setattr(throughput, "ROUNDS", 2)
-    monkeypatch.setattr(throughput, "BLOCKS", 8)
+    monkeypatch.setattr(throughput, "BLOCKS", 4)
     monkeypatch.setattr(throughput, "PART", 0.05)
     (row,) = run(plan(tmp_path, Cell("speed", "v3-bf16", kind="serving"), seconds=600, pause=0.01))
     assert row["result"] == "measured", row
