@@ -1,9 +1,6 @@
-"""What an upstream has of the kinds of thing that rules speak of, by its syntax alone: registries, walks, platforms, folders; and names and modules
-that rules speak of, that an upstream they were written for has, and that another one no longer has.
+"""What an upstream has of the kinds of thing that rules speak of, by its syntax alone: registries, walks, platforms, folders.
 
 Two inventories are compared, so that an item only needs the same name in both; that most items ask for no rule is no matter.
-An optional rule, or one of several names of a rule, may lose its match without a word in strict mode. What was renamed is
-then no longer decided: what is new where the old name was defined may be it.
 """
 
 from __future__ import annotations
@@ -13,15 +10,12 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import partial
 
 from shrinker.cache import Cache
 from shrinker.check.leftovers.vocabulary import Vocabulary, build_vocabulary
 from shrinker.check.workers import map_cached
-from shrinker.report.effects import names_of, places_of
-from shrinker.ruleset import Rule, Ruleset
-from shrinker.ruleset.match import any_module_matches, any_path_matches, module_matches, path_matches
-from shrinker.ruleset.models import Keep, Remove, Root, Walk
+from shrinker.ruleset import Ruleset
+from shrinker.ruleset.match import any_module_matches, any_path_matches
 from shrinker.source.layout import NEEDED
 from shrinker.syntax.parsing import parsed
 from shrinker.values.upstream import PACKAGE_PREFIX, UpstreamTree, module_name
@@ -36,8 +30,6 @@ _WALKS = frozenset({"iter_modules", "walk_packages"})
 _LONGEST = 24
 """Characters of a text that may be a platform's name."""
 _MOST_LINES = 40_000
-_DEFINITION = re.compile(r"[ \t]*(?:async[ \t]+)?(?:def|class)[ \t]+(\w+)")
-_MOST = 5
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -105,10 +97,17 @@ def _of_file(path: str, data: bytes, words: Vocabulary) -> tuple[Item, ...]:
 
 
 def _named(path: str, tree: ast.Module) -> Iterator[Item]:
+    first = {
+        call
+        for row in tree.body
+        for call in ([row.value] if isinstance(row, ast.Expr) else getattr(row, "decorator_list", ()))
+    }
     for node in ast.walk(tree):
         match node:
-            case ast.FunctionDef(name=name) | ast.ClassDef(name=name) if _REGISTER.fullmatch(name):
-                yield Item("registries", name, path, node.lineno)
+            case ast.Call(func=ast.Attribute(attr=name) | ast.Name(id=name), args=args) if _REGISTER.fullmatch(name):
+                # What is filed once, when the module is imported, or under a text: `register(self)` of one object with another is no registry.
+                if node in first or (args and isinstance(args[0], ast.Constant) and isinstance(args[0].value, str)):
+                    yield Item("registries", name, path, node.lineno)
             case (
                 ast.Assign(targets=[ast.Name(id=name)], value=ast.Dict() | ast.Call())
                 | ast.AnnAssign(target=ast.Name(id=name))
@@ -127,7 +126,7 @@ def _platforms(path: str, tree: ast.Module, words: Vocabulary) -> Iterator[Item]
     """Texts and members in a group of which two are names of platforms that the rules know."""
     for group in _groups(tree):
         known = sorted({text for text, _ in group if _is_platform(text, words)})
-        if len(known) < 2:
+        if len(known) < 2 or 2 * len(known) < len(group):
             continue
         for text, line in group:
             if text and len(text) <= _LONGEST and re.fullmatch(r"[A-Za-z][\w-]*", text) and text not in known:
@@ -213,82 +212,3 @@ def _top(path: str) -> str:
     if path.startswith(PACKAGE_PREFIX) and len(parts) > 3:
         return "/".join(parts[:3])
     return parts[0] if len(parts) > 1 and parts[0] not in NEEDED else ""
-
-
-@dataclass(frozen=True, slots=True)
-class Lost:
-    """One name of a rule."""
-
-    rule: str
-    pattern: str
-    was: str
-    """``path:line`` in the other upstream; a path for a module."""
-    fresh: tuple[tuple[str, str], ...] = ()
-    """Definitions that are new in the file that defined it, each with ``path:line``."""
-
-
-def lost_names(rules: Ruleset, tree: UpstreamTree, before: UpstreamTree) -> list[Lost]:
-    """Names that `before` has and `tree` has not, in the order of the rules."""
-    patterns = sorted({name for rule in rules.all_rules() for name in names_of(rule)})
-    known = places_of(before, patterns)
-    here = places_of(tree, known)
-    gone = {pattern: place for pattern, place in known.items() if pattern not in here}
-    fresh = _fresh({_last(pattern) for pattern in gone}, tree, before)
-    found: list[Lost] = []
-    for rule in rules.all_rules():
-        names = dict.fromkeys(name for name in names_of(rule) if name in gone)
-        found += [Lost(rule.id, name, gone[name], fresh.get(_last(name), ())) for name in names]
-        found += [Lost(rule.id, pattern, was) for pattern, was in _modules(rule, tree, before)]
-    return found
-
-
-def _modules(rule: Rule, tree: UpstreamTree, before: UpstreamTree) -> Iterator[tuple[str, str]]:
-    modules: tuple[str, ...] = ()
-    paths: tuple[str, ...] = ()
-    match rule:
-        case Root(optional=False):
-            # Strict mode tells of its modules.
-            paths = rule.paths
-        case Root() | Keep() | Remove():
-            modules, paths = rule.modules, rule.paths
-        case Walk():
-            modules = (rule.package,)
-    wanted = [*((pattern, partial(_has_module, pattern)) for pattern in modules)]
-    wanted += [(pattern, partial(path_matches, pattern)) for pattern in paths]
-    for pattern, matches in wanted:
-        was = next((file.path for file in before.files if matches(file.path)), None)
-        if was is not None and not any(matches(file.path) for file in tree.files):
-            yield pattern, was
-
-
-def _has_module(pattern: str, path: str) -> bool:
-    return module_matches(pattern, module_name(path) or "")
-
-
-def _last(pattern: str) -> str:
-    return pattern.replace("()", "").rpartition(".")[2]
-
-
-def _fresh(names: set[str], tree: UpstreamTree, before: UpstreamTree) -> dict[str, tuple[tuple[str, str], ...]]:
-    """What is defined anew in the files that defined some names, by name."""
-    found: dict[str, tuple[tuple[str, str], ...]] = {}
-    for file in before.files if names else ():
-        now = tree.by_path.get(file.path)
-        if now is None or now.sha256 == file.sha256 or not file.path.endswith(".py"):
-            continue
-        old = _defined(before, file.path)
-        here = names & old.keys()
-        if here:
-            more = tuple((name, place) for name, place in _defined(tree, file.path).items() if name not in old)
-            found |= {name: (*found.get(name, ()), *more)[:_MOST] for name in here}
-    return found
-
-
-def _defined(tree: UpstreamTree, path: str) -> dict[str, str]:
-    """Functions and classes of a file, each with its first place."""
-    found: dict[str, str] = {}
-    for number, row in enumerate(tree.read(path).decode("utf-8", "replace").split("\n"), 1):
-        definition = _DEFINITION.match(row)
-        if definition is not None:
-            found.setdefault(definition[1], f"{path}:{number}")
-    return found

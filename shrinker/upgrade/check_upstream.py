@@ -24,7 +24,8 @@ from shrinker.ruleset.match import any_path_matches
 from shrinker.source import open_upstream
 from shrinker.source.cache import default_folder
 from shrinker.source.pins import load_pins
-from shrinker.upgrade.census import Item, Lost, fresh_items, inventory, lost_names, sites
+from shrinker.upgrade.census import Item, fresh_items, inventory, sites
+from shrinker.upgrade.unmatched_names import Lost, lost_names
 from shrinker.values.errors import InputError, ShrinkerError
 from shrinker.values.outcome import Finding
 from shrinker.values.upstream import UpstreamTree

@@ -179,12 +179,18 @@ def test_a_new_platform_backend(world: World) -> None:
     assert "Kind.TPU9" in _kept(world, PLATFORM)
 
 
+def test_texts_beside_platforms_and_objects_that_join_others_are_nothing_to_look_at(world: World) -> None:
+    more = "WORDS = ['cuda', 'hip', 'page_size', 'base_gpu', 'api_key', 'dtype']\n\n\ndef join(pool, one):\n    pool.register_one(one)\n\n\n"
+    _change(world, SERVER, ("print(", f"{more}join(print, WORDS)\n\nprint("))
+    assert not _check(world, code=0)
+
+
 def test_a_new_kind_of_registry(world: World) -> None:
     maker = "GADGETS = {}\n\n\ndef register_gadget(name):\n    return lambda f: GADGETS.setdefault(name, f)\n\n\n"
     gadget = "@register_gadget('hip')\ndef gadget():\n    return start(), WAVES, platforms.find('cuda')\n\n\n"
     _change(world, SERVER, ("print(", maker), ('start(), WAVES, platforms.find("cuda"))', f"{gadget}print(GADGETS)"))
     (row,) = _check(world)["registries"]
-    assert row["name"] == "register_gadget" and row["sites"] == [f"{SERVER}:17"] and "registers" in row["rule"]
+    assert row["name"] == "register_gadget" and row["sites"] == [f"{SERVER}:21"] and "registers" in row["rule"]
     assert "@register_gadget('hip')" in _kept(world, SERVER)
 
 

@@ -1,0 +1,100 @@
+"""Names and modules that rules speak of, that an upstream they were written for has, and that another one no longer has.
+
+An optional rule, or one of several names of a rule, may lose its match without a word in strict mode. What was renamed is
+then no longer decided: what is new where the old name was defined may be it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import partial
+
+from shrinker.report.effects import names_of, places_of
+from shrinker.ruleset import Rule, Ruleset
+from shrinker.ruleset.match import module_matches, path_matches
+from shrinker.ruleset.models import Keep, Remove, Root, Walk
+from shrinker.values.upstream import UpstreamTree, module_name
+
+_DEFINITION = re.compile(r"[ \t]*(?:async[ \t]+)?(?:def|class)[ \t]+(\w+)")
+_MOST = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Lost:
+    """One name of a rule."""
+
+    rule: str
+    pattern: str
+    was: str
+    """``path:line`` in the other upstream; a path for a module."""
+    fresh: tuple[tuple[str, str], ...] = ()
+    """Definitions that are new in the file that defined it, each with ``path:line``."""
+
+
+def lost_names(rules: Ruleset, tree: UpstreamTree, before: UpstreamTree) -> list[Lost]:
+    """Names that `before` has and `tree` has not, in the order of the rules."""
+    patterns = sorted({name for rule in rules.all_rules() for name in names_of(rule)})
+    known = places_of(before, patterns)
+    here = places_of(tree, known)
+    gone = {pattern: place for pattern, place in known.items() if pattern not in here}
+    fresh = _fresh({_last(pattern) for pattern in gone}, tree, before)
+    found: list[Lost] = []
+    for rule in rules.all_rules():
+        names = dict.fromkeys(name for name in names_of(rule) if name in gone)
+        found += [Lost(rule.id, name, gone[name], fresh.get(_last(name), ())) for name in names]
+        found += [Lost(rule.id, pattern, was) for pattern, was in _modules(rule, tree, before)]
+    return found
+
+
+def _modules(rule: Rule, tree: UpstreamTree, before: UpstreamTree) -> Iterator[tuple[str, str]]:
+    modules: tuple[str, ...] = ()
+    paths: tuple[str, ...] = ()
+    match rule:
+        case Root(optional=False):
+            # Strict mode tells of its modules.
+            paths = rule.paths
+        case Root() | Keep() | Remove():
+            modules, paths = rule.modules, rule.paths
+        case Walk():
+            modules = (rule.package,)
+    wanted = [*((pattern, partial(_has_module, pattern)) for pattern in modules)]
+    wanted += [(pattern, partial(path_matches, pattern)) for pattern in paths]
+    for pattern, matches in wanted:
+        was = next((file.path for file in before.files if matches(file.path)), None)
+        if was is not None and not any(matches(file.path) for file in tree.files):
+            yield pattern, was
+
+
+def _has_module(pattern: str, path: str) -> bool:
+    return module_matches(pattern, module_name(path) or "")
+
+
+def _last(pattern: str) -> str:
+    return pattern.replace("()", "").rpartition(".")[2]
+
+
+def _fresh(names: set[str], tree: UpstreamTree, before: UpstreamTree) -> dict[str, tuple[tuple[str, str], ...]]:
+    """What is defined anew in the files that defined some names, by name."""
+    found: dict[str, tuple[tuple[str, str], ...]] = {}
+    for file in before.files if names else ():
+        now = tree.by_path.get(file.path)
+        if now is None or now.sha256 == file.sha256 or not file.path.endswith(".py"):
+            continue
+        old = _defined(before, file.path)
+        here = names & old.keys()
+        if here:
+            more = tuple((name, place) for name, place in _defined(tree, file.path).items() if name not in old)
+            found |= {name: (*found.get(name, ()), *more)[:_MOST] for name in here}
+    return found
+
+
+def _defined(tree: UpstreamTree, path: str) -> dict[str, str]:
+    """Functions and classes of a file, each with its first place."""
+    found: dict[str, str] = {}
+    for number, row in enumerate(tree.read(path).decode("utf-8", "replace").split("\n"), 1):
+        definition = _DEFINITION.match(row)
+        if definition is not None:
+            found.setdefault(definition[1], f"{path}:{number}")
+    return found
