@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -13,6 +14,7 @@ from shrinker.values.errors import InputError
 
 if TYPE_CHECKING:
     from shrinker.program.answers import SavedRun
+    from shrinker.values.upstream import UpstreamTree
 
 
 def explain(
@@ -34,8 +36,12 @@ def explain(
     from shrinker.report.explain import Explainer, Generated
     from shrinker.report.place import open_recorded, read_manifest
 
+    @cache
+    def recorded() -> UpstreamTree:
+        return open_recorded(out, read_manifest(out).upstream, None, lambda text: None)
+
     def upstream(path: str) -> str:
-        tree = open_recorded(out, read_manifest(out).upstream, None, lambda text: None)
+        tree = recorded()
         return tree.read(path).decode("utf-8", "replace") if path in tree.by_path else ""
 
     explainer = Explainer(Generated(out.absolute(), _run(out, reports).graph, out, upstream))

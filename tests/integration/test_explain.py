@@ -78,6 +78,9 @@ srt/hardware_backend/npu/ | removed | remove-npu
 SGLANG_USE_AITER | removed | switch-aiter
 SGLANG_MOE_USE_AITER | removed | switch-aiter
 SGLANG_EXTERNAL_MM_MODEL_ARCH | removed | no-foreign-multimodal-model
+SGLANG_USE_RUNAI_MODEL_STREAMER | removed | remove-diffusion
+SGLANG_DISABLE_MSA | removed | msa.py:227 has it
+SGLANG_CPU_OMP_THREADS_BIND | removed | remove-diffusion
 SGLANG_ENABLE_JIT_DEEPGEMM | kept | reads it
 SGLANG_TORCH_PROFILER_DIR | kept | reads it
 /v1/chat/completions | kept | http_server.py

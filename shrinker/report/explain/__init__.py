@@ -10,6 +10,7 @@ import difflib
 import re
 from collections import Counter
 from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 
 from shrinker.program import answers
@@ -28,6 +29,8 @@ __all__ = ["Answer", "Explainer", "Generated"]
 _OPERATOR = re.compile(r"(?:torch\.ops\.(\w+)\.|(\w+)::)(\w+)(?:\.default)?")
 _MOST = 12
 """Lines of a reason."""
+_PLACES = 5
+"""Places of a name that is gone."""
 
 
 class Explainer:
@@ -53,6 +56,9 @@ class Explainer:
                 return self._named(f"{operator[1] or operator[2]}.{operator[3]}")
             except InputError:
                 return self._named(operator[3])
+        if offered.VARIABLE.fullmatch(name) and (gone := [*islice(self._tree.gone(name), _PLACES)]):
+            read = ((place, self._named(place)[0]) for place in gone)
+            return [replace(a, subject=name, because=(f"{place} has it", *a.because)) for place, a in read]
         if found := self._generated_line(name) or self._folder(name) or self._namespace(name):
             return found
         return self._named(name)

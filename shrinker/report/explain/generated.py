@@ -112,6 +112,14 @@ class Generated:
                 return f"{self.shown / path}:{line}"
         return ""
 
+    def gone(self, word: str) -> Iterator[str]:
+        """``path:line`` of the first place in each of upstream's Python files of a word that the tree has not."""
+        sought = re.compile(rf"\b{re.escape(word)}\b")
+        for path in (*self.data["kept"], *self.data["removed"]):
+            if path.endswith(".py") and word in (text := self.upstream(path)) and (found := sought.search(text)):
+                line = text.count("\n", 0, found.start()) + 1
+                yield f"{path}:{line}"
+
 
 def without(rule: str) -> str:
     """What undoes what a rule, or several, removed."""

@@ -17,7 +17,7 @@ _DID = {
 }
 _ERROR = re.compile(r"(?:shrinker: )?(\S.*?) is not part of this server \((.*?)\)")
 _RULE = re.compile(r"removed by rule ([\w+-]+)")
-_VARIABLE = re.compile(r"[A-Z][A-Z0-9]*_[A-Z0-9_]+")
+VARIABLE = re.compile(r"[A-Z][A-Z0-9]*_[A-Z0-9_]+")
 
 
 def rule(tree: Generated, name: str) -> list[Answer]:
@@ -83,7 +83,7 @@ def flag(tree: Generated, name: str) -> list[Answer]:
 
 def variable(tree: Generated, name: str) -> list[Answer]:
     """An environment variable."""
-    if not _VARIABLE.fullmatch(name):
+    if not VARIABLE.fullmatch(name):
         return []
     for rule, names in tree.tables.get("SWITCHES", ()):
         for one in names.split():
