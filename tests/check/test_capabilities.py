@@ -71,6 +71,10 @@ EXPLAINED = {
     "a literal": ("def f(x):\n    x.go(flag=x.on_tpu)\n", "def f(x):\n    x.go(flag=False)\n"),
     "a row": ('T = {"a": A, "tpu": B}\n', 'T = {"a": A}\n'),
     "an item": ('T = ["a", "x-tpu"]\n', 'T = ["a"]\n'),
+    "all items of several but one": (
+        "def f(x):\n    if isinstance(x, (A, Tpu)):\n        x.go()\n",
+        "def f(x):\n    if isinstance(x, (A,)):\n        x.go()\n",
+    ),
     "a word between others": ('T = ["a", "north wind"]\n', 'T = ["a"]\n'),
     "a suite that speaks of nothing else": (
         "def f(x):\n    if x.a:\n        from b import TpuBackend\n        x.add(TpuBackend)\n    x.go()\n",
@@ -174,6 +178,11 @@ UNEXPLAINED = {
         "def f(x):\n    if is_tpu():\n        return x.slow()\n    return x.go()\n",
         "def f(x):\n    return x.slow()\n",
         "f: what runs unless `is_tpu()`",
+    ),
+    "the wrong arm, behind its chain of tests": (
+        "def f(x):\n    if x.a:\n        x.go()\n    elif is_tpu():\n        x.slow()\n    else:\n        x.one()\n",
+        "def f(x):\n    if x.a:\n        x.go()\n    x.slow()\n",
+        "f: out of its place stands `x.slow()`",
     ),
     "what holds, the other way round": (
         "def f(x):\n    if x.is_fast:\n        return x.one()\n    return x.two()\n",
