@@ -62,7 +62,7 @@ def lost_stores(trees: Trees, seen: Seen) -> None:
     for symbols, upstream in trees.pairs():
         for each in upstream.classes:
             for name, line in each.stores:
-                if index is not None and index.attribute(name) is not None:
+                if index is not None and index.decides(name):
                     continue
                 seen.look()
                 missed = None if name in binds else families.look_up(name, each.name.rpartition(".")[2], on="self")

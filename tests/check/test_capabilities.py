@@ -287,6 +287,35 @@ def test_a_loss_that_no_word_explains(judge: Judge, name: str) -> None:
     assert judge(*trees) == [message]
 
 
+DECIDED = [
+    "is_tpu()",
+    "not is_fast()",
+    "is_tpu() and os.path",
+    "_is_tpu",
+    "not _is_fast",
+    "_either and _is_tpu",
+    "device == 'tpu'",
+    "self.device in ('tpu', 'tpu2')",
+    "family != 'fast' and family == 'other'",
+    "platform.is_tpu",
+    "platform.is_tpu()",
+    "not platform.is_fast_device()",
+    "torch.version.tpu",
+    "os.getenv('USE_TPU')",
+    "get_bool_env_var('USE_TPU')",
+    "envs.USE_TPU.get()",
+    "name := os.getenv('USE_TPU')",
+]
+ARMS = "def f(self):\n    if {}:\n        return on_tpu(self)\n    else:\n        return on_gpu(self)\n"
+
+
+@pytest.mark.parametrize("test", DECIDED)
+def test_of_a_decided_test_the_arm_that_never_runs_may_not_stand_and_the_other_may(judge: Judge, test: str) -> None:
+    assert judge(ARMS.format(test), "def f(self):\n    return on_gpu(self)\n") == []
+    (message,) = judge(ARMS.format(test), "def f(self):\n    return on_tpu(self)\n")
+    assert message.startswith("f: what runs unless")
+
+
 CACHE = "class Store:\n    def put(self):\n        pass\n"
 WHOLE = {
     "srt/cache.py": CACHE,
