@@ -118,7 +118,7 @@ class Trees:
     @cached_property
     def families(self) -> Families:
         """Classes of the generated tree."""
-        return Families(self.kept, self.modules.is_module)
+        return Families(self.kept, self.modules.__contains__)
 
     @cached_property
     def index(self) -> RuleIndex | None:
