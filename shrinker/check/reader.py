@@ -15,7 +15,6 @@ from shrinker.check.declarations import (
     fields_of,
     made_by_fields,
     members_of,
-    members_of_others,
     registers_of,
     rows_of,
 )
@@ -126,7 +125,6 @@ class _Reader(Uses):
                 frozenset(fields_of(node.body)),
                 made_by_fields(node),
                 foreign,
-                tuple(members_of_others(node.body)),
                 tuple(self.stored.get(name, {}).items()),
             )
         )

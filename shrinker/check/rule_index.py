@@ -21,8 +21,6 @@ Patterns = tuple[str, ...]
 class RuleIndex:
     """The rules of a profile, as far as a judge asks them. Can be sent to another process; its text is the same in each."""
 
-    _attributes: frozenset[str]
-    """Names of which a fact says something on whatever object."""
     _registers: tuple[tuple[Patterns, Patterns, Patterns], ...]
     """Patterns of each domain, the texts that it never is, and all that it may be where these are told."""
     _members: Patterns
@@ -32,10 +30,6 @@ class RuleIndex:
     """By package, the names below it that a walk over it finds."""
     _files: tuple[Remove, ...]
     """Rules that remove files by their paths."""
-
-    def decides(self, attribute: str) -> bool:
-        """True when a fact is about an attribute of this name of any object."""
-        return attribute in self._attributes
 
     def unregistered(self, function: str, text: str) -> bool:
         """True when a rule says that nothing is asked for which this function files under this text."""
@@ -98,7 +92,6 @@ def _may_be_asked_for(path: str, shapes: Iterable[Shape]) -> bool:
 def index_rules(rules: Ruleset) -> RuleIndex:
     """Of the rules of a profile."""
     return RuleIndex(
-        _attributes=frozenset(p[1:] for fact in rules.facts for p in fact.attributes if re.fullmatch(r"\.\w+", p)),
         _registers=tuple((d.registers, d.never, d.only) for d in rules.domains if d.registers),
         _members=tuple(".".join(p.split(".")[-2:]) for rule in rules.removes for p in rule.members),
         _modules=tuple((rule.modules, rule.unless) for rule in rules.removes if rule.modules),

@@ -35,8 +35,6 @@ class ClassSymbols:
     """A decorator makes its fields what it is made with, as `dataclass` does."""
     foreign: tuple[str, ...]
     """Last names of the bases that other packages give."""
-    members_of_others: tuple[tuple[str, str], ...] = ()
-    """Names that its body gives an attribute of a name, as in ``kind = Kind.CUDA``, with that."""
     stores: tuple[tuple[str, int], ...] = ()
     """Attributes that its methods store on ``self``, with their first lines."""
 
