@@ -79,17 +79,6 @@ def dispatch_of(node: ast.List | ast.Tuple | ast.Set | ast.Dict) -> tuple[Row, .
     return tuple(rows)
 
 
-def members_of_others(body: list[ast.stmt]) -> Iterator[tuple[str, str]]:
-    """See `ClassSymbols.members_of_others`."""
-    for node in body:
-        match node:
-            case (
-                ast.Assign(targets=[ast.Name(id=name)], value=ast.Attribute(value=ast.Name(id=owner), attr=member))
-                | ast.AnnAssign(target=ast.Name(id=name), value=ast.Attribute(value=ast.Name(id=owner), attr=member))
-            ):
-                yield name, f"{owner}.{member}"
-
-
 def registers_of(body: list[ast.stmt]) -> Iterator[Registration]:
     """See `ModuleSymbols.registers`."""
     for node in _at_load(body):

@@ -41,7 +41,7 @@ class Families:
         """
         Args:
             kept: every file of the generated tree.
-            is_module: tells dotted names that stand for a module of the tree and for nothing else.
+            is_module: tells dotted names of modules of the tree.
         """
         self._is_module = is_module
         names = defaultdict[str, set[str]]

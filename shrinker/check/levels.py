@@ -23,7 +23,7 @@ from shrinker.check.references import (
     star_names,
     undefined_names,
 )
-from shrinker.check.registrations import lost_by_text, lost_imports_of_loops
+from shrinker.check.registrations import lost_by_text, lost_imports_of_loops, lost_registrations
 from shrinker.check.registry import Check, Seen, evidence
 from shrinker.check.rows import lost_dispatches, lost_rows
 from shrinker.check.trees import Trees
@@ -61,6 +61,7 @@ CHECKS: tuple[Check[Trees], ...] = (
     Check("decorators", REFERENCES, lost_decorators),
     Check("rows", REFERENCES, lost_rows),
     Check("rows", REFERENCES, lost_dispatches),
+    Check("registrations", REFERENCES, lost_registrations),
     Check("names by text", REFERENCES, lost_by_text),
     Check("tables", REFERENCES, lost_tables),
     Check("native sources", REFERENCES, lost_sources, NATIVE),

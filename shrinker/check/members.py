@@ -25,18 +25,14 @@ def _kept_classes(trees: Trees) -> Iterator[tuple[ModuleSymbols, ModuleSymbols, 
 
 def lost_members(trees: Trees, seen: Seen) -> None:
     """Methods and attributes; fields of what is made by its fields, and methods below a class of another package, may not go at all."""
-    families, index = trees.families, trees.index
+    families = trees.families
     for symbols, _, ours, each in _kept_classes(trees):
         left = {name for name, _ in ours.members}
         last = each.name.rpartition(".")[2]
-        values = dict(each.members_of_others)
         for name, line in each.members:
             if name in left:
                 continue
             seen.look()
-            if index is not None and index.removes_member(values.get(name, "")):
-                # It names a member of an enumeration that goes.
-                continue
             why = "" if is_special(name) else None
             if name in each.fields and families.has_fields(last):
                 why = ", a field: what makes one gives it by place or by name"
@@ -52,18 +48,13 @@ def lost_members(trees: Trees, seen: Seen) -> None:
 
 
 def lost_stores(trees: Trees, seen: Seen) -> None:
-    """Attributes that methods stored on ``self``, that nothing stores any more, and that a method of the same family still reads there.
-
-    A fact about the attribute is a person's word that nobody comes to read it.
-    """
+    """Attributes that methods stored on ``self``, that nothing stores any more, and that a method of the same family still reads there."""
     binds = frozenset().union(*(symbols.binds for symbols in trees.kept))
     binds = binds.union(name for symbols in trees.kept for each in symbols.classes for name, _ in each.members)
-    families, index = trees.families, trees.index
+    families = trees.families
     for symbols, upstream in trees.pairs():
         for each in upstream.classes:
             for name, line in each.stores:
-                if index is not None and index.attribute(name) is not None:
-                    continue
                 seen.look()
                 missed = None if name in binds else families.look_up(name, each.name.rpartition(".")[2], on="self")
                 if missed is not None:

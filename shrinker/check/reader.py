@@ -15,12 +15,11 @@ from shrinker.check.declarations import (
     fields_of,
     made_by_fields,
     members_of,
-    members_of_others,
     registers_of,
     rows_of,
 )
 from shrinker.check.symbols import Attribute, ClassSymbols, LookUp, ModuleSymbols
-from shrinker.check.uses import Uses, is_globals, look_up, stands_for
+from shrinker.check.uses import Uses, is_globals, look_up
 from shrinker.syntax.imports import absolute, bound_name, package_of
 from shrinker.syntax.names import first_name, last_name
 from shrinker.syntax.parsing import parse
@@ -65,7 +64,7 @@ class _Reader(Uses):
         found.assigned = [*assigned_of(tree.body)]
         # `hasattr(triton.language, "gather")` asks another package.
         found.by_text = {name for root, name in self.by_text if root not in self.foreign}
-        found.named = [(name, tuple(sorted(each))) for name in top.bindings.names if (each := stands_for(top, name))]
+        found.named = [(name, tuple(sorted(each))) for name in top.bindings.names if (each := look_up(top, name))]
         for scope, root, chain, line, stored in self.chains:
             for target in sorted(look_up(scope, root) or ()):
                 found.attributes.append(Attribute(line, target, chain, stored))
@@ -75,10 +74,7 @@ class _Reader(Uses):
                 made = keyword and name != "__init__"
                 self.lookups.setdefault((name, "made" if made else "class", owner), line)
             elif root not in self.foreign and not keyword:
-                targets = stands_for(scope, root)
-                if targets == set() and found.stars and root not in found.bound:
-                    # One of the star imports may give it.
-                    targets = {f"{self.module}.{root}"}
+                targets = look_up(scope, root)
                 for target in sorted(targets or {""}):
                     on, what = ("named", ".".join([target, *rest])) if target else ("any", "")
                     self.lookups.setdefault((name, on, what), line)
@@ -129,7 +125,6 @@ class _Reader(Uses):
                 frozenset(fields_of(node.body)),
                 made_by_fields(node),
                 foreign,
-                tuple(members_of_others(node.body)),
                 tuple(self.stored.get(name, {}).items()),
             )
         )

@@ -12,7 +12,6 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
-from shrinker.check.pair import FilePair, lines_of
 from shrinker.check.registry import Seen
 from shrinker.check.rule_index import RuleIndex
 from shrinker.check.symbols import Registration
@@ -38,24 +37,23 @@ def is_let_go(registration: Registration, module: str, index: RuleIndex) -> bool
     )
 
 
-def lost_registrations(pair: FilePair, seen: Seen) -> None:
+def lost_registrations(trees: Trees, seen: Seen) -> None:
     """Statements and decorators that register something, gone from a module that still has all that they name."""
-    upstream, index = pair.source_symbols, pair.index
-    if upstream is None or index is None:
+    if trees.index is None:
         return
-    symbols, never = pair.symbols, lines_of(pair.arms)
-    there = Counter((each.function, each.key) for each in symbols.registers)
-    seen.look(len(upstream.registers))
-    for each in upstream.registers:
-        if there[each.function, each.key] > 0:
-            there[each.function, each.key] -= 1
-        elif (
-            each.names <= symbols.bound | _BUILTINS
-            and not any(first <= each.line <= last for first, last in never)
-            and not is_let_go(each, symbols.module or "", index)
-        ):
-            what = f"{each.function} no longer files {each.key!r}"
-            seen.find(pair.path, 0, f"{what}, and no rule says why (upstream: line {each.line})")
+    for symbols, upstream in trees.pairs():
+        there = Counter((each.function, each.key) for each in symbols.registers)
+        seen.look(len(upstream.registers))
+        for each in upstream.registers:
+            if there[each.function, each.key] > 0:
+                there[each.function, each.key] -= 1
+            elif (
+                each.names <= symbols.bound | _BUILTINS
+                and not is_let_go(each, symbols.module or "", trees.index)
+                and each.line not in trees.decided_lines(symbols.path)
+            ):
+                what = f"{each.function} no longer files {each.key!r}"
+                seen.find(symbols.path, 0, f"{what}, and no rule says why (upstream: line {each.line})")
 
 
 def lost_by_text(trees: Trees, seen: Seen) -> None:

@@ -130,34 +130,6 @@ class Modules:
             at = submodule
         return None
 
-    def is_module(self, dotted: str) -> bool:
-        """True when a dotted name stands for modules of the tree and nothing else, whichever of the statements that bind it ran."""
-        return bool(self._modules(dotted, frozenset()))
-
-    def _modules(self, dotted: str, seen: frozenset[str]) -> frozenset[str]:
-        """Modules that a dotted name may stand for; none when it may be anything else."""
-        holder, _, name = dotted.rpartition(".")
-        if not holder:
-            return frozenset({dotted} if dotted in self else ())
-        if dotted in seen:
-            return frozenset()
-        holders = self._modules(holder, seen | {dotted})
-        each = [self._attribute_modules(at, name, seen | {dotted}) for at in holders]
-        return frozenset[str]().union(*each) if all(each) else frozenset()
-
-    def _attribute_modules(self, at: str, name: str, seen: frozenset[str]) -> frozenset[str]:
-        submodule = frozenset({f"{at}.{name}"} if f"{at}.{name}" in self else ())
-        symbols = self.symbols(at)
-        if symbols is None or not self.binds(at, name):
-            return submodule
-        if name in symbols.bound:
-            targets = dict(symbols.named).get(name, ())
-        else:
-            targets = tuple(f"{s}.{name}" for s in symbols.stars if self._star_gives(s, name, True, frozenset({at})))
-        # `from . import name` within the package itself.
-        each = [submodule if f"{at}.{name}" == target else self._modules(target, seen) for target in targets]
-        return frozenset[str]().union(*each) if all(each) else frozenset()
-
     @cached_property
     def loaded(self) -> frozenset[str]:
         """Modules that some import statement of the tree loads, parents included."""

@@ -5,10 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable
 from collections.abc import Set as AbstractSet
-from functools import cache as remembered
-from functools import partial
 
-from shrinker.check.pair import dead_lines
 from shrinker.check.refused import Refused, refused_rows, table_of
 from shrinker.check.registry import Seen
 from shrinker.check.trees import Trees
@@ -17,12 +14,10 @@ from shrinker.check.trees import Trees
 def lost_rows(trees: Trees, seen: Seen) -> None:
     """What looks where a row is gone finds another one, or none. A table that went as a whole is looked at by nobody.
 
-    Rows may go whose key the tree refuses by name, that name members of enumerations which the rules remove, or that never run; but none
-    of a member where a loop goes through its enumeration.
+    Rows may go whose key the tree refuses by name, that name members of enumerations which the rules remove, or with the test that they
+    stand under; but none of a member where a loop goes through its enumeration.
     """
     index, refused = trees.index, [*refused_rows(table_of(trees.out))]
-
-    never_run = remembered(partial(dead_lines, trees.source.root, index))
     for symbols, upstream in trees.pairs():
         there = Counter((where, key, value) for where, key, value, _ in symbols.rows)
         tables = {where for where, _, _ in there}
@@ -40,7 +35,7 @@ def lost_rows(trees: Trees, seen: Seen) -> None:
                 value.partition(".")[0] in symbols.bound
                 and not (index is not None and any(map(index.removes_member, (key, value))))
                 and not _is_refused(key.strip("'"), keys[where], refused)
-                and not any(first <= line <= last for first, last in never_run(symbols.path))
+                and line not in trees.decided_lines(symbols.path)
             ):
                 shown = f"{key}: {value}" if key else value
                 seen.find(symbols.path, 0, f"{where} lost {shown}, which is still there (upstream: line {line})")

@@ -17,12 +17,10 @@ lines cost linear time; each use of an allowance costs one look at the rest of t
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from shrinker.check import allowances
-from shrinker.check.pair import FilePair
-from shrinker.check.registry import Seen
-from shrinker.check.tokens import Tokens, logical_lines
+from shrinker.check.tokens import Tokens, logical_lines, split
 
 MAX_MISMATCHES = 3
 """A file that does not align tends not to align in many places; the first ones tell."""
@@ -46,21 +44,17 @@ class Alignment:
     """Where no reading goes on: index of the logical line, and its tokens; empty when the property holds."""
 
 
-def only_deleted(pair: FilePair, seen: Seen) -> None:
-    """The lines of the generated file are what is left of upstream's.
+def only_deleted(generated: str, upstream: str, defaults: allowances.Defaults) -> Alignment:
+    """Compare two texts; mismatches have the line's number in place of its index.
 
     Raises:
-        SyntaxError, UnicodeDecodeError, tokenize.TokenError: a file cannot be split into tokens.
+        SyntaxError, tokenize.TokenError: one cannot be split into tokens.
     """
-    result = align(pair.lines, pair.source_lines, pair.defaults)
-    seen.look(check="subsequence files")
-    seen.look(result.tokens, "subsequence tokens")
-    for name, count in result.used.items():
-        seen.look(count, f"allowed: {name}")
-    numbers = [line.number for line in logical_lines(pair.data.decode("utf-8-sig"))] if result.mismatches else []
-    for at, tokens in result.mismatches:
-        message = f"is not what is left of upstream's text after deletions, from here: {tokens}"
-        seen.find(pair.path, numbers[at], message)
+    result = align(split(generated), split(upstream), defaults)
+    if not result.mismatches:
+        return result
+    numbers = [line.number for line in logical_lines(generated)]
+    return replace(result, mismatches=tuple((numbers[at], tokens) for at, tokens in result.mismatches))
 
 
 def align(generated: list[Tokens], ours: list[Tokens], defaults: allowances.Defaults | None = None) -> Alignment:

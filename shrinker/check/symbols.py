@@ -35,8 +35,6 @@ class ClassSymbols:
     """A decorator makes its fields what it is made with, as `dataclass` does."""
     foreign: tuple[str, ...]
     """Last names of the bases that other packages give."""
-    members_of_others: tuple[tuple[str, str], ...] = ()
-    """Names that its body gives an attribute of a name, as in ``kind = Kind.CUDA``, with that."""
     stores: tuple[tuple[str, int], ...] = ()
     """Attributes that its methods store on ``self``, with their first lines."""
 
@@ -65,7 +63,7 @@ class LookUp:
     """The first of this kind in the file."""
     on: str
     """``any`` object; ``self`` for an object of `owner`; ``class`` for the class `owner` itself; ``made`` for what makes one of it by
-    keyword; ``named`` for what `owner` names, which may be a module."""
+    keyword; ``named`` for what is imported as `owner`, which may be a module."""
     owner: str
     """Last name of the class; for ``named`` a dotted name as from the package; empty for ``any``."""
 
@@ -91,8 +89,7 @@ class ModuleSymbols:
     bound: set[str] = field(default_factory=set)
     """Names bound in the module's scope, on any branch."""
     named: list[tuple[str, tuple[str, ...]]] = field(default_factory=list)
-    """Names that are bound in the module's scope to nothing but what other dotted names of the package stand for, with these: by imports
-    on any branch, or by an assignment of such a name."""
+    """Names that nothing but imports from the package bind in the module's scope, on any branch, with the dotted names of these."""
     stars: list[str] = field(default_factory=list)
     """Modules whose names a star import brings in; of other packages too."""
     dynamic: bool = False

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, partial
@@ -17,6 +18,8 @@ from shrinker.check.symbols import SYMBOLS, ModuleSymbols
 from shrinker.check.workers import map_cached
 from shrinker.ruleset import Ruleset
 from shrinker.source.cache import sha256_of
+from shrinker.syntax.parsing import parsed
+from shrinker.syntax.walk import statements
 from shrinker.values.manifest import Manifest
 from shrinker.values.outcome import EmittedFile
 from shrinker.values.upstream import UpstreamTree
@@ -90,6 +93,16 @@ class Trees:
         """Symbols of the changed files, with upstream's."""
         return ((symbols, self.before[symbols.path]) for symbols in self.kept if symbols.path in self.before)
 
+    def decided_lines(self, path: str) -> set[int]:
+        """Lines of upstream's file under tests that the generated one does not ask any more: *capabilities* judges these."""
+        before, after = (parsed((root / path).read_bytes(), path) for root in (self.source.root, self.out))
+        if before is None or after is None:
+            return set()
+        asked = {ast.unparse(node.test) for node in statements(after) if isinstance(node, ast.If)}
+        tests = (node for node in statements(before) if isinstance(node, ast.If))
+        gone = (node for node in tests if ast.unparse(node.test) not in asked)
+        return {line for node in gone for line in range(node.lineno, (node.end_lineno or node.lineno) + 1)}
+
     @cached_property
     def modules(self) -> Modules:
         """Of the generated tree."""
@@ -105,7 +118,7 @@ class Trees:
     @cached_property
     def families(self) -> Families:
         """Classes of the generated tree."""
-        return Families(self.kept, self.modules.is_module)
+        return Families(self.kept, self.modules.__contains__)
 
     @cached_property
     def index(self) -> RuleIndex | None:

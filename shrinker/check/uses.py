@@ -1,5 +1,4 @@
-"""What the code of one file names: texts, attributes, and names that are looked up on objects; and what names may be: modules of the package,
-and whatever dotted names are assigned to them.
+"""What the code of one file names: texts, attributes, and names that are looked up on objects; and what of the package imports make of a name.
 
 The walk itself is here, too: `reader` adds what the file binds.
 """
@@ -8,14 +7,14 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 from typing import ClassVar
 
 from shrinker.check.declarations import dispatch_of
 from shrinker.check.symbols import ModuleSymbols
 from shrinker.syntax.bindings import Binding
-from shrinker.syntax.names import dotted, first_name, last_name
+from shrinker.syntax.names import first_name, last_name
 from shrinker.syntax.scopes import Scope
 from shrinker.syntax.walk import children
 from shrinker.values.upstream import PACKAGE, module_name
@@ -178,44 +177,11 @@ def is_name(node: ast.expr, name: str) -> bool:
 
 
 def look_up(scope: Scope, name: str) -> set[str] | None:
-    """Modules that `name`, read in `scope`, may be; `None` when it may be anything else too."""
+    """Dotted names that imports let `name`, read in `scope`, be; `None` when it may be anything else too, but for ``name = None``."""
     owner = scope.owner(name)
-    found = [_imported(each) for each in (owner.values(name) if owner is not None else None) or ()]
+    bindings = (owner.values(name) if owner is not None else None) or ()
+    found = [_imported(each) for each in bindings if not is_none(each.value)]
     return {each for each in found if each} if found and all(found) else None
-
-
-def stands_for(scope: Scope, name: str, busy: frozenset[tuple[Scope, str]] = frozenset()) -> set[str] | None:
-    """Dotted names that `name`, read in `scope`, may stand for, none where nothing binds it; `None` when it may be anything.
-
-    Args:
-        scope: where it is read.
-        name: a plain name.
-        busy: names that are asked for already: what goes round (``node = last.next`` and ``last = node``) may be anything.
-    """
-    owner = scope.owner(name)
-    if owner is None:
-        return set()
-    bindings = owner.values(name)
-    return None if bindings is None or (owner, name) in busy else _all(bindings, owner, busy | {(owner, name)})
-
-
-def _all(bindings: Iterable[Binding], scope: Scope, busy: frozenset[tuple[Scope, str]]) -> set[str] | None:
-    found: set[str] = set()
-    for binding in bindings:
-        value = binding.value
-        if binding.kind == "value" and (is_none(value) or (isinstance(value, ast.Name) and (scope, value.id) in busy)):
-            # Nothing new: ``name = None``, ``name = name``.
-            continue
-        targets: set[str] | None = None
-        if (module := _imported(binding)) is not None:
-            targets = {module}
-        elif binding.kind == "value" and value is not None and (whole := dotted(value)):
-            root, dot, rest = whole.partition(".")
-            targets = {f"{target}{dot}{rest}" for target in stands_for(scope, root, busy) or ()}
-        if not targets:
-            return None
-        found |= targets
-    return found
 
 
 def is_none(value: ast.expr | None) -> bool:

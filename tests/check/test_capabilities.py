@@ -71,6 +71,10 @@ EXPLAINED = {
     "a literal": ("def f(x):\n    x.go(flag=x.on_tpu)\n", "def f(x):\n    x.go(flag=False)\n"),
     "a row": ('T = {"a": A, "tpu": B}\n', 'T = {"a": A}\n'),
     "an item": ('T = ["a", "x-tpu"]\n', 'T = ["a"]\n'),
+    "all items of several but one": (
+        "def f(x):\n    if isinstance(x, (A, Tpu)):\n        x.go()\n",
+        "def f(x):\n    if isinstance(x, (A,)):\n        x.go()\n",
+    ),
     "a word between others": ('T = ["a", "north wind"]\n', 'T = ["a"]\n'),
     "a suite that speaks of nothing else": (
         "def f(x):\n    if x.a:\n        from b import TpuBackend\n        x.add(TpuBackend)\n    x.go()\n",
@@ -175,6 +179,11 @@ UNEXPLAINED = {
         "def f(x):\n    return x.slow()\n",
         "f: what runs unless `is_tpu()`",
     ),
+    "the wrong arm, behind its chain of tests": (
+        "def f(x):\n    if x.a:\n        x.go()\n    elif is_tpu():\n        x.slow()\n    else:\n        x.one()\n",
+        "def f(x):\n    if x.a:\n        x.go()\n    x.slow()\n",
+        "f: out of its place stands `x.slow()`",
+    ),
     "what holds, the other way round": (
         "def f(x):\n    if x.is_fast:\n        return x.one()\n    return x.two()\n",
         "def f(x):\n    return x.two()\n",
@@ -276,6 +285,35 @@ def test_no_finding(judge: Judge, name: str) -> None:
 def test_a_loss_that_no_word_explains(judge: Judge, name: str) -> None:
     *trees, message = UNEXPLAINED[name]
     assert judge(*trees) == [message]
+
+
+DECIDED = [
+    "is_tpu()",
+    "not is_fast()",
+    "is_tpu() and os.path",
+    "_is_tpu",
+    "not _is_fast",
+    "_either and _is_tpu",
+    "device == 'tpu'",
+    "self.device in ('tpu', 'tpu2')",
+    "family != 'fast' and family == 'other'",
+    "platform.is_tpu",
+    "platform.is_tpu()",
+    "not platform.is_fast_device()",
+    "torch.version.tpu",
+    "os.getenv('USE_TPU')",
+    "get_bool_env_var('USE_TPU')",
+    "envs.USE_TPU.get()",
+    "name := os.getenv('USE_TPU')",
+]
+ARMS = "def f(self):\n    if {}:\n        return on_tpu(self)\n    else:\n        return on_gpu(self)\n"
+
+
+@pytest.mark.parametrize("test", DECIDED)
+def test_of_a_decided_test_the_arm_that_never_runs_may_not_stand_and_the_other_may(judge: Judge, test: str) -> None:
+    assert judge(ARMS.format(test), "def f(self):\n    return on_gpu(self)\n") == []
+    (message,) = judge(ARMS.format(test), "def f(self):\n    return on_tpu(self)\n")
+    assert message.startswith("f: what runs unless")
 
 
 CACHE = "class Store:\n    def put(self):\n        pass\n"

@@ -180,14 +180,9 @@ MODULES = {
     "where there is one": "try:\n    from sglang import _ops as ops\nexcept ImportError:\n    ops = None\nops.lost(1)\n",
     "within a function": "def f():\n    from . import _ops as ops\n    return ops.lost\n",
     "for all functions": "ops = None\ndef f():\n    global ops\n    from sglang import _ops as ops\ndef g():\n    ops.lost(1)\n",
-    "handed on": "from sglang.native import ops\nops.lost(1)\n",
-    "handed on by a star": "from sglang.native import *\nops.lost(1)\n",
-    "below a module": "from sglang import native\nnative.ops.lost(1)\n",
-    "assigned": "from sglang import _ops\nours = _ops\nagain: object = ours\nagain.lost(1)\n",
-    "assigned from below a module": "from sglang import native\ndef f():\n    ours = native.ops\n    ours.lost(1)\n",
 }
-"""A look-up on a module of the tree, however it is named."""
-NATIVE = {"_ops": OPS, "_more": OPS, "native": "from sglang import _ops as ops\n"}
+"""A look-up on a module of the tree, however it is imported."""
+NATIVE = {"_ops": OPS, "_more": OPS}
 OBJECTS = {
     "an object of a module": "from sglang.held import pool\npool.lost()\n",
     "a module or an object": "import x\nif x.y:\n    from sglang import _ops as ops\nelse:\n    from sglang.held import pool as ops\nops.lost(1)\n",
@@ -196,9 +191,6 @@ OBJECTS = {
     "assigned again": "from sglang import _ops\nours = _ops\ndef f(x):\n    ours = _ops\n    for ours in x:\n        ours.lost(1)\n",
     "what a module makes": "from sglang import _ops as ops\nops.make().lost(1)\n",
     "handed on by a star": "from sglang.held import *\npool.lost(1)\n",
-    "round and round": "from sglang.held import pool\nlast = pool\npool = last.next\nlast = pool\npool.lost(1)\n",
-    "assigned from what is assigned below": "from sglang.held import pool\ndef f():\n    ours = later\n    ours.lost(1)\nlater = pool\n",
-    "below itself": "from sglang.held import pool\npool = pool.next\npool.lost(1)\n",
 }
 """A look-up on what may be an object of the class."""
 HELD = {"held": "from sglang.pool import Pool\npool = Pool()\n"}

@@ -18,8 +18,8 @@ from shrinker.check.tokens import is_subsequence
 from shrinker.syntax.walk import Definition
 
 _TOKEN = re.compile(r"\w+|[^\w\s]")
-_WRITTEN = frozenset({"None", "False", "True", "pass"})
-"""Tokens that may stand in the place of others."""
+_WRITTEN = frozenset({"None", "False", "True", "pass", ","})
+"""Tokens that may stand in the place of others, or are written where nothing is left but one element."""
 Pairs = dict[int, ast.stmt]
 """By the identity of a statement of upstream, its partner."""
 

@@ -62,14 +62,15 @@ def _losses(trees: Trees, vocabulary: Vocabulary) -> Iterator[tuple[str, Loss]]:
     # By the bytes that are there, not by what the manifest says of them.
     changed = (path for path in trees.changed if path not in OWN_FILES)
     contents = {path: f"{trees.hashes[path]} {trees.source.by_path[path].sha256}" for path in changed}
-    root, layer = trees.source.root, trees.cache.layer("capabilities", vocabulary.digest)
-    found = map_cached(partial(_of_file, root, trees.out, vocabulary), layer, contents, root, jobs=trees.jobs)
+    replaced = frozenset(after for _, after in trees.manifest.defaults)
+    root, layer = trees.source.root, trees.cache.layer("capabilities", vocabulary.digest, *sorted(replaced))
+    found = map_cached(partial(_of_file, root, trees.out, vocabulary, replaced), layer, contents, root, jobs=trees.jobs)
     return ((path, loss) for path, some in found.items() for loss in some)
 
 
-def _of_file(root: Path, out: Path, vocabulary: Vocabulary, path: str) -> list[Loss]:
+def _of_file(root: Path, out: Path, vocabulary: Vocabulary, replaced: frozenset[str], path: str) -> list[Loss]:
     ours, theirs = (parsed((base / path).read_bytes(), path) for base in (root, out))
-    return losses(ours, theirs, vocabulary) if ours is not None and theirs is not None else []
+    return losses(ours, theirs, vocabulary, replaced) if ours is not None and theirs is not None else []
 
 
 def lost_capabilities(trees: Trees, seen: Seen) -> None:

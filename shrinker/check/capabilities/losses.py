@@ -38,7 +38,9 @@ class Loss:
     """What is gone, in words."""
 
 
-def losses(ours: ast.Module, theirs: ast.Module, vocabulary: Vocabulary) -> list[Loss]:
+def losses(
+    ours: ast.Module, theirs: ast.Module, vocabulary: Vocabulary, replaced: frozenset[str] = frozenset()
+) -> list[Loss]:
     """Of a whole file.
 
     Args:
@@ -46,6 +48,7 @@ def losses(ours: ast.Module, theirs: ast.Module, vocabulary: Vocabulary) -> list
         theirs: the generated one.
         vocabulary: says which tests may have which value. Where a file may be read in several ways, the one with fewest losses that it
             does not explain counts.
+        replaced: texts that rules put in the place of upstream's.
     """
     before: dict[str, list[list[ast.stmt]]] = defaultdict(list)
     for name, body in scopes(ours.body):
@@ -58,7 +61,8 @@ def losses(ours: ast.Module, theirs: ast.Module, vocabulary: Vocabulary) -> list
     found: list[Loss] = []
     for name, body in scopes(theirs.body):
         if name in before:
-            found += _Scope(vocabulary, aligner, read, ours, name, closest(aligner, body, before[name]), body).losses()
+            near = closest(aligner, body, before[name])
+            found += _Scope(vocabulary, aligner, read, replaced, ours, name, near, body).losses()
     return found
 
 
@@ -68,6 +72,7 @@ class _Scope:
         vocabulary: Vocabulary,
         aligner: Aligner,
         read: frozenset[str],
+        replaced: frozenset[str],
         upstream: ast.Module,
         name: str,
         ours: list[ast.stmt],
@@ -76,6 +81,7 @@ class _Scope:
         self._words = vocabulary
         self._aligner = aligner
         self._read = read
+        self._replaced = replaced
         self._upstream = upstream
         # A name of the module that is read and not bound is found by itself, a local one may be bound in another branch.
         self._read_here = frozenset(chain.from_iterable(map(_read, theirs))) if name else frozenset[str]()
@@ -93,7 +99,17 @@ class _Scope:
         self._aligner.align(self._ours, self._theirs, self._pairs)
         self._errors(self._theirs, self._ours)
         self._walk(self._ours)
+        self._moved()
         return self._found
+
+    def _moved(self) -> None:
+        """Statements of upstream that stand in the generated file where they were not: an arm behind its chain of tests, say."""
+        partners = {id(node) for node in self._pairs.values()}
+        heads = {self._aligner.head(node) for node in below(self._ours)}
+        for node in below(self._theirs):
+            stands = id(node) not in partners and self._aligner.head(node) in heads
+            if stands and not isinstance(node, ast.Pass) and self._replaced.isdisjoint(words(node)):
+                self._lose(node, None, "out of its place stands", ast.unparse(node))
 
     def _stands(self, body: Sequence[ast.stmt]) -> bool:
         return any(id(node) in self._pairs for node in below(body))
