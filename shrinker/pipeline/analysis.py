@@ -141,7 +141,7 @@ class _Steps:
         with self._timed("distributions"):
             distributions = decide_distributions(tree, rules, graph, folded, written)
         with self._timed("symbols"):
-            found = found_symbols(searched, tree, written, root_costs(rules), environment.outlines)
+            found = found_symbols(searched, tree, graph, written, root_costs(rules), environment.outlines)
         graph = with_uncertain(graph, distributions)
         refinements = dict(engine.refinements)
         return Analysis(graph, folded, rescued, written, distributions, found, refinements, cuts), self._kept
