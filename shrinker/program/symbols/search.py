@@ -188,7 +188,7 @@ class Search(Liveness):
             for value in ordered(self.types.follow(key[0], owner, path, key[1]).values):
                 if value.kind == "module":
                     self._all_of(value.module, reason, private)
-                elif value.kind in ("class", "subclass", "object", "rest"):
+                elif value.kind in ("class", "subclass", "object"):
                     for each in self.types.hierarchy.family(value.key):
                         for name, numbers in self.program.modules[each[0]].members.get(each[1], {}).items():
                             for number in numbers if _is_meant(name, private) else ():
