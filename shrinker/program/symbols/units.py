@@ -77,16 +77,16 @@ class Units:
             return self._at(path, int(line))
         # What a class in a class defines stays or goes with the unit around it.
         inner = {name: self.named(unit) for name, unit in self._data["inner"].items()}
-        for known in (self._named, inner):
-            if query in known:
-                return known[query]
-            ending = {name: numbers for name, numbers in known.items() if name.endswith(f".{query}")}
-            found = {name: ns for name, ns in ending.items() if any(self.units[n].kind != "import" for n in ns)}
+        if query in self._named or query in inner:
+            return self.named(query) or inner[query]
+        own = {unit.name: self.named(unit.name) for unit in self.units if unit.kind != "import"}
+        for known in (own, inner):
+            found = sorted(name for name in known if name.endswith(f".{query}"))
             if len(found) > 1:
-                some = ", ".join(sorted(found)[:_SHOWN]) + (" …" if len(found) > _SHOWN else "")
+                some = ", ".join(found[:_SHOWN]) + (" …" if len(found) > _SHOWN else "")
                 raise InputError(f"{len(found)} symbols are named {query!r}: {some}", "give the module, too")
-            for numbers in found.values():
-                return [n for n in numbers if self.units[n].kind != "import"]
+            if found:
+                return [n for n in known[found[0]] if self.units[n].kind != "import"]
         return []
 
     def named(self, name: str) -> list[int]:
