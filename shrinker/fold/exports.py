@@ -7,19 +7,12 @@ from collections.abc import Iterable, Iterator
 
 from shrinker.fold.context import Context
 from shrinker.fold.harvest import exported
-from shrinker.syntax.ranges import span
-from shrinker.values.edits import Span
 
 
 def is_export(node: ast.stmt) -> bool:
     """True for an assignment to ``__all__``, augmented ones included."""
     target = node.targets[0] if isinstance(node, ast.Assign) else getattr(node, "target", None)
     return isinstance(target, ast.Name) and target.id == "__all__"
-
-
-def entries(tree: ast.Module) -> tuple[tuple[str, Span], ...]:
-    """Names in ``__all__`` whose entry can be deleted, with its place."""
-    return tuple((name, span(item)) for name, item, _ in _items(tree))
 
 
 def _items(tree: ast.Module) -> Iterator[tuple[str, ast.Constant, ast.List | ast.Tuple]]:
@@ -34,7 +27,7 @@ def _items(tree: ast.Module) -> Iterator[tuple[str, ast.Constant, ast.List | ast
 
 def fixed_entries(tree: ast.Module) -> set[str]:
     """Names in ``__all__`` whose entry cannot be deleted."""
-    return exported(tree).difference(name for name, _ in entries(tree))
+    return exported(tree).difference(name for name, _, _ in _items(tree))
 
 
 def drop_entries(tree: ast.Module, context: Context, gone: Iterable[str]) -> None:

@@ -33,7 +33,7 @@ from shrinker.values.graph import Graph
 from shrinker.values.native import Cut
 from shrinker.values.refinement import Refinement
 from shrinker.values.symbols import EMPTY_SYMBOLS
-from shrinker.values.upstream import UpstreamTree, modules_of
+from shrinker.values.upstream import UpstreamTree
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +141,7 @@ class _Steps:
         with self._timed("distributions"):
             distributions = decide_distributions(tree, rules, graph, folded, written)
         with self._timed("symbols"):
-            found = found_symbols(searched, tree, written, root_costs(rules), environment.outlines)
+            found = found_symbols(searched, tree, graph, written, root_costs(rules), environment.outlines)
         graph = with_uncertain(graph, distributions)
         refinements = dict(engine.refinements)
         return Analysis(graph, folded, rescued, written, distributions, found, refinements, cuts), self._kept
@@ -169,7 +169,6 @@ class _Steps:
     ) -> tuple[Graph, dict[str, FoldedModule], Searched]:
         """Drop what nothing reachable names, and the files that only it named; and what follows from that, until nothing does."""
         stay = frozenset(units[path].module for path in self._unwritable if path in units)
-        modules = modules_of(self._tree.by_path)
         before, dead, pinned = dict(engine.refinements), dict[str, frozenset[Span]](), frozenset[Placed]()
         while True:
             found = search_symbols(self._tree, self._rules, whole, units, stay, pinned)
@@ -179,7 +178,7 @@ class _Steps:
                 units |= {module.path: module for module in engine.restore(before)}
                 dead = {}
                 continue
-            dead = dead_spans(found, modules)
+            dead = dead_spans(found)
             engine.drop(dead)
             # All at once: the waves of the search would keep one process waiting for the other.
             engine.fold(sorted(path for path in dead if units[path].module in found.loaded))

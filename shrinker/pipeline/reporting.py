@@ -39,7 +39,7 @@ def reports_before_evidence(
     Raises:
         InputError: the folder cannot be written.
     """
-    write_symbols(folder, analysis.symbols, analysis.graph, analysis.written)
+    write_symbols(folder, analysis.symbols)
     made = Made(
         tree,
         rules,

@@ -46,7 +46,7 @@ class SavedRun:
 
     def names(self) -> Iterator[str]:
         """Names of everything of which the run knows."""
-        yield from (name for _, _, name, _ in self.symbols.units()) if self.symbols is not None else ()
+        yield from (unit.name for unit in self.symbols.units) if self.symbols is not None else ()
         yield from self.files.names()
         yield from self.data.get("whys", ())
         yield from (f"{module}.{row[0]}" for module, rows in self.data["defines"].items() for row in rows)
@@ -72,9 +72,10 @@ def ask(run: SavedRun, query: str, *, every: bool = False) -> list[Chain | Remov
         return [*chains, *removed]
     symbols = run.symbols
     found, decided = symbols.find(query), files.decided(query)
-    dropped = [symbols.explain_removed(n) for n in found if not symbols.is_live(n)] or symbols.gone(query) or decided
+    dropped = [symbols.explain_removed(n) for n in found if not symbols.units[n].live]
+    dropped = dropped or symbols.gone(query) or decided
     # Of a line that went something around it may stay.
-    live = [] if decided else [n for n in found if symbols.is_live(n)]
+    live = [] if decided else [n for n in found if symbols.units[n].live]
     if not (found or dropped):
         files.refuse_line(query)
         # A statement may define a name that it does not bear.

@@ -10,13 +10,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from shrinker.program.symbols.why import Symbols
+from shrinker.program.symbols.costs import cost_of
+from shrinker.program.symbols.why import Link, Symbols
+from shrinker.program.ways import Ways
 from shrinker.ruleset.match import any_module_matches
 from shrinker.ruleset.models import Reach, Remove
 from shrinker.syntax.walk import Function, definitions, statements, walk
 from shrinker.values.answers import Step
 from shrinker.values.errors import InputError
 from shrinker.values.upstream import module_name
+
+_MODULE = 10
+"""What an edge to a module that is loaded counts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,16 +64,40 @@ def reached(out: Path, symbols: Symbols, rules: Iterable[Reach]) -> list[Reached
     places = _places(out, frozenset(name for rule in wanted for name in rule.names))
     found: list[Reached] = []
     for rule in wanted:
-        starts = [number for number in symbols.find(rule.start) if symbols.is_live(number)]
+        starts = [number for number in symbols.find(rule.start) if symbols.units[number].live]
         if not starts:
             raise InputError(f"{rule.start} is not in the generated tree", f"mend `start` of rule {rule.id}")
-        ways = symbols.from_here(starts)
+        ways = _ways(symbols, starts)
         for name in rule.names:
-            units = sorted({n for place in places.get(name, ()) for n in symbols.named(*place) if symbols.is_live(n)})
-            chains = [symbols.steps(ways.to(n)) for n in units if n in ways.costs]
+            units = sorted({n for place in places.get(name, ()) for n in symbols.named(place) if symbols.units[n].live})
+            chains = [tuple(ways.to(n)) for n in units if n in ways.costs]
             best = min(chains, key=lambda chain: (len(chain), [step.dst for step in chain]), default=())
             found.append(Reached(rule.id, name, len(units), best))
     return found
+
+
+def _ways(symbols: Symbols, starts: Iterable[int]) -> Ways[int, Step]:
+    """The cheapest ways from some units to each node that they reach; with a class its live members are reached."""
+    leaving: dict[int, list[Link]] = {}
+    for edge in symbols.live_edges:
+        leaving.setdefault(edge[0], []).append(edge)
+    members: dict[int, list[tuple[int, int, Step]]] = {}
+    for number, unit in enumerate(symbols.units):
+        if unit.kind == "member" and unit.live:
+            ends = symbols.node(unit.owner), symbols.node(number)
+            step = Step(*ends, "member", symbols.path(number), unit.line)
+            members.setdefault(unit.owner, []).append((number, 1, step))
+
+    def out(node: int) -> Iterator[tuple[int, int, Step]]:
+        yield from members.get(node, ())
+        edges = leaving.get(node, ())
+        for edge in edges:
+            step = symbols.step(edge)
+            # What a module does when it is loaded explains less than what names it.
+            loads = _MODULE if step.dst.startswith("module:") else 0
+            yield edge[1], loads or cost_of(step.kind, step.src, len(edges)), step
+
+    return Ways(dict.fromkeys(starts, 0), out)
 
 
 def taken(data: Mapping[str, Any], rules: Iterable[Remove]) -> list[Taken]:
@@ -102,9 +131,9 @@ def rescued(data: Mapping[str, Any]) -> dict[str, str]:
     return {path: reason for path, line, reason in data["uncertain"] if not line and " would remove it, but " in reason}
 
 
-def _places(out: Path, names: frozenset[str]) -> dict[str, set[tuple[str, str]]]:
-    """Module and qualified definition (or imported name) of all places that define, import or read each name."""
-    found: dict[str, set[tuple[str, str]]] = {}
+def _places(out: Path, names: frozenset[str]) -> dict[str, set[str]]:
+    """Dotted definition (or imported name) of all places that define, import or read each name."""
+    found: dict[str, set[str]] = {}
     word = re.compile(r"\b(?:" + "|".join(sorted(map(re.escape, names))) + r")\b")
     for path in sorted((out / "python").rglob("*.py")):
         module = module_name(path.relative_to(out).as_posix())
@@ -112,7 +141,7 @@ def _places(out: Path, names: frozenset[str]) -> dict[str, set[tuple[str, str]]]
         if module is None or word.search(text) is None:
             continue
         for name, where in _named(ast.parse(text), names):
-            found.setdefault(name, set()).add((module, where))
+            found.setdefault(name, set()).add(f"{module}.{where}")
     return found
 
 

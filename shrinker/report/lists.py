@@ -111,15 +111,14 @@ def questionable_list(folder: Path) -> str:
 
 
 def _named(symbols: Mapping[str, Any]) -> Iterator[Row]:
-    for number, (module, kind, name, first, last, _, live) in enumerate(symbols["units"]):
-        edge = symbols["best"][3 * number + 1] if live else -1
-        if edge >= 0 and symbols["kinds"][edge] == _NAMED and kind in _DEFINITIONS:
-            yield f"{symbols['modules'][module][0]}.{name}", last - first + 1, "by name only"
+    for (_, kind, name, first, last, _, live), edge in zip(symbols["units"], symbols["best"], strict=False):
+        if live and edge and symbols["kinds"][edge[1]] == _NAMED and kind in _DEFINITIONS:
+            yield name, last - first + 1, "by name only"
 
 
 def _rules(symbols: Mapping[str, Any], rules: Mapping[str, Any]) -> Iterator[Row]:
-    others, best = symbols.get("others", ()), symbols.get("best", ())
-    used = {others[source - len(symbols["units"])] for source in best[::3] if source >= len(symbols["units"])}
+    size, others = len(symbols["units"]), symbols["others"]
+    used = {others[edge[0] - size] for edge in symbols["best"] if edge and edge[0] >= size}
     for rule in rules["idle"]:
         yield rule, 0, f"a [[{rules['rules'][rule][0]}]] rule that did nothing in this tree"
     for rule, (kind, _) in rules["rules"].items():

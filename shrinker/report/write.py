@@ -12,7 +12,7 @@ from typing import Any
 from shrinker.cache import Cache
 from shrinker.program.saved import graph_data
 from shrinker.program.symbols.costs import root_costs
-from shrinker.program.symbols.saved import SymbolData, symbol_data
+from shrinker.program.symbols.saved import SymbolData
 from shrinker.program.written import Written
 from shrinker.report.api import (
     ApiPage,
@@ -142,22 +142,19 @@ def begin_reports(folder: Path, made: Made) -> Begun:
     return Begun(folder, build_summary(manifest, graph, folded, files), made.cache)
 
 
-def write_symbols(folder: Path, symbols: SymbolData, graph: Graph, written: Written) -> None:
+def write_symbols(folder: Path, symbols: SymbolData) -> None:
     """Write what was found of symbols.
 
     Args:
         folder: that of `begin_reports`.
         symbols: what the search found.
-        graph: of the files that stay.
-        written: imports of all of upstream.
 
     Raises:
         InputError: the folder cannot be written.
     """
-    found, edges = symbol_data(symbols, graph, written)
     texts = {
-        "symbols.json": json.dumps(found, separators=(",", ":"), sort_keys=True) + "\n",
-        "symbol_edges.json": json.dumps(edges, separators=(",", ":")) + "\n",
+        "symbols.json": json.dumps(symbols.data, separators=(",", ":"), sort_keys=True) + "\n",
+        "symbol_edges.json": json.dumps(symbols.edges, separators=(",", ":")) + "\n",
     }
     write_files(folder, texts)
 

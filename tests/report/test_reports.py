@@ -13,7 +13,7 @@ from shrinker.emit.writer import count_lines
 from shrinker.program.build import build_graph
 from shrinker.program.distributions import decide_distributions
 from shrinker.program.saved import load_graph
-from shrinker.program.symbols.saved import FORMAT
+from shrinker.program.symbols.why import FORMAT
 from shrinker.program.written import written_imports
 from shrinker.report.chains import removed_importers
 from shrinker.report.summary import area, language, summary_table
@@ -85,7 +85,9 @@ def run(
     cuts = {"docs/x.md": (Cut(2, 4, "definition f"),)}
     made = Made(tree, RULES, graph, folded, manifest, written, distributions, cuts=cuts, entries=ENTRIES)
     begun = begin_reports(out, made)
-    (out / "symbols.json").write_text(json.dumps({"format": FORMAT, "units": [], "kinds": []}))
+    (out / "symbols.json").write_text(
+        json.dumps({"format": FORMAT, "units": [], "others": [], "kinds": [], "best": []})
+    )
     (out / "symbol_edges.json").write_text("[]")
     summary = finish_reports(begun, EVIDENCE, {"fold": seconds}, 1024, folder)
     return summary, tree, graph, folded

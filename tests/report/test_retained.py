@@ -74,13 +74,16 @@ def test_a_member_is_reached_with_its_class_only() -> None:
 
 
 def test_by_name_alone_and_rules_without_use_are_questionable() -> None:
-    units = [[0, "function", "f", 1, 9, -1, 1], [0, "class", "C", 11, 12, -1, 1], [0, "member", "C.m", 12, 12, 1, 0]]
+    units = [
+        [0, "function", "sglang.a.f", 1, 9, -1, True],
+        [0, "class", "sglang.a.C", 11, 12, -1, True],
+        [0, "member", "sglang.a.C.m", 12, 12, 1, False],
+    ]
     symbols = {
         "units": units,
-        "modules": [["sglang.a", "python/sglang/a.py"]],
         "others": ["name:f", "root:used", "root:wide"],
         "kinds": ["by name", "root"],
-        "best": [3, 0, 1, 4, 1, 0, -1, -1, 0, 1, 0, 0, -1, -1, 0, -1, -1, 0],
+        "best": [[3, 0, 1], [4, 1, 0], [], [1, 0, 0], [], []],
     }
     rules = {
         "rules": {"used": ["root", ""], "twice": ["api", ""], "idle": ["fact", ""], "wide": ["remove", ""]},

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from shrinker.program.reach import IMPORT_KINDS
@@ -81,19 +81,24 @@ def _searched(rules: Ruleset, folded: Mapping[str, FoldedModule], outside: Outsi
     return search
 
 
-def dead_spans(search: Search, modules: Collection[str]) -> dict[str, frozenset[Span]]:
-    """What nothing names, by path of its module: statements, imported names, entries of ``__all__``.
+def dead_spans(search: Search) -> dict[str, frozenset[Span]]:
+    """Statements and imported names of loaded modules that nothing live can name, by path; of a dead class or block only itself.
 
     Args:
         search: after it ran.
-        modules: all modules of upstream, by dotted name.
     """
-    units, entries = _dead_units(search), _dead_entries(search, modules)
-    found: dict[str, frozenset[Span]] = {}
-    for name in dict.fromkeys((*units, *entries)):
-        module = search.program.modules[name]
-        found[module.path] = frozenset((*(module.units[n].span for n in units.get(name, ())), *entries.get(name, ())))
-    return found
+    out: dict[str, frozenset[Span]] = {}
+    for name, module in search.program.modules.items():
+        found = frozenset(
+            unit.span
+            for number, unit in enumerate(module.units if name in search.loaded else ())
+            if (name, number) not in search.live
+            and (unit.parent < 0 or (name, unit.parent) in search.live)
+            and (unit.names or unit.kind in ("if", "main"))
+        )
+        if found:
+            out[module.path] = found
+    return out
 
 
 def live_again(search: Search, dead: Mapping[str, frozenset[Span]]) -> frozenset[Placed]:
@@ -105,47 +110,6 @@ def live_again(search: Search, dead: Mapping[str, frozenset[Span]]) -> frozenset
     """
     live = ((search.program.modules[key[0]].path, search.program.unit(key).span) for key in search.live)
     return frozenset((path, span) for path, span in live if span in dead.get(path, ()))
-
-
-def _dead_units(search: Search) -> dict[str, list[int]]:
-    """Symbols of loaded modules that nothing live can name, by module; of a dead class or block only itself."""
-    out: dict[str, list[int]] = {}
-    for name, module in search.program.modules.items():
-        if name not in search.loaded:
-            continue
-        found = [
-            number
-            for number, unit in enumerate(module.units)
-            if (name, number) not in search.live
-            and (unit.parent < 0 or (name, unit.parent) in search.live)
-            and (unit.names or unit.kind in ("if", "main"))
-        ]
-        if found:
-            out[name] = found
-    return out
-
-
-def _dead_entries(search: Search, modules: Collection[str]) -> dict[str, list[Span]]:
-    """Entries of ``__all__`` that are submodules which nothing loads, by module: a star import would look for them.
-
-    Args:
-        search: after it ran.
-        modules: all modules of upstream, by dotted name.
-    """
-    out: dict[str, list[Span]] = {}
-    for name, module in search.program.modules.items():
-        if name not in search.loaded or name in search.outside.stay or "__getattr__" in module.symbols:
-            continue
-        found = [
-            span
-            for entry, span in module.entries
-            if f"{name}.{entry}" in modules
-            and f"{name}.{entry}" not in search.loaded
-            and not search.program.bound(name, entry)
-        ]
-        if found:
-            out[name] = found
-    return out
 
 
 def _outside(

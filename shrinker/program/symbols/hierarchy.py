@@ -7,9 +7,6 @@ from collections.abc import Callable
 from shrinker.program.symbols.lookups import Found
 from shrinker.program.symbols.program import Key, Program
 
-BARE = frozenset({"ABC", "object", "Generic", "Protocol"})
-"""Bases outside the tree that give a class nothing."""
-
 
 class Hierarchy:
     """Bases and families of classes."""
@@ -94,21 +91,9 @@ class Hierarchy:
             self._families[key] = tuple(k for k in dict.fromkeys(found) if k[1] >= 0)
         return self._families[key]
 
-    def rest(self, key: Key) -> tuple[Key, ...]:
-        """Where `super()` in the class may find something."""
-        below = {key, *self.below(key)}
-        return tuple(k for k in self.family(key) if k not in below)
-
     def outsiders(self, key: Key) -> set[str]:
         """Bases outside the tree, of the class and of what it inherits from."""
         return set().union(*(self.outside.get(k, ()) for k in self.ancestors(key)))
-
-    def forwards(self, key: Key) -> bool:
-        """True when an object of the class may answer for names that no class of the tree shows."""
-        return any(
-            not {"__getattr__", "__getattribute__"}.isdisjoint(self._program.modules[k[0]].members.get(k[1], ()))
-            for k in self.family(key)
-        )
 
     def registers(self, key: Key) -> bool:
         """True when making the class may tell others of it: a metaclass, or a base that is told of its subclasses."""
@@ -122,7 +107,3 @@ class Hierarchy:
     def has_attribute(self, key: Key, name: str) -> bool:
         """True when the class, or one beside it in its family, gives an attribute of this name a value."""
         return any(name in self._attributes.get(k, ()) for k in self.family(key))
-
-    def has_more(self, key: Key) -> bool:
-        """True when a base outside the tree may give the class attributes that the tree does not show."""
-        return any(b.rpartition(".")[2] not in BARE for k in (key, *self.below(key)) for b in self.outsiders(k))

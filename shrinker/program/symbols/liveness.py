@@ -14,7 +14,6 @@ from shrinker.program.symbols.lookups import Found, Touch
 from shrinker.program.symbols.program import Key, Program
 from shrinker.program.symbols.reasons import Node, Outside, Protocols, Reason
 from shrinker.program.symbols.types import Types
-from shrinker.values.symbols import Symbol
 
 _LAST = chr(sys.maxunicode)
 """A letter after which no other comes."""
@@ -82,13 +81,16 @@ class Liveness:
                     self.keep((name, number), Reason(node, "import"))
             elif unit.kind == "class" and self._told(name, number):
                 self.keep((name, number), Reason(node, "subclass hook"))
-            elif unit.kind != "member" and (unit.runs or (unit.kind == "effect" and self._may_act(unit))):
+            elif unit.kind != "member" and (unit.runs or unit.kind == "effect"):
                 self.keep((name, number), Reason(node, "effect"))
         for key in self._heirs.get(name, ()):
             self.keep(key, Reason(node, "subclass hook"))
         for line, kind, target in self.outside.edges.get(name, ()):
             if line <= 1:
                 self._edge(target, Reason(node, kind))
+        for entry in sorted(module.exports.difference(module.symbols)):
+            # A star import looks for a submodule that `__all__` names.
+            self._load(f"{name}.{entry}", Reason(node, "import"))
         for word in ("__getattr__", "__dir__", *sorted(module.fixed)):
             for number in module.symbols.get(word, ()):
                 self.keep((name, number), Reason(node, "protocol"))
@@ -99,11 +101,6 @@ class Liveness:
         return self.types.hierarchy.registers(key) or any(
             self._protocols.get(base) is None for base in self.types.hierarchy.outsiders(key)
         )
-
-    def _may_act(self, unit: Symbol) -> bool:
-        """True for a statement that binds nothing, or imports something that does more than define."""
-        targets = [t for i in unit.imports for t in self.program.loads(*i[:2])]
-        return not unit.names or any(t in self.program.loud or self.program.is_foreign(t) for t in targets)
 
     # Marking
 

@@ -14,8 +14,8 @@ class Value(NamedTuple):
     """What an expression may be."""
 
     kind: str
-    """``module``, ``class``, ``subclass`` (the class or one below it), ``object`` (of the class or one below it), ``rest``
-    (what `super()` finds), ``outside`` (named, not of the tree) or ``anything``."""
+    """``module``, ``class``, ``subclass`` (the class or one below it), ``object`` (of the class or one below it),
+    ``outside`` (named, not of the tree) or ``anything``."""
     module: str = ""
     """Of a module or what is defined in it; the dotted name of something outside."""
     unit: int = -1

@@ -29,7 +29,6 @@ class Module:
         self.path = folded.path
         self.units = folded.units.units
         self.exports = folded.units.exports
-        self.entries = folded.units.entries
         self.fixed = folded.units.fixed
         self.symbols: dict[str, list[int]] = {}
         self.members: dict[int, dict[str, list[int]]] = {}

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from shrinker.program.symbols.liveness import Liveness, is_special
 from shrinker.program.symbols.lookups import ordered
 from shrinker.program.symbols.program import Key, Module, Program
-from shrinker.program.symbols.reasons import Reason
+from shrinker.program.symbols.reasons import Node, Reason
 from shrinker.program.symbols.types import Types
 from shrinker.ruleset.models import Api
 from shrinker.values.symbols import Symbol
@@ -48,6 +48,17 @@ class Search(Liveness):
         """Visit everything that became live."""
         while self._stack:
             self._visit(self._stack.pop())
+
+    def from_removed(self) -> dict[tuple[Node, Node], Reason]:
+        """What units name that are not live, for explanations: after this the search decides nothing any more."""
+        removed = dict.fromkeys((name, n) for name, m in self.program.modules.items() for n in range(len(m.units)))
+        for key in self.live:
+            del removed[key]
+        self.edges = {}
+        for key in removed:
+            self._visit(key)
+        # What follows from it is none of their names.
+        return {pair: reason for pair, reason in self.edges.items() if pair[0] in removed}
 
     def _public(self, module: Module, reason: Reason) -> None:
         """Names of a root module that people import: what it exports, with the methods of classes."""
@@ -177,7 +188,7 @@ class Search(Liveness):
             for value in ordered(self.types.follow(key[0], owner, path, key[1]).values):
                 if value.kind == "module":
                     self._all_of(value.module, reason, private)
-                elif value.kind in ("class", "subclass", "object", "rest"):
+                elif value.kind in ("class", "subclass", "object"):
                     for each in self.types.hierarchy.family(value.key):
                         for name, numbers in self.program.modules[each[0]].members.get(each[1], {}).items():
                             for number in numbers if _is_meant(name, private) else ():

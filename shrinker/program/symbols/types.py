@@ -155,7 +155,7 @@ class Types:
         if name[0] == "#":
             return self.imported(*self.program.unit((module, unit)).imports[int(name[1:])][:2])
         if name[0] == "@":
-            kind = {"@self": "object", "@cls": "subclass", "@super": "rest"}[name]
+            kind = {"@self": "object", "@cls": "subclass", "@super": "object"}[name]
             return Found(frozenset({Value(kind, module, owner)}), frozenset())
         bound = self.program.bound(module, name)
         if not bound:
@@ -192,7 +192,7 @@ class Types:
                 return Found(frozenset({Value("outside", f"{value.module}.{name}")}), frozenset())
             case "module":
                 return self._in_module(value.module, name)
-            case "class" | "subclass" | "object" | "rest":
+            case "class" | "subclass" | "object":
                 return self._in_class(value, name)
         return Found(UNKNOWN, frozenset({Touch("name", "", name=name)}))
 
@@ -205,22 +205,18 @@ class Types:
 
     def _in_class(self, value: Value, name: str) -> Found:
         key = value.key
-        if name == "__class__":
-            return Found(frozenset({Value("subclass", *key)}), frozenset())
         if name == "__subclasses__":
             return Found(UNKNOWN, frozenset({Touch("heirs", *key)}))
         hierarchy = self.hierarchy
-        search = {"class": hierarchy.ancestors, "rest": hierarchy.rest}.get(value.kind, hierarchy.family)
         touches: set[Touch] = set()
-        for each in search(key):
+        for each in hierarchy.ancestors(key) if value.kind == "class" else hierarchy.family(key):
             module = self.program.modules[each[0]]
             for number in module.members.get(each[1], {}).get(name, ()):
-                bound = value.kind in ("object", "rest") or not module.units[number].flags.isdisjoint(_BOUND)
+                bound = value.kind == "object" or not module.units[number].flags.isdisjoint(_BOUND)
                 touches.add(Touch("member" if bound else "borrowed", each[0], number))
         if not touches and not hierarchy.has_attribute(key, name):
-            inherited = value.kind == "rest" or hierarchy.has_more(key)
-            if hierarchy.forwards(key) or not inherited:
-                touches.add(Touch("name", "", name=name))
+            # It forwards, inherits from outside the tree, or somebody sets it.
+            touches.add(Touch("name", "", name=name))
         return Found(UNKNOWN, frozenset(touches))
 
 

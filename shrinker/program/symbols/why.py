@@ -1,33 +1,31 @@
-"""`why` and `why-not` for definitions, members, statements and imported names.
+"""A saved search of symbols, asked: the chains to what is kept, and what named the rest.
 
 Only the standard library is imported here: an answer takes less time than loading a graph library would.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from shrinker.program.cuts import Cuts
 from shrinker.program.saved import load_report
-from shrinker.program.symbols.costs import cost_of
-from shrinker.program.symbols.table import Table
+from shrinker.program.symbols.units import DEFINITIONS, Units
 from shrinker.program.ways import Ways
 from shrinker.values.answers import Chain, Removed, Site, Step
 from shrinker.values.graph import UNREACHABLE
 
-FORMAT = 3
+FORMAT = 4
 EDGES = "symbol_edges.json"
 """Beside the saved search."""
-_DEFINITIONS = frozenset({"function", "class", "member", "assign"})
-"""Kinds of units that people have names for."""
 _MOST = 12
 """How many places that named a removed symbol are shown."""
 _GONE = "itself removed (unreachable)"
-_MODULE = 10
-"""What an edge to a module that is loaded counts in a chain from a definition."""
+Link = Sequence[int]
+"""Source, target, kind and line of an edge."""
 
 
 def load_symbols(path: Path) -> Symbols | None:
@@ -41,8 +39,44 @@ def load_symbols(path: Path) -> Symbols | None:
     return Symbols(load_report(path, FORMAT), lambda: load_report(path.with_name(EDGES)))
 
 
-class Symbols(Table):
+class Symbols(Units):
     """A saved search, asked why."""
+
+    def __init__(self, data: dict[str, Any], edges: Callable[[], list[list[int]]]) -> None:
+        """
+        Args:
+            data: what `found_symbols` made.
+            edges: reads all edges, which only some answers need.
+        """
+        super().__init__(data)
+        self._read = edges
+
+    # Edges
+
+    @cached_property
+    def _first(self) -> dict[int, Link]:
+        """The last edge of the best chain from a root to each node."""
+        return {n: (row[0], n, *row[1:]) for n, row in enumerate(self._data["best"]) if row}
+
+    @cached_property
+    def live_edges(self) -> list[list[int]]:
+        """All edges between what is live."""
+        size = len(self.units)
+        reached = {*self._first, *(size + n for n, name in enumerate(self._others) if name.startswith("root:"))}
+        return [e for e in self._read() if e[0] in reached and (e[1] >= size or self.units[e[1]].live)]
+
+    def edges(self) -> Iterator[tuple[str, str]]:
+        """Both ends of every edge between what is live."""
+        return ((self.node(source), self.node(target)) for source, target, *_ in self.live_edges)
+
+    def step(self, edge: Link) -> Step:
+        """An edge in words."""
+        source, target, kind, line = edge
+        path = self.path(source) if line else ""
+        if not path and target < len(self.units):
+            # No line says so: the definition that is kept.
+            path, line = self.path(target), self.units[target].line
+        return Step(self.node(source), self.node(target), self._data["kinds"][kind], path, line)
 
     # Kept
 
@@ -53,9 +87,9 @@ class Symbols(Table):
             every: one chain for each place that names it.
         """
         ways = sorted(self._ways(number, every=every), key=len) or [()]
-        chains = [Chain(self._node(number), way) for way in ways]
-        if ways[0] and ways[0][-1].kind == "by name" and self._units[number][1] == "member":
-            chains += self.explain(self.owner(number))
+        chains = [Chain(self.node(number), way) for way in ways]
+        if ways[0] and ways[0][-1].kind == "by name" and self.units[number].kind == "member":
+            chains += self.explain(self.units[number].owner)
         return chains
 
     def _ways(self, number: int, *, every: bool) -> Iterator[tuple[Step, ...]]:
@@ -64,139 +98,119 @@ class Symbols(Table):
             if number in self._first:
                 yield self._chain(number)
             return
-        for edge in self._incoming.get(number, ()):
-            if self._is_reached(edge[0]):
-                by_name = self._node(edge[0]).startswith("name:")
+        for edge in self.live_edges:
+            if edge[1] == number:
+                by_name = self.node(edge[0]).startswith("name:")
                 for before in self._ways(edge[0], every=True) if by_name else [self._chain(edge[0])]:
-                    yield (*before, self._step(edge))
+                    yield (*before, self.step(edge))
 
     def _chain(self, number: int) -> tuple[Step, ...]:
         steps: list[Step] = []
         while (edge := self._first.get(number)) is not None:
-            steps.append(self._step(edge))
+            steps.append(self.step(edge))
             number = edge[0]
         return tuple(reversed(steps))
 
-    # From a definition
+    def leaving(self, cut: Iterable[int]) -> list[int]:
+        """Live units that nothing reaches any more without these units, themselves included.
 
-    def from_here(self, starts: Iterable[int]) -> Ways[int, list[int]]:
-        """The cheapest ways from some units to each node that they reach.
-
-        A live member of a class that is reached is reached with it.
+        Args:
+            cut: units; what is in a class goes with it.
         """
-        members: dict[int, list[list[int]]] = {}
-        for number, unit in enumerate(self._units):
-            if unit[1] == "member":
-                owner = self.owner(number)
-                members.setdefault(owner, []).append([owner, number, -1, unit[3]])
-
-        def out(node: int) -> Iterator[tuple[int, int, list[int]]]:
-            for edge in (*members.get(node, ()), *self._outgoing.get(node, ())):
-                if edge[1] >= len(self._units) or self.is_live(edge[1]):
-                    yield edge[1], self._cost(edge), edge
-
-        return Ways(dict.fromkeys(starts, 0), out)
-
-    def steps(self, edges: Iterable[list[int]]) -> tuple[Step, ...]:
-        """What `from_here` found on a way."""
-        return tuple(self._step(edge) for edge in edges)
-
-    def _cost(self, edge: list[int]) -> int:
-        # What a module does when it is loaded explains less than what names it.
-        loads = _MODULE if self._node(edge[1]).startswith("module:") else 0
-        outgoing = len(self._outgoing.get(edge[0], ()))
-        return loads or cost_of(self._kind(edge[2]), self._node(edge[0]), outgoing)
+        size = len(self.units)
+        roots = (size + n for n, name in enumerate(self._others) if name.startswith("root:"))
+        owners = {n: unit.owner for n, unit in enumerate(self.units) if unit.kind == "member"}
+        cuts = Cuts(size + len(self._others), self.live_edges, roots, owners)
+        return [number for number in cuts.leaving(cut) if number < size]
 
     # Removed
-
-    def dropped(self) -> Iterator[Removed]:
-        """All definitions that folding or a rule removed from modules that stay."""
-        for module, rows in self._data["gone"].items():
-            for name, line, _, rule, reason in rows:
-                yield Removed(self._files[module], rule, reason, f"{module}.{name}", line)
-
-    def gone(self, query: str) -> list[Removed]:
-        """Definitions and assignments that folding or a rule removed from modules that stay.
-
-        A kept symbol with code that named one is what would have kept it.
-        """
-        query = query.strip().removeprefix("symbol:")
-        found: list[Removed] = []
-        for module, rows in self._data["gone"].items():
-            for name, line, end, rule, reason in rows:
-                whole = f"{module}.{name}"
-                if whole == query or whole.endswith(f".{query}"):
-                    path = self._files[module]
-                    sites = self._sites_of(name, path, line, end)
-                    alive = (_nearest(sites, f"symbol:{whole}"),) if sites else ()
-                    found.append(Removed(path, rule, reason, whole, line, _named(sites), alive))
-        return found
 
     def named_units(self, *, live: bool) -> list[str]:
         """Names of definitions, members and assignments that are kept, or of those that are not; none of which several branches decide
         differently."""
         fates: dict[str, set[bool]] = {}
-        for number, kind, name, _ in self.units():
-            if kind in _DEFINITIONS and name.rpartition(".")[2].isidentifier():
-                fates.setdefault(name, set()).add(self.is_live(number))
+        for unit in self.units:
+            if unit.kind in DEFINITIONS and unit.name.rpartition(".")[2].isidentifier():
+                fates.setdefault(unit.name, set()).add(unit.live)
         for drop in self.dropped():
             fates.setdefault(drop.symbol, set()).add(False)
         return sorted(name for name, found in fates.items() if found == {live})
 
+    def dropped(self) -> Iterator[Removed]:
+        """All definitions and assignments that folding or a rule removed from modules that stay."""
+        for module, name, line, _, rule, reason in self._data["gone"]:
+            yield Removed(self._files[module], rule, reason, f"{module}.{name}", line)
+
+    def gone(self, query: str) -> list[Removed]:
+        """Those of a name: a kept symbol with code that named one is what would have kept it."""
+        query = query.strip().removeprefix("symbol:")
+        found: list[Removed] = []
+        for (_, name, line, end, *_), drop in zip(self._data["gone"], self.dropped(), strict=True):
+            if f".{drop.symbol}".endswith(f".{query}"):
+                sites = self._sites(name, drop.path, line, end)
+                alive = (_nearest(sites, f"symbol:{drop.symbol}"),) if sites else ()
+                found.append(replace(drop, named_by=_named_by(sites), alive=alive))
+        return found
+
     def explain_removed(self, number: int) -> Removed:
         """Why a unit is not live, and what would have kept it."""
-        unit, owner = self._units[number], self.owner(number)
-        if unit[1] == "member" and not self.is_live(owner):
-            reason = f"its class goes: nothing kept names {self.name(owner)}"
-        elif unit[1] == "member":
+        unit = self.units[number]
+        if unit.kind == "member" and not self.units[unit.owner].live:
+            reason = f"its class goes: nothing kept names {self.units[unit.owner].name}"
+        elif unit.kind == "member":
             reason = "nothing kept looks up its name on an object that may be of its class"
-        elif unit[1] == "main":
+        elif unit.kind == "main":
             reason = "no root runs the module as a program; a named error stands in its place"
         else:
             reason = "nothing kept names it"
-        steps = (self._step(edge) for edge in self._dead_incoming(number))
+        steps = (self.step(edge) for edge in self._from_removed(number))
         named = [Site(s.path, s.line, _GONE, s.src.removeprefix("symbol:")) for s in steps]
-        named += _named(self._sites(number))
-        alive = self._alive(number)
-        return Removed(self._path(number), UNREACHABLE, reason, self.name(number), unit[3], tuple(named), alive)
+        named += _named_by(self._sites_of(number))
+        return Removed(self.path(number), UNREACHABLE, reason, unit.name, unit.line, tuple(named), self._alive(number))
 
-    def _sites(self, number: int) -> list[list[Any]]:
-        unit = self._units[number]
-        return self._sites_of(unit[2], self._path(number), unit[3], unit[4])
+    def _sites_of(self, number: int) -> list[list[Any]]:
+        unit, path = self.units[number], self.path(number)
+        module = self._data["modules"][unit.module][0]
+        return self._sites(unit.name.removeprefix(f"{module}."), path, unit.line, unit.end_line)
 
-    def _sites_of(self, name: str, path: str, first: int, last: int) -> list[list[Any]]:
+    def _sites(self, name: str, path: str, first: int, last: int) -> list[list[Any]]:
         """Places outside of a symbol that named it; what other files say of a name without a class counts where they import it."""
         found: list[list[Any]] = self._data["sites"].get(name.rpartition(".")[2], [])
         outside = [s for s in found if not (s[0] == path and first <= s[1] <= last)]
         return [s for s in outside if "." in name or s[0] == path or s[4]][:_MOST]
 
-    def _dead_incoming(self, number: int) -> list[list[int]]:
-        """Edges from removed units, directly or by the name of a member."""
-        unit = self._units[number]
-        by_name = f"name:{unit[2].rpartition('.')[2]}" if unit[1] == "member" else ""
-        found = [*self._from_removed.get(number, ()), *self._from_removed.get(self._numbers.get(by_name, -1), ())]
-        return [edge for edge in found if edge[0] != number]
-
     @cached_property
-    def _numbers(self) -> dict[str, int]:
-        return {name: len(self._units) + n for n, name in enumerate(self._others)}
+    def _removed(self) -> dict[int, list[list[int]]]:
+        """Edges that leave removed units, by their targets."""
+        size, found = len(self.units), dict[int, list[list[int]]]()
+        for edge in self._read():
+            if edge[0] < size and not self.units[edge[0]].live:
+                found.setdefault(edge[1], []).append(edge)
+        return found
+
+    def _from_removed(self, number: int) -> list[list[int]]:
+        """Edges from removed units, directly or by the name of a member."""
+        unit = self.units[number]
+        by_name = f"name:{unit.name.rpartition('.')[2]}" if unit.kind == "member" else ""
+        asked = [len(self.units) + self._others.index(by_name)] if by_name in self._others else []
+        return [edge for target in (number, *asked) for edge in self._removed.get(target, ()) if edge[0] != number]
 
     def _alive(self, number: int) -> tuple[Step, ...]:
         """From the nearest place before a removed unit that is not just removed for the same reason."""
 
         def out(node: int) -> Iterator[tuple[int, int, Step]]:
-            for edge in self._dead_incoming(node):
-                yield edge[0], 1, replace(self._step(edge), dst=self._node(node))
+            for edge in self._from_removed(node):
+                yield edge[0], 1, replace(self.step(edge), dst=self.node(node))
 
         before = Ways({number: 0}, out)
-        first = min(before.costs, key=lambda node: (not self._sites(node), before.costs[node], node))
-        sites = self._sites(first)
+        first = min(before.costs, key=lambda node: (not self._sites_of(node), before.costs[node], node))
+        sites = self._sites_of(first)
         if not sites:
             first = max(before.costs, key=lambda node: (before.costs[node], node))
-        return (*((_nearest(sites, self._node(first)),) if sites else ()), *reversed(before.to(first)))
+        return (*((_nearest(sites, self.node(first)),) if sites else ()), *reversed(before.to(first)))
 
 
-def _named(sites: Iterable[list[Any]]) -> tuple[Site, ...]:
+def _named_by(sites: Iterable[list[Any]]) -> tuple[Site, ...]:
     return tuple(Site(path, line, fate, around or path) for path, line, fate, around, _ in sites)
 
 

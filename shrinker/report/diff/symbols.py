@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from shrinker.program.symbols.units import DEFINITIONS
 from shrinker.program.symbols.why import Symbols
 from shrinker.report.diff.difference import Pair, shown
 from shrinker.report.diff.side import Side
@@ -13,8 +14,6 @@ from shrinker.report.diff.values import Reason, Row
 from shrinker.syntax.parsing import parsed
 from shrinker.values.answers import Step
 from shrinker.values.upstream import module_name
-
-_KINDS = frozenset({"function", "class", "member", "assign"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,13 +76,13 @@ def _units(symbols: Symbols) -> dict[str, _Unit]:
     """Named definitions; of several of one name the live one."""
     found: dict[str, _Unit] = {}
     names: dict[int, str] = {}
-    for number, kind, name, path in symbols.units():
-        if kind not in _KINDS or name.rpartition(".")[2].isdigit():
+    for number, unit in enumerate(symbols.units):
+        if unit.kind not in DEFINITIONS or unit.name.rpartition(".")[2].isdigit():
             continue
-        names[number] = name
-        live = symbols.is_live(number)
-        if live or name not in found:
-            found[name] = _Unit(number, kind, path, symbols.line(number), names.get(symbols.owner(number), ""), live)
+        names[number] = unit.name
+        if unit.live or unit.name not in found:
+            place = symbols.path(number), unit.line
+            found[unit.name] = _Unit(number, unit.kind, *place, names.get(unit.owner, ""), unit.live)
     return found
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from shrinker.program import answers
 from shrinker.program.decided import around, told
-from shrinker.program.symbols.table import Imported
+from shrinker.program.symbols.units import Imported
 from shrinker.report.explain import offered
 from shrinker.report.explain.generated import Answer, Generated, leaving, leaving_rule, several, without
 from shrinker.syntax.bindings import collect
@@ -154,7 +154,7 @@ class Explainer:
         symbols = self._tree.symbols
         if symbols is None or one.unit is None:
             answer = self._decided_import(one)
-        elif symbols.is_live(one.unit):
+        elif symbols.units[one.unit].live:
             answer = self._kept(symbols.explain(one.unit)[0])
             # What it names has a chain of its own.
             answer = replace(answer, because=answer.because[-1:])
@@ -229,10 +229,10 @@ class Explainer:
             return name, str(self._tree.shown / name)
         if kind != "symbol" or self._tree.symbols is None:
             return "", ""
-        unit = next(((n, path) for n, _, unit, path in self._tree.symbols.units() if unit == name), None)
-        if unit is None:
+        number = next(iter(self._tree.symbols.named(name)), None)
+        if number is None:
             return "", ""
-        line, path = self._tree.symbols.line(unit[0]), unit[1]
+        line, path = self._tree.symbols.units[number].line, self._tree.symbols.path(number)
         there = _line_of((self._tree.out / path).read_bytes(), name.removeprefix(f"{module_name(path)}."))
         there = there or self._aligned(path, line, back=True)
         return f"{path}:{line}", f"{self._tree.shown / path}:{there}" if there else str(self._tree.shown / path)

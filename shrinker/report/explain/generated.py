@@ -152,11 +152,12 @@ def leaving(tree: Generated, kept: Answer) -> Answer:
     inside = [path for path in tree.lines if path == place or (place.endswith("/") and path.startswith(place))]
     if inside:
         paths = Retained(tree.data, tree.lines).with_paths(inside)
-        units = [n for n, _, _, path in symbols.units() if path in set(paths)] if symbols else []
+        whole = frozenset(paths)
+        units = [n for n in range(len(symbols.units)) if symbols.path(n) in whole] if symbols else []
         change = "a [[remove]] rule that names it, or taking out what is listed by `shrinker explain`"
         because = (*_files(tree, paths), *_units(tree, units, paths))
         return replace(kept, verdict="leaves", because=because, change=change)
-    found = [n for n in symbols.find(kept.subject) if symbols.is_live(n)] if symbols else []
+    found = [n for n in symbols.find(kept.subject) if symbols.units[n].live] if symbols else []
     if not found:
         raise InputError(f"{kept.subject} is no file, folder, rule or definition", "ask for what imports or defines it")
     return replace(kept, verdict="leaves", because=tuple(_units(tree, found, ())))
@@ -174,9 +175,9 @@ def _units(tree: Generated, cut: list[int], besides: Iterable[str]) -> Iterable[
         return
     gone = set(symbols.leaving(cut))
     found = [
-        (symbols.lines(n), f"{path}:{symbols.line(n)}  {name}")
-        for n, kind, name, path in symbols.units()
-        if n in gone and path not in whole and symbols.owner(n) not in gone and kind != "import"
+        (unit.end_line - unit.line + 1, f"{symbols.path(n)}:{unit.line}  {unit.name}")
+        for n, unit in enumerate(symbols.units)
+        if n in gone and symbols.path(n) not in whole and unit.owner not in gone and unit.kind != "import"
     ]
     if found:
         where = "in files that stay, " if whole else ""

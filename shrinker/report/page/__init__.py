@@ -55,11 +55,7 @@ def _data(folder: Path, earlier: Path) -> dict[str, Any]:
         },
         "files": files,
         "symbols": _symbols(symbols),
-        "lost": [
-            [f"{module}.{row[0]}", row[1], row[3], row[4]]
-            for module, rows in symbols.get("gone", {}).items()
-            for row in rows
-        ],
+        "lost": [[f"{module}.{name}", line, rule, why] for module, name, line, _, rule, why in symbols.get("gone", ())],
         "gone": _gone(graph["gone"]),
         "retained": graph["retained"],
         "optional": graph["optional"],
@@ -101,9 +97,11 @@ def _files(folder: Path) -> Iterator[tuple[str, int, int, int, str]]:
 
 
 def _symbols(found: Mapping[str, Any]) -> dict[str, Any]:
-    """Names with their modules, and of each node the last step of its best chain."""
-    units = [[unit[0], unit[2], unit[3], unit[6]] for unit in found["units"]]
-    return {"units": units, **{key: found.get(key, []) for key in ("modules", "others", "kinds", "best")}}
+    """Names in their modules, and of each node the last step of its best chain."""
+    modules = found.get("modules", [])
+    units = [[at, name[len(modules[at][0]) + 1 :], line, int(live)] for at, _, name, line, *_, live in found["units"]]
+    best = [number for edge in found["best"] for number in edge or (-1, 0, 0)]
+    return {"modules": modules, "units": units, "best": best, "others": found["others"], "kinds": found["kinds"]}
 
 
 def _gone(names: Mapping[str, list[list[Any]]]) -> dict[str, list[Any]]:

@@ -6,7 +6,6 @@ from pathlib import Path
 from shrinker.pipeline import analyse
 from shrinker.program.answers import SavedRun
 from shrinker.program.saved import graph_data
-from shrinker.program.symbols.saved import symbol_data
 from tests.fold.programs import make_tree
 from tests.program.symbols.support import PLATFORM, small_rules
 from tests.small import Silent
@@ -149,9 +148,8 @@ print(taken, by_star, both, inside)
 def saved_run(folder: Path) -> SavedRun:
     """What `why` and `why-not` read of a run, written into the folder."""
     decided = analyse(make_tree(folder / "up", FILES), small_rules(folder, PLATFORM), 1, {}, Silent())
-    assert decided.symbols is not None
-    symbols, edges = symbol_data(decided.symbols, decided.graph, decided.written)
-    found = {"graph": graph_data(decided.graph, decided.folded), "symbols": symbols, "symbol_edges": edges}
+    graph, symbols = graph_data(decided.graph, decided.folded), decided.symbols
+    found = {"graph": graph, "symbols": symbols.data, "symbol_edges": symbols.edges}
     for name, data in found.items():
         (folder / f"{name}.json").write_text(json.dumps(data))
     return SavedRun(folder / "graph.json")

@@ -3,6 +3,7 @@
 Each archive has a `sglang/launch_server.py`, which runs the same in the tree that is left, and a search to be saved.
 """
 
+import json
 import re
 import subprocess
 import sys
@@ -14,7 +15,6 @@ import pytest
 from shrinker.pipeline import analyse
 from shrinker.pipeline.analysis import Analysis
 from shrinker.program.symbols.program import Program
-from shrinker.program.symbols.saved import symbol_data
 from shrinker.program.symbols.why import Symbols
 from tests.fold.programs import make_tree, read_program, rewrite
 from tests.program.symbols.support import ARCHIVES, small_rules
@@ -109,24 +109,23 @@ def six():
 
 def _saved(folder: Path, files: dict[str, str]) -> tuple[Analysis, Symbols]:
     decided = analyse(make_tree(folder / "up", files), small_rules(folder), 1, {}, Silent())
-    assert decided.symbols is not None
-    data, edges = symbol_data(decided.symbols, decided.graph, decided.written)
-    return decided, Symbols(data, lambda: edges)
+    saved = json.loads(json.dumps([decided.symbols.data, decided.symbols.edges]))
+    return decided, Symbols(saved[0], lambda: saved[1])
 
 
 @pytest.mark.parametrize("archive", [*ARCHIVES, None], ids=lambda p: p.stem if p else "circle")
 def test_live_symbols_are_of_kept_files_and_no_chain_goes_in_a_circle(archive: Path | None, tmp_path: Path) -> None:
     files = _CIRCLE if archive is None else read_program(archive).files
     decided, symbols = _saved(tmp_path, {p: t for p, t in files.items() if p.endswith(".py")})
-    for number, kind, name, path in symbols.units():
-        if not symbols.is_live(number):
+    for number, unit in enumerate(symbols.units):
+        if not unit.live:
             continue
-        assert path in decided.graph.kept, name
+        assert symbols.path(number) in decided.graph.kept, unit
         [chain, *_] = symbols.explain(number)
-        assert chain.steps and chain.steps[0].src.startswith("root:"), name
-        if kind == "class":
-            members = [step.dst for step in chain.steps if step.dst.startswith(f"symbol:{name}.")]
-            assert not members, f"{name} is explained by {members}"
+        assert chain.steps and chain.steps[0].src.startswith("root:"), unit
+        if unit.kind == "class":
+            members = [step.dst for step in chain.steps if step.dst.startswith(f"symbol:{unit.name}.")]
+            assert not members, f"{unit.name} is explained by {members}"
 
 
 def test_the_order_in_which_modules_were_folded_is_none_of_the_search(tmp_path: Path) -> None:

@@ -8,7 +8,6 @@ import pytest
 from shrinker.pipeline import analyse
 from shrinker.program.reached import Reached, reached, taken
 from shrinker.program.saved import graph_data
-from shrinker.program.symbols.saved import symbol_data
 from shrinker.program.symbols.why import Symbols, load_symbols
 from shrinker.ruleset.models import Reach, Remove
 from shrinker.values.errors import InputError
@@ -75,10 +74,8 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Symbols, dict[
     folder = tmp_path_factory.mktemp("reached")
     tree = make_tree(folder / "upstream", FILES)
     decided = analyse(tree, small_rules(folder), 1, {}, Silent())
-    assert decided.symbols is not None
-    symbols, edges = symbol_data(decided.symbols, decided.graph, decided.written)
-    (folder / "symbols.json").write_text(json.dumps(symbols))
-    (folder / "symbol_edges.json").write_text(json.dumps(edges))
+    (folder / "symbols.json").write_text(json.dumps(decided.symbols.data))
+    (folder / "symbol_edges.json").write_text(json.dumps(decided.symbols.edges))
     found = load_symbols(folder / "symbols.json")
     assert found is not None
     return folder / "upstream", found, graph_data(decided.graph, decided.folded)

@@ -117,7 +117,7 @@ def test_what_folding_removed_names_its_rule(graph: SavedRun) -> None:
     # With the dead branch, not with its own lines.
     (site,) = found.named_by
     assert (site.path, site.line, site.source) == ("python/sglang/launch_server.py", 9, "sglang.launch_server.main")
-    assert site.fate == "folded away by fact-hip: `is_hip()` is false"
+    assert site.fate == "folded away by fact-hip: `is_hip()` is false (line 8)"
     (step,) = found.alive
     assert (step.src, step.dst) == ("symbol:sglang.launch_server.main", f"symbol:{found.symbol}")
 
@@ -220,7 +220,7 @@ def test_an_import_leads_to_its_place_and_what_became_of_it(graph: SavedRun) -> 
 
     def asked(name: str) -> list[tuple[int, str, bool | None]]:
         return [
-            (one.line, one.target, None if one.unit is None else symbols.is_live(one.unit))
+            (one.line, one.target, None if one.unit is None else symbols.units[one.unit].live)
             for one in symbols.imported(name)
         ]
 
