@@ -82,6 +82,8 @@ class Scenario(_Declared):
     """Beside those of all."""
     whole: bool = False
     """The whole script, and what the OpenAI client asks; else ids and logprobs, more than once, streamed."""
+    fields: bool = False
+    """Every field of every request that the server's own document of its interface speaks of (`serving.fields`), too."""
     devices: int = 1
     features: frozenset[str] = frozenset()
     """What this server has beside that of all (`serving.Request.needs`)."""

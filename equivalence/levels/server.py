@@ -1,7 +1,8 @@
 """Level *server*: both trees serve the same tiny checkpoint with CUDA simulated, and answer one script the same.
 
 Checks:
-    requests: the declared script of `equivalence.serving`: native and OpenAI endpoints, grammars, tools, reasoning, errors.
+    requests: the declared script of `equivalence.serving`: native and OpenAI endpoints, grammars, tools, reasoning, errors; and each field
+        of each request that the server's own OpenAPI document speaks of.
     client: what the OpenAI client sees, an abort, the names of the metrics.
     removed endpoints: each listed one answers 404, and its message names the rule.
     model class: the class that the log says was loaded.
@@ -45,6 +46,8 @@ from equivalence.serving import (
     perform,
     script,
 )
+from equivalence.serving.client import send
+from equivalence.serving.fields import described
 from equivalence.simulation import calls
 from equivalence.simulation.environment import has_triton
 from shrinker.values.outcome import LevelResult
@@ -138,6 +141,13 @@ def _script(scenario: Scenario, setting: Setting, model: str = "") -> list[Reque
     ]
 
 
+def _fields(address: str, setting: Setting) -> list[Request]:
+    """What the server's own document speaks of, less endpoints that the profile removes: upstream's document has them."""
+    document = send(address, Request("openapi", "/openapi.json", method="GET"), 60 * setting.patience).body
+    removed = removed_endpoints(setting.expected.endpoints)
+    return [request for request in described(document) if f"POST {request.path}" not in removed]
+
+
 def _parser(request: Request) -> list[str]:
     """The parser that a request names, as the option of the server."""
     parser = (request.body or {}).get("tool_call_parser")
@@ -168,8 +178,8 @@ def _serve(scenario: Scenario, side: str, tree: Path, setting: Setting, ledger: 
         address = f"http://127.0.0.1:{port}"
         record = perform(
             address,
-            _script(scenario, setting, str(model)),
-            seconds=600 * setting.patience,
+            [*_script(scenario, setting, str(model)), *(_fields(address, setting) if scenario.fields else ())],
+            seconds=(1800 if scenario.fields else 600) * setting.patience,
             each=180 * setting.patience,
             progress=lambda name: setting.progress(f"{place}: {name}"),
         )

@@ -75,6 +75,8 @@ _TEXTS: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(r"\b[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\b"), "<masked>"),
     # Messages may quote the line that refused: its file without the tree's place, and no line, since lines were removed.
     (re.compile(r'File "[^"]*?/(?=sglang/)([^"]+)", line \d+'), r'File "\1", line <masked>'),
+    # The clock, in messages of grammar compilers.
+    (re.compile(r"\[\d\d:\d\d:\d\d\]"), "[<masked>]"),
     (re.compile(r"\b127\.0\.0\.1:\d+\b"), "127.0.0.1:<masked>"),
 )
 

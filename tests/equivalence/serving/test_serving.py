@@ -134,6 +134,7 @@ def test_masking_keeps_the_field_and_hides_the_value():
     one = mask({"id": "a", "x": [{"created": 5, "text": "chatcmpl-0123456789abcdef01 b"}]})
     assert one == {"id": "<masked>", "x": [{"created": "<masked>", "text": "chatcmpl-<masked> b"}]}
     assert mask('File "/a/b/sglang/srt/x.py", line 7, in f') == 'File "sglang/srt/x.py", line <masked>, in f'
+    assert mask("[13:19:27] /x/parser.cc:5: no rule") == "[<masked>] /x/parser.cc:5: no rule"
     assert mask({"output_ids": [1]}) == {"output_ids": [1]}
 
 
