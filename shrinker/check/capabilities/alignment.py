@@ -44,6 +44,14 @@ class Aligner:
         """Whether both are the same, with all that is in them but for definitions' bodies."""
         return self._key(one) == self._key(other)
 
+    def moved(self, ours: Sequence[ast.stmt], theirs: Sequence[ast.stmt], pairs: Pairs) -> Iterator[ast.stmt]:
+        """Statements of the generated file without a partner that read as one of upstream's does."""
+        partners = {id(node) for node in pairs.values()}
+        heads = {self.head(node) for node in below(ours)}
+        for node in below(theirs):
+            if id(node) not in partners and self.head(node) in heads and not isinstance(node, ast.Pass):
+                yield node
+
     def is_idle(self, body: Sequence[ast.stmt]) -> bool:
         """Whether a suite does nothing but to bind names that the generated file does not read."""
         return all(isinstance(node, ast.Pass) or self._binds(node).isdisjoint(self._names) for node in body)
@@ -164,7 +172,7 @@ def closest(aligner: Aligner, body: list[ast.stmt], candidates: list[list[ast.st
     if len(candidates) == 1:
         return candidates[0]
     heads = [aligner.head(node) for node in body]
-    return max(candidates, key=lambda one: SequenceMatcher(None, heads, [aligner.head(n) for n in one], False).ratio())
+    return max(candidates, key=lambda one: likeness(heads, [aligner.head(n) for n in one]))
 
 
 class _Step(NamedTuple):
@@ -259,3 +267,8 @@ def matched(ours: Sequence[_Node], theirs: Sequence[ast.AST]) -> Iterator[tuple[
             near = rest[0] if rest and (tag == "equal" or is_part(ast.unparse(rest[0]), ast.unparse(node))) else None
             rest = rest[1:] if near is not None else rest
             yield node, near
+
+
+def likeness(one: Sequence[str], other: Sequence[str]) -> float:
+    """How much of two texts, or of two lists of them, stands in both in one order: 1 for all."""
+    return SequenceMatcher(None, one, other, False).ratio()

@@ -9,33 +9,27 @@ from __future__ import annotations
 import ast
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from difflib import SequenceMatcher
 from itertools import chain, takewhile
 
 from shrinker.check.allowances import error_target, is_named_error
-from shrinker.check.capabilities.alignment import Aligner, Pairs, below, closest, is_part, matched, scopes, suites_of
+from shrinker.check.capabilities.alignment import (
+    Aligner,
+    Pairs,
+    below,
+    closest,
+    is_part,
+    likeness,
+    matched,
+    scopes,
+    suites_of,
+)
+from shrinker.check.capabilities.loss import Loss, shortened
 from shrinker.check.capabilities.vocabulary import Vocabulary, words
 from shrinker.syntax.control import is_main
 
 _LEAVES = (ast.Return, ast.Raise, ast.Continue, ast.Break)
-_SHOWN = 120
 _ELSEWHERE = frozenset({"body", "orelse", "finalbody", "handlers", "cases", "annotation"})
 """Fields that are looked at by themselves, or that nothing runs by."""
-
-
-@dataclass(frozen=True, slots=True)
-class Loss:
-    """Something that upstream may do and the generated tree does not."""
-
-    line: int
-    """In upstream's file."""
-    where: str
-    """Qualified name of the function or class within the module."""
-    reason: str | None
-    """The row whose words explain it; None where what is around it may be right without it."""
-    what: str
-    """What is gone, in words."""
 
 
 def losses(
@@ -104,18 +98,15 @@ class _Scope:
 
     def _moved(self) -> None:
         """Statements of upstream that stand in the generated file where they were not: an arm behind its chain of tests, say."""
-        partners = {id(node) for node in self._pairs.values()}
-        heads = {self._aligner.head(node) for node in below(self._ours)}
-        for node in below(self._theirs):
-            stands = id(node) not in partners and self._aligner.head(node) in heads
-            if stands and not isinstance(node, ast.Pass) and self._replaced.isdisjoint(words(node)):
+        for node in self._aligner.moved(self._ours, self._theirs, self._pairs):
+            if self._replaced.isdisjoint(words(node)):
                 self._lose(node, None, "out of its place stands", ast.unparse(node))
 
     def _stands(self, body: Sequence[ast.stmt]) -> bool:
         return any(id(node) in self._pairs for node in below(body))
 
     def _lose(self, node: ast.AST, reason: str | None, what: str, text: str) -> None:
-        self._found.append(Loss(getattr(node, "lineno", 0), self._name, reason, f"{what} `{_short(text)}`"))
+        self._found.append(Loss(getattr(node, "lineno", 0), self._name, reason, f"{what} `{shortened(text)}`"))
 
     def _walk(self, body: Sequence[ast.stmt]) -> None:
         for node in body:
@@ -259,7 +250,7 @@ class _Scope:
             case ast.IfExp(), _:
                 # Which arm is left: the one that the rest is part of.
                 first, second, rest = map(ast.unparse, (ours.body, ours.orelse, theirs))
-                body = rest == first or (rest != second and _likeness(rest, first) >= _likeness(rest, second))
+                body = rest == first or (rest != second and likeness(rest, first) >= likeness(rest, second))
                 what = f"the value {'unless' if body else 'if'}"
                 self._lose(ours, self._words.reason(ours.test, body), what, ast.unparse(ours.test))
                 self._piece(ours.body if body else ours.orelse, theirs)
@@ -303,12 +294,3 @@ class _Scope:
 
 def _read(node: ast.AST) -> Iterator[str]:
     return (each.id for each in ast.walk(node) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Load))
-
-
-def _short(text: str) -> str:
-    line = " ".join(text.split())
-    return line if len(line) <= _SHOWN else line[: _SHOWN - 1] + "…"
-
-
-def _likeness(left: str, whole: str) -> float:
-    return SequenceMatcher(None, left, whole, False).ratio()
