@@ -8,8 +8,10 @@ from __future__ import annotations
 import posixpath
 import re
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import groupby
 
+from shrinker.check.conditionals import as_compiled, lines_of_bodies
 from shrinker.check.operators import WORD, Native, bodies, line_at, lost_operators, plain_text, sayings, suffix
 from shrinker.check.registry import Seen
 from shrinker.check.trees import Trees
@@ -18,7 +20,8 @@ _SOURCES = frozenset({"c", "cc", "cpp", "cu", "cuh", "h", "hpp", "inc", "inl"})
 _INCLUDE = re.compile(rb'^[ \t]*#[ \t]*include[ \t]*[<"]([^<>"\n]+)[>"]', re.MULTILINE)
 _LISTED = re.compile(rb"(?<![\w./}-])([\w./-]+\.(?:c|cc|cpp|cu))(?![\w./-])")
 _BUILD_LISTS = ("CMakeLists.txt", ".cmake")
-NATIVE = ("includes", "build lists", "operators", "links", "callers", "definitions")
+_BUILD_SCRIPTS = (*_BUILD_LISTS, ".py", ".toml", ".sh", "Makefile")
+NATIVE = ("includes", "build lists", "operators", "links", "callers", "definitions", "macros")
 _PARENTHESES, _BRACES = re.compile(rb"\([^(){}]*\)"), re.compile(rb"\{[^{}]*\}")
 _DEFINED = re.compile(
     rb"\b(?!(?:noexcept|decltype|requires|if|for|while|switch|catch)\b)([A-Za-z_]\w*)\s*\x01[^;()\x00\x01]*[\x00{]"
@@ -35,13 +38,37 @@ def lost_sources(trees: Trees, seen: Seen) -> None:
     upstream = {path for path in trees.source.by_path if suffix(path) in _SOURCES}
     kept = {path for path in trees.recorded if suffix(path) in _SOURCES and (trees.out / path).is_file()}
     changed = {each.path for each in trees.manifest.files if each.changed} & kept & trees.source.by_path.keys()
-    texts = {path: (trees.out / path).read_bytes() for path in sorted(kept)}
-    before = {path: (trees.source.root / path).read_bytes() for path in trees.recorded if path in changed}
+    undefined = trees.stated.undefined
+    texts = {path: as_compiled((trees.out / path).read_bytes(), undefined) for path in sorted(kept)}
+    before = {
+        path: as_compiled((trees.source.root / path).read_bytes(), undefined)
+        for path in trees.recorded
+        if path in changed
+    }
     native = Native(trees, upstream, before, texts)
+    _macros(native, undefined, seen)
     _includes(native, seen)
     _build_lists(native, seen)
     lost_operators(native, seen)
     lost_definitions(native, seen)
+
+
+def _macros(native: Native, undefined: Mapping[str, str], seen: Seen) -> None:
+    """Macros that rules say no build defines, and that a kept source or a script of the build does."""
+    defines = [
+        (name, re.compile(rb"^[ \t]*#[ \t]*define[ \t]+%s\b" % name.encode(), re.MULTILINE)) for name in undefined
+    ]
+    scripts = {path for path in native.trees.recorded if path.endswith(_BUILD_SCRIPTS)} - native.texts.keys()
+    others = {path: (native.trees.out / path).read_bytes() for path in sorted(scripts)} if undefined else {}
+    for name, define in defines:
+        seen.look(check="macros")
+        found = [(path, match.start()) for path, data in native.texts.items() for match in define.finditer(data)]
+        given = re.compile(rb"-D\s*%s\b" % name.encode())
+        found += [(path, match.start()) for path, data in others.items() for match in given.finditer(data)]
+        for path, at in found:
+            data = native.texts.get(path, others.get(path, b""))
+            message = f"defines {name}, which no build defines by rule {undefined[name]}"
+            seen.find(path, line_at(data, at), message, check="macros")
 
 
 def _build_lists(native: Native, seen: Seen) -> None:
@@ -119,7 +146,11 @@ def lost_definitions(native: Native, seen: Seen) -> None:
     gone: dict[bytes, str] = {}
     for path, theirs in native.before.items():
         ours = [*filter(bytes.strip, native.texts[path].split(b"\n")[1:])]
-        went = [*map(_flat, _stretches(theirs.split(b"\n"), plain_text(theirs).split(b"\n"), ours))]
+        read = plain_text(theirs)
+        gone_lines = _gone(theirs.split(b"\n"), ours)
+        for line in lines_of_bodies(read, gone_lines):
+            seen.find(path, line + 1, "is gone from a body that stays", check="definitions")
+        went = [*map(_flat, _stretches(read.split(b"\n"), gone_lines))]
         for verb, names in (("defines", _names(went, _DEFINED)), ("declares", _names(went, _DECLARED) - declared)):
             for name in sorted(names):
                 seen.look(check="definitions")
@@ -142,17 +173,22 @@ def _names(stretches: Iterable[bytes], pattern: re.Pattern[bytes]) -> set[bytes]
     return {name for stretch in stretches for match in pattern.finditer(stretch) for name in match.groups() if name}
 
 
-def _stretches(theirs: Sequence[bytes], plain: Sequence[bytes], ours: Sequence[bytes]) -> Iterator[bytes]:
-    """Lines next to each other that went, without texts and comments; blank lines are alike and say nothing."""
-    at, gone = 0, list[bytes]()
-    for line, said in zip(theirs, plain, strict=True):
+def _gone(theirs: Sequence[bytes], ours: Sequence[bytes]) -> frozenset[int]:
+    """Lines that went, from 0; blank lines are alike and say nothing."""
+    at, gone = 0, set[int]()
+    for number, line in enumerate(theirs):
         if at < len(ours) and line == ours[at]:
             at += 1
-            yield b"\n".join(gone)
-            gone = []
         else:
-            gone.append(said)
-    yield b"\n".join(gone)
+            gone.add(number)
+    return frozenset(gone)
+
+
+def _stretches(plain: Sequence[bytes], gone: Collection[int]) -> Iterator[bytes]:
+    """Lines next to each other that went."""
+    for went, rows in groupby(enumerate(plain), lambda row: row[0] in gone):
+        if went:
+            yield b"\n".join(text for _, text in rows)
 
 
 def _flat(text: bytes) -> bytes:

@@ -16,6 +16,7 @@ from shrinker.pipeline.progress import Progress, timed
 from shrinker.program.build import build_graph
 from shrinker.program.distributions import decide_distributions, with_uncertain
 from shrinker.program.native.cargo import cargo_cuts
+from shrinker.program.native.cuts import refuted_cuts
 from shrinker.program.native.prune import prune_companions
 from shrinker.program.propagate.attributes import propagate_attributes
 from shrinker.program.propagate.needed import find_needed
@@ -136,6 +137,8 @@ class _Steps:
                 pruned = prune_companions(tree, rules, graph, folded, companions, self._cache)
                 graph = pruned.graph
                 cuts = {**pruned.cuts, **cargo_cuts(tree, graph)}
+                for path, refuted in refuted_cuts(tree, graph.kept, rules.undefined).items():
+                    cuts[path] = tuple(sorted({*cuts.get(path, ()), *refuted}))
             folded |= pruned.folded
             rescued = {name: f"{path}:{use.line} uses {use.name}" for name, (path, use) in engine.rescued.items()}
         with self._timed("distributions"):

@@ -31,7 +31,7 @@ def find_refused(
         emitted: what was written.
         jobs: worker processes.
     """
-    effects = rule_effects(rules, analysis.graph, analysis.folded, measure(tree, emitted.manifest))
+    effects = rule_effects(rules, analysis.graph, analysis.folded, measure(tree, emitted.manifest), analysis.cuts)
     left = find_leftovers(Trees(tree, out, emitted.manifest, rules, jobs))
     found = strict_findings(rules, effects, missing_roots(tree, rules), analysis.folded, left, tree)
     return (*found, *emitted.interface.unexplained()), left

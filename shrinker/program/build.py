@@ -44,7 +44,7 @@ def build_graph(
     rescues = _rescue(removed, rescued or {}, index)
     search = Search(index, paths, rules, removed)
     search.run(fold, progress)
-    add_files(search, tree, removed)
+    add_files(search, tree, removed, rules.undefined)
 
     first, doubtful = first_reasons(search.edges)
     kept: dict[str, str] = {}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 from shrinker.program.edges.data import DataEdges
 from shrinker.program.edges.native import include_edges
@@ -10,16 +10,25 @@ from shrinker.program.files import FileIndex, index_files
 from shrinker.program.nodes import Found, file_node, module_node, suffix
 from shrinker.program.reach import Search
 from shrinker.ruleset import Remove
+from shrinker.syntax.native import without_refuted
 from shrinker.values.folded import FoldedModule
 from shrinker.values.upstream import PACKAGE_PREFIX, UpstreamTree
 
 _BINARY = frozenset({"so", "pyd", "dylib", "cubin", "fatbin"})
 
 
-def add_files(search: Search, tree: UpstreamTree, removed: Mapping[str, Remove]) -> None:
+def add_files(
+    search: Search, tree: UpstreamTree, removed: Mapping[str, Remove], undefined: Collection[str] = ()
+) -> None:
     """Add the edges to data files and native sources of the package, transitively.
 
     Files outside the package are kept by rules alone.
+
+    Args:
+        search: after its modules are found.
+        tree: upstream.
+        removed: files that a rule removes.
+        undefined: macros that no build defines.
     """
     files = index_files(
         file.path
@@ -33,10 +42,10 @@ def add_files(search: Search, tree: UpstreamTree, removed: Mapping[str, Remove])
         src = module_node(module.module)
         for found in (*data.find(module), *_inline(module, files), *_stub(module, tree)):
             search.add(src, module.path, found)
-    _follow_includes(search, tree, files, seen)
+    _follow_includes(search, tree, files, undefined, seen)
     for module, found in _folders(search, ordered, data):
         search.add(module_node(module.module), module.path, found)
-    _follow_includes(search, tree, files, seen)
+    _follow_includes(search, tree, files, undefined, seen)
 
 
 def _inline(module: FoldedModule, files: FileIndex) -> list[Found]:
@@ -55,7 +64,9 @@ def _stub(module: FoldedModule, tree: UpstreamTree) -> list[Found]:
     return [Found(file_node(path), "data", 1)] if path in tree.by_path else []
 
 
-def _follow_includes(search: Search, tree: UpstreamTree, files: FileIndex, seen: set[str]) -> None:
+def _follow_includes(
+    search: Search, tree: UpstreamTree, files: FileIndex, undefined: Collection[str], seen: set[str]
+) -> None:
     prefix = "native:" + PACKAGE_PREFIX
     frontier = sorted(node for node in search.reached if node.startswith(prefix) and node not in seen)
     while frontier:
@@ -64,7 +75,7 @@ def _follow_includes(search: Search, tree: UpstreamTree, files: FileIndex, seen:
             path = node[len("native:") :]
             if suffix(path) in _BINARY:
                 continue
-            text = tree.read(path).decode("utf-8", "replace")
+            text = without_refuted(tree.read(path), undefined).decode("utf-8", "replace")
             for found in include_edges(text, path.rpartition("/")[0], files):
                 search.add(node, path, found)
         frontier = sorted(node for node in search.reached if node.startswith(prefix) and node not in seen)

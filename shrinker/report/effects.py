@@ -11,6 +11,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass
+from itertools import chain
 
 from shrinker.report.summary import Measured, tally
 from shrinker.ruleset import Absent, Companion, Fact, Leftover, Pure, Rule, Ruleset, Walk
@@ -18,6 +19,7 @@ from shrinker.ruleset.match import name_matches
 from shrinker.ruleset.models import Refusal
 from shrinker.values.folded import FoldedModule
 from shrinker.values.graph import Graph
+from shrinker.values.native import Cut
 from shrinker.values.upstream import UpstreamTree, module_name, modules_of
 
 _WORD = re.compile(r"\w+")
@@ -50,9 +52,21 @@ class RuleEffect:
 
 
 def rule_effects(
-    rules: Ruleset, graph: Graph, folded: Mapping[str, FoldedModule], files: Iterable[Measured]
+    rules: Ruleset,
+    graph: Graph,
+    folded: Mapping[str, FoldedModule],
+    files: Iterable[Measured],
+    cuts: Mapping[str, Iterable[Cut]],
 ) -> list[RuleEffect]:
-    """Effects of all rules, in the order of the kinds and files."""
+    """Effects of all rules, in the order of the kinds and files.
+
+    Args:
+        rules: of the profile.
+        graph: of files.
+        folded: kept modules by path.
+        files: all of upstream's.
+        cuts: lines that go of files that are no Python, by path.
+    """
     decisions: Counter[str] = Counter()
     folded_lines: Counter[str] = Counter()
     for module in folded.values():
@@ -60,6 +74,10 @@ def rule_effects(
             for rule in set(decision.rules):
                 decisions[rule] += 1
                 folded_lines[rule] += decision.lines
+    for cut in chain.from_iterable(cuts.values()):
+        for rule in cut.rules:
+            decisions[rule] += 1
+            folded_lines[rule] += cut.last - cut.first + 1
     gone = [file for file in files if file.path in graph.removed]
     removed = {row.name: row for row in tally(gone, lambda file: graph.removed[file.path].rule)}
     named = Counter(edge.src.partition(":")[2] for edge in graph.edges if edge.src.startswith("root:"))

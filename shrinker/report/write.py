@@ -46,6 +46,7 @@ from shrinker.values.upstream import UpstreamTree
 _MOST_FOLDERS = 150
 _MOST_KEPT = 20
 _NEEDED = "needed by nothing that is kept"
+_UNDEFINED = "not defined"
 _COUNTED = ("decisions", "folded_lines", "files", "lines", "kept")
 
 
@@ -100,7 +101,7 @@ def begin_reports(folder: Path, made: Made) -> Begun:
     """
     graph, folded, manifest = made.graph, made.folded, made.manifest
     files = measure(made.tree, manifest)
-    effects = rule_effects(made.rules, graph, folded, files)
+    effects = rule_effects(made.rules, graph, folded, files, made.cuts)
     gone = removed_definitions(made.tree, graph, made.cache)
     data = graph_data(
         graph,
@@ -112,10 +113,7 @@ def begin_reports(folder: Path, made: Made) -> Begun:
         dropped=dropped_importers(made.distributions, graph, folded),
     )
     data["gone"] = definitions_data(gone)
-    data["decisions"] |= {
-        path: [[c.first, UNREACHABLE, "lines", c.what, _NEEDED, c.last - c.first + 1, c.first, c.last] for c in cuts]
-        for path, cuts in made.cuts.items()
-    }
+    data["decisions"] |= {path: [_row(cut) for cut in cuts] for path, cuts in made.cuts.items()}
     data |= retained_data(data, {file.path: file.after for file in files if file.kept}, made.cache)
     absents = made.rules.absents
     data |= {
@@ -140,6 +138,12 @@ def begin_reports(folder: Path, made: Made) -> Begun:
         texts["dependencies.svg"] = picture
     write_files(folder, texts)
     return Begun(folder, build_summary(manifest, graph, folded, files), made.cache)
+
+
+def _row(cut: Cut) -> list[object]:
+    """Lines of native code that go, in the form of a decision."""
+    rule, why = ("+".join(cut.rules), _UNDEFINED) if cut.rules else (UNREACHABLE, _NEEDED)
+    return [cut.first, rule, "lines", cut.what, why, cut.last - cut.first + 1, cut.first, cut.last]
 
 
 def write_symbols(folder: Path, symbols: SymbolData) -> None:

@@ -16,3 +16,5 @@ class Cut:
     last: int
     what: str
     """One phrase: what they said."""
+    rules: tuple[str, ...] = ()
+    """Rules by which they go; none when nothing reaches them."""

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from tests.check.trees import Build, Case, Files
+from tests.check.trees import RULES, Build, Case, Files
 
 NOTE = "Modified by shrinker: parts not used by this profile were removed. See NOTICE and SHRINK.json.\n"
 EXTENSION = """\
@@ -124,6 +124,33 @@ def test_what_a_module_offers(case: Build) -> None:
     for name, expected in lost.items():
         left = re.sub(rf"struct {name} {{\n}};\n|.*\b{name}\b.*\n", "", module)
         assert case(upstream, {"//x/x.cpp": f"// {NOTE}{left}", "a.py": "="}).findings("references") == expected
+
+
+ARMS = "#ifdef AMD\nint f() {\n  return 1;\n}\n#else\nint f() {\n  int a = 2;\n  return a;\n}\n#endif\nint g() {\n  return f();\n}\n"
+OURS = "int f() {\n  int a = 2;\n  return a;\n}\nint g() {\n  return f();\n}\n"
+BRANCHES = {
+    "the arm that no build reads": (OURS, []),
+    "the other arm": (OURS.replace("  int a = 2;\n  return a;\n", "  return 1;\n"), ["definitions"]),
+    "both": ("int g() {\n  return f();\n}\n", ["definitions"]),
+    "a line of a body": (OURS.replace("  int a = 2;\n", ""), ["definitions"]),
+    "the macro is defined": (OURS + "#define AMD 1\n", ["macros"]),
+}
+
+
+@pytest.mark.parametrize(("ours", "findings"), BRANCHES.values(), ids=BRANCHES)
+def test_branches(case: Build, ours: str, findings: list[str]) -> None:
+    upstream = {"//x/x.cpp": ARMS + "#define AMD 1\n" * ("#define" in ours), "//x/build.py": "FLAGS = []\n"}
+    found = case(upstream, {"//x/x.cpp": f"// {NOTE}{ours}", "//x/build.py": "="})
+    found.rules = RULES
+    assert sorted({check for check, _ in found.findings("references")}) == findings
+
+
+def test_a_build_that_defines_the_macro(case: Build) -> None:
+    found = case(
+        {"//x/x.cpp": ARMS, "build.py": 'FLAGS = ["-DAMD"]\n'}, {"//x/x.cpp": f"// {NOTE}{OURS}", "build.py": "="}
+    )
+    found.rules = RULES
+    assert found.findings("references") == [("macros", "build.py")]
 
 
 FORM = {

@@ -33,6 +33,7 @@ RULES = Ruleset(
         Fact(id="version", why=WHY, names=("torch.version.hip",)),
         Fact(id="hooks", why=WHY, calls=("sglang.hooks.maybe_*",)),
         Fact(id="switch", why=WHY, environment=("SGLANG_FAST",), value=False),
+        Fact(id="macros", why=WHY, macros=("AMD",), value=False),
     ),
     absents=(Absent(id="absent", why=WHY, modules=("aiter", "quark")),),
     removes=(Remove(id="remove", why=WHY, feature="NPU", modules=("sglang.srt.npu_*",)),),

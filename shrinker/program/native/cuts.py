@@ -1,11 +1,40 @@
-"""Lines that go with the operators and sources that nothing reaches: registrations, declarations, entries of build lists."""
+"""Lines that go with the operators and sources that nothing reaches (registrations, declarations, entries of build lists), and with the macros
+that no build defines."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 
+from shrinker.program.native.library import SOURCES
 from shrinker.program.native.reach import NativeReach, pasted_names
+from shrinker.program.nodes import suffix
+from shrinker.syntax.native import refuted_lines
 from shrinker.values.native import Cut
+from shrinker.values.upstream import UpstreamTree
+
+
+def refuted_cuts(tree: UpstreamTree, kept: Collection[str], undefined: Mapping[str, str]) -> dict[str, tuple[Cut, ...]]:
+    """Branches of the preprocessor that no build reads, by path.
+
+    Args:
+        tree: upstream.
+        kept: paths of all kept files.
+        undefined: macros that no build defines, each with the rule that says so.
+    """
+    found: dict[str, tuple[Cut, ...]] = {}
+    for path in kept:
+        refuted = refuted_lines(tree.read(path), undefined) if undefined and suffix(path) in SOURCES else ()
+        if refuted:
+            found[path] = tuple(
+                Cut(
+                    each.lines.first,
+                    each.lines.last,
+                    ", ".join(sorted(each.macros)),
+                    tuple(sorted({undefined[name] for name in each.macros})),
+                )
+                for each in refuted
+            )
+    return found
 
 
 def cuts(reach: NativeReach, said: Collection[str]) -> dict[str, tuple[Cut, ...]]:

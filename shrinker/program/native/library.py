@@ -13,7 +13,7 @@ from shrinker.program.edges.native import include_edges
 from shrinker.program.files import FileIndex, index_files
 from shrinker.program.nodes import node_path, suffix
 from shrinker.syntax.cmake import read_cmake
-from shrinker.syntax.native import NativeSource, read_native
+from shrinker.syntax.native import NativeSource, read_native, without_refuted
 from shrinker.values.upstream import UpstreamTree
 
 COMPILED = frozenset({"c", "cc", "cpp", "cxx", "cu"})
@@ -77,7 +77,9 @@ class Library:
         return self._closures[path]
 
 
-def read_library(tree: UpstreamTree, folder: str, package: str, kept: Collection[str], cache: Cache) -> Library:
+def read_library(
+    tree: UpstreamTree, folder: str, package: str, kept: Collection[str], undefined: Collection[str], cache: Cache
+) -> Library:
     """Read the sources and build lists of a library.
 
     Args:
@@ -85,6 +87,7 @@ def read_library(tree: UpstreamTree, folder: str, package: str, kept: Collection
         folder: of the library.
         package: folder of its Python, which is no part of the build.
         kept: paths of all kept files.
+        undefined: macros that no build defines.
         cache: sources that were read before.
     """
     paths = sorted(path for path in kept if path.startswith(f"{folder}/"))
@@ -96,24 +99,28 @@ def read_library(tree: UpstreamTree, folder: str, package: str, kept: Collection
         if _is_build(path) and not path.startswith(f"{package}/")
     }
     return Library(
-        sources=_read(tree, own, cache),
-        includes={path: _includes(tree, path, index) for path in own},
+        sources=_read(tree, own, undefined, cache),
+        includes={path: _includes(tree, path, index, undefined) for path in own},
         entries=_entries(folder, texts, frozenset(own)),
         texts=texts,
     )
 
 
-def _read(tree: UpstreamTree, paths: Collection[str], cache: Cache) -> dict[str, NativeSource]:
-    layer = cache.layer("native sources")
+def _read(
+    tree: UpstreamTree, paths: Collection[str], undefined: Collection[str], cache: Cache
+) -> dict[str, NativeSource]:
+    layer = cache.layer("native sources", *sorted(undefined))
     keys = {path: layer.key(tree.by_path[path].sha256) for path in paths}
     found = {path: unpack(data) for path, data in layer.load(keys).items()}
-    fresh = {path: read_native(tree.read(path)) for path in keys if path not in found}
+    fresh = {path: read_native(without_refuted(tree.read(path), undefined)) for path in keys if path not in found}
     layer.save(keys, {path: pack(source) for path, source in fresh.items()})
     return dict(sorted((found | fresh).items()))
 
 
-def _includes(tree: UpstreamTree, path: str, index: FileIndex) -> tuple[tuple[str, int], ...]:
-    text = tree.read(path).decode("utf-8", "replace")
+def _includes(
+    tree: UpstreamTree, path: str, index: FileIndex, undefined: Collection[str]
+) -> tuple[tuple[str, int], ...]:
+    text = without_refuted(tree.read(path), undefined).decode("utf-8", "replace")
     found = include_edges(text, path.rpartition("/")[0], index, every=True)
     return tuple((target, each.line) for each in found if (target := node_path(each.dst)) is not None)
 

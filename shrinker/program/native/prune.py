@@ -84,7 +84,7 @@ def prune_companions(
     cut: dict[str, tuple[Cut, ...]] = {}
     edges: list[Edge] = []
     for rule, callers, search in found:
-        library = read_library(tree, rule.sources, rule.folder, graph.kept, cache)
+        library = read_library(tree, rule.sources, rule.folder, graph.kept, rules.undefined, cache)
         wrappers = {p: m for p, m in companions.items() if p.startswith(f"{rule.folder}/")}
         package = rule.folder.rpartition("/")[2]
         said = (said_by(module, package) for module in wrappers.values())

@@ -23,9 +23,9 @@ _MOST = 4
 
 Gone = tuple[str, str, int, int, str, str]
 """Module, name in it, line, last line, rule, and what was decided."""
-Site = tuple[str, int, str, str, int]
-"""Path and line of code of upstream that named a removed symbol, what became of it, the kept symbol around it, and 1 where what is
-defined elsewhere may be meant: the file imports the name, or reads it from something."""
+Site = tuple[str, int, str, str, str]
+"""Path and line of code of upstream that named a removed symbol, what became of it, the kept symbol around it, and by which name something
+that is defined elsewhere may be meant: as the file imports it, ``.`` where it is read from something."""
 
 
 def without_unit(
@@ -98,7 +98,7 @@ def module_sites(
     Yields:
         The last part of a name, and the site.
     """
-    imported = {dotted.rpartition(".")[2] for _, dotted in written.get(before.path, ())}
+    imported = {dotted.rpartition(".")[2]: dotted for _, dotted in written.get(before.path, ())}
     touched = {n for e in before.edits for n in range(e.span.line, e.span.end_line + 1)}
     counts: Counter[str] = Counter()
     for number, content in enumerate(text.split("\n"), 1) if touched else ():
@@ -110,7 +110,7 @@ def module_sites(
             near = deciding(before.decisions, number)
             fate = f"folded away by {near.rule}: {told(near)}" if near else "folded away"
             inside = [unit.name for unit in units if unit.live and unit.line <= number <= unit.end_line]
-            elsewhere = int(word in imported or f".{word}" in content)
+            elsewhere = "." if f".{word}" in content else imported.get(word, "")
             yield word, (before.path, number, fate, inside[-1] if inside else "", elsewhere)
 
 
@@ -131,7 +131,10 @@ def outside_sites(
     for path, removal in graph.removed.items():
         for line, dotted in written.get(path, ()):
             if dotted in dropped:
-                yield dotted.rpartition(".")[2], (path, line, f"imported by a removed file ({removal.rule})", "", 1)
+                yield (
+                    dotted.rpartition(".")[2],
+                    (path, line, f"imported by a removed file ({removal.rule})", "", dotted),
+                )
     for name, place in asked.items():
         if place is not None and (found := graph.removed.get(place[0])) is not None:
-            yield name, (*place, f"named by a removed file ({found.rule})", "", 1)
+            yield name, (*place, f"named by a removed file ({found.rule})", "", ".")

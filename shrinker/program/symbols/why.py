@@ -147,7 +147,7 @@ class Symbols(Units):
         found: list[Removed] = []
         for (_, name, line, end, *_), drop in zip(self._data["gone"], self.dropped(), strict=True):
             if f".{drop.symbol}".endswith(f".{query}"):
-                sites = self._sites(name, drop.path, line, end)
+                sites = self._sites(drop.symbol, name, drop.path, line, end)
                 alive = (_nearest(sites, f"symbol:{drop.symbol}"),) if sites else ()
                 found.append(replace(drop, named_by=_named_by(sites), alive=alive))
         return found
@@ -171,13 +171,19 @@ class Symbols(Units):
     def _sites_of(self, number: int) -> list[list[Any]]:
         unit, path = self.units[number], self.path(number)
         module = self._data["modules"][unit.module][0]
-        return self._sites(unit.name.removeprefix(f"{module}."), path, unit.line, unit.end_line)
+        return self._sites(unit.name, unit.name.removeprefix(f"{module}."), path, unit.line, unit.end_line)
 
-    def _sites(self, name: str, path: str, first: int, last: int) -> list[list[Any]]:
-        """Places outside of a symbol that named it; what other files say of a name without a class counts where they import it."""
+    def _sites(self, symbol: str, name: str, path: str, first: int, last: int) -> list[list[Any]]:
+        """Places outside of a symbol that named it; what other files say of a name without a class counts where they import it. A private
+        one that they import from elsewhere is another."""
         found: list[list[Any]] = self._data["sites"].get(name.rpartition(".")[2], [])
         outside = [s for s in found if not (s[0] == path and first <= s[1] <= last)]
-        return [s for s in outside if "." in name or s[0] == path or s[4]][:_MOST]
+
+        def means(site: list[Any]) -> bool:
+            elsewhere = site[4] in (symbol, ".") if name.startswith("_") else bool(site[4])
+            return "." in name or site[0] == path or elsewhere
+
+        return [site for site in outside if means(site)][:_MOST]
 
     @cached_property
     def _removed(self) -> dict[int, list[list[int]]]:

@@ -25,10 +25,18 @@ class Fact(Claim):
     what calling `f` returns; ``.is_hip`` is an attribute of any receiver that is not resolved."""
     environment: tuple[str, ...] = ()
     """Environment variables, however they are read."""
+    macros: tuple[str, ...] = ()
+    """Macros of C, C++ and CUDA that no build of the kept sources defines; the value is then false."""
     value: StrictBool | StrictInt | str | None = None
     """TOML has no null: leave it out for None. A number decides comparisons; it is never written as a literal."""
     exact: bool = True
     """False: only the truth of the value is known (a version string, a handle); it is never written as a literal."""
+
+    @model_validator(mode="after")
+    def _undefined(self) -> Fact:
+        if self.macros and self.value is not False:
+            raise ValueError("`macros` are not defined: their value is false")
+        return self
 
 
 class Domain(Claim):

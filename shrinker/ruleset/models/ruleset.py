@@ -69,6 +69,11 @@ class Ruleset(BaseModel):
     places: dict[str, str] = Field(default_factory=dict)
     """Rule id to ``file:line``."""
 
+    @property
+    def undefined(self) -> dict[str, str]:
+        """Macros that no build defines, each with the fact that says so."""
+        return {name: fact.id for fact in self.facts for name in fact.macros}
+
     def walked(self) -> dict[str, tuple[str, ...]]:
         """By package, the names below it that a walk over it finds: several rules of one package add up."""
         found: dict[str, tuple[str, ...]] = {}

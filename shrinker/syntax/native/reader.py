@@ -7,11 +7,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from functools import cache
 
 import tree_sitter
-import tree_sitter_cuda
 
+from shrinker.syntax.native.conditionals import native_parser
 from shrinker.syntax.native.definitions import definitions_of
 from shrinker.syntax.native.source import Declaration, Lines, NativeSource, Registration
 from shrinker.syntax.native.tokens import NAMES, defined_names, extern_names, leaves, text_of
@@ -33,15 +32,10 @@ def read_native(data: bytes) -> NativeSource:
     return _Reader(data).read()
 
 
-@cache
-def _parser() -> tree_sitter.Parser:
-    return tree_sitter.Parser(tree_sitter.Language(tree_sitter_cuda.language()))
-
-
 class _Reader:
     def __init__(self, data: bytes) -> None:
         self._rows = data.split(b"\n")
-        self._root = _parser().parse(data).root_node
+        self._root = native_parser().parse(data).root_node
         self._registrations: list[Registration] = []
         self._declarations: list[Declaration] = []
         self._registering: set[int] = set()

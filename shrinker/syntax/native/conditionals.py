@@ -1,0 +1,161 @@
+"""Conditional groups of the preprocessor, and which lines of them no build reads in which some macros are not defined.
+
+Only whole lines go, so that a group whose first open test is an ``#elif`` keeps the arms before it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+
+import tree_sitter
+import tree_sitter_cuda
+
+from shrinker.syntax.native.source import Lines
+from shrinker.syntax.native.tokens import leaves, text_of
+
+_OPENS = frozenset({"#if", "#ifdef", "#ifndef"})
+_CONTINUES = frozenset({"#elif", "#elifdef", "#elifndef", "#else"})
+_CLOSES = "#endif"
+
+
+@cache
+def native_parser() -> tree_sitter.Parser:
+    """The parser of C, C++ and CUDA."""
+    return tree_sitter.Parser(tree_sitter.Language(tree_sitter_cuda.language()))
+
+
+@dataclass(frozen=True, slots=True)
+class Refuted:
+    """Lines that no build reads, or that say nothing once others went."""
+
+    lines: Lines
+    macros: frozenset[str]
+    """By which this is known."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Arm:
+    directive: Lines
+    verdict: bool | None
+    """None where more than the macros decides."""
+
+
+@dataclass(slots=True)
+class _Group:
+    arms: list[_Arm] = field(default_factory=list)
+    macros: set[str] = field(default_factory=set)
+
+
+def refuted_lines(data: bytes, undefined: Collection[str]) -> tuple[Refuted, ...]:
+    """Lines that go of a C, C++ or CUDA file, in the order of the groups' ends; the lines of an inner group may lie within an outer one's.
+
+    Args:
+        data: the file.
+        undefined: macros that no build defines: 0 where a test reads them.
+    """
+    if not any(name.encode() in data for name in undefined):
+        return ()
+    found: list[Refuted] = []
+    open_groups: list[_Group] = []
+    rows = data.split(b"\n")
+    for leaf in leaves(native_parser().parse(data).root_node):
+        kind = leaf.type
+        if kind in _OPENS:
+            open_groups.append(_Group())
+        # The parser closes at the end what is not closed.
+        if not open_groups or leaf.is_missing or kind not in (_OPENS | _CONTINUES | {_CLOSES}):
+            continue
+        directive = _directive(rows, leaf.start_point[0])
+        if kind == _CLOSES:
+            group = open_groups.pop()
+            going = _going(group.arms, directive)
+            found += [Refuted(lines, frozenset(group.macros)) for lines in going if group.macros]
+        else:
+            verdict, macros = _verdict(kind, rows, leaf, directive, undefined)
+            open_groups[-1].arms.append(_Arm(directive, verdict))
+            open_groups[-1].macros |= macros
+    return () if open_groups else tuple(found)
+
+
+def without_refuted(data: bytes, undefined: Collection[str]) -> bytes:
+    """The file with these lines blank, so that all others keep their numbers."""
+    rows = data.split(b"\n")
+    for each in refuted_lines(data, undefined):
+        for line in range(each.lines.first, each.lines.last + 1):
+            rows[line - 1] = b""
+    return b"\n".join(rows)
+
+
+def _directive(rows: Sequence[bytes], row: int) -> Lines:
+    last = row
+    while rows[last].rstrip().endswith(b"\\") and last + 1 < len(rows):
+        last += 1
+    return Lines(row + 1, last + 1)
+
+
+def _going(arms: Sequence[_Arm], end: Lines) -> Iterator[Lines]:
+    """Lines of one group that go."""
+    starts = [arm.directive.first for arm in arms] + [end.first]
+    first = next((at for at, arm in enumerate(arms) if arm.verdict is not False), len(arms))
+    if first == len(arms):
+        yield Lines(starts[0], end.last)
+    elif arms[first].verdict:
+        # What is left needs no test any more.
+        yield Lines(starts[0], arms[first].directive.last)
+        yield Lines(starts[first + 1], end.last)
+    else:
+        taken = False
+        for at, arm in enumerate(arms):
+            if at > first and (taken or arm.verdict is False):
+                yield Lines(starts[at], starts[at + 1] - 1)
+            taken = taken or arm.verdict is True
+
+
+def _verdict(
+    kind: str, rows: Sequence[bytes], leaf: tree_sitter.Node, directive: Lines, undefined: Collection[str]
+) -> tuple[bool | None, frozenset[str]]:
+    """What a test says, and by which of the macros."""
+    if kind == "#else":
+        return True, frozenset()
+    test = b"\n".join([rows[directive.first - 1][leaf.end_point[1] :], *rows[directive.first : directive.last]])
+    if kind in ("#ifdef", "#elifdef"):
+        test = b" defined(" + (test.split() or [b""])[0] + b")"
+    elif kind in ("#ifndef", "#elifndef"):
+        test = b" !defined(" + (test.split() or [b""])[0] + b")"
+    root = native_parser().parse(b"#if" + test + b"\n#endif\n").root_node
+    condition = root.named_children[0].child_by_field_name("condition") if root.named_children else None
+    if condition is None or condition.has_error:
+        return None, frozenset()
+    value, macros = _value(condition, undefined)
+    # What stands there without these macros is not asked: `#if 0` is upstream's.
+    return (bool(value), macros) if value is not None and macros else (None, frozenset())
+
+
+def _value(node: tree_sitter.Node, undefined: Collection[str]) -> tuple[int | None, frozenset[str]]:
+    """Value of a condition, None where it is open, and the macros that decide it."""
+    nothing = frozenset[str]()
+    inner = node.named_children
+    if node.type in ("identifier", "preproc_defined"):
+        name = text_of(node if node.type == "identifier" else inner[0])
+        return (0, frozenset({name})) if name in undefined else (None, nothing)
+    if node.type == "number_literal":
+        text = text_of(node)
+        return (int(text), nothing) if text.isdecimal() else (None, nothing)
+    if node.type == "parenthesized_expression" and len(inner) == 1:
+        return _value(inner[0], undefined)
+    operator = node.child_by_field_name("operator")
+    sign = operator.type if operator is not None else ""
+    if node.type == "unary_expression" and sign == "!":
+        value, macros = _value(inner[0], undefined)
+        return (None if value is None else int(not value)), macros
+    if node.type == "binary_expression" and sign in ("&&", "||"):
+        (left, by_left), (right, by_right) = (_value(each, undefined) for each in (inner[0], inner[-1]))
+        deciding = sign == "||"
+        for value, macros in ((left, by_left), (right, by_right)):
+            if value is not None and bool(value) is deciding:
+                return int(deciding), macros
+        if left is not None and right is not None:
+            return int(not deciding), by_left | by_right
+    return None, nothing
