@@ -30,7 +30,7 @@ class _Run:
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
         self.end = time.monotonic() + (0.0 if plan.recorded else plan.seconds)
-        self.digests = {tree.name: tree.digest() for tree in plan.trees}
+        self.digests = {tree.name: tree.whole_digest() for tree in plan.trees}
         self.lock = threading.Lock()
         self.starting = threading.Lock()
         self.used = dict.fromkeys(plan.gpus, 0)

@@ -8,7 +8,7 @@ import json
 import os
 import platform
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -25,9 +25,16 @@ class Tree:
     root: Path
 
     def digest(self) -> str:
-        """Hash of every Python file's path and content; what a kept observation must agree with."""
+        """Hash of every Python file's path and content: by it pages name the tree."""
+        return self._digest(self.root.rglob("*.py"))
+
+    def whole_digest(self) -> str:
+        """The same of every file, but for what Python writes; what a kept observation must agree with, since servers compile native sources."""
+        return self._digest(p for p in self.root.rglob("*") if p.is_file() and "__pycache__" not in p.parts)
+
+    def _digest(self, paths: Iterable[Path]) -> str:
         total = hashlib.sha256()
-        for path in sorted(self.root.rglob("*.py")):
+        for path in sorted(paths):
             total.update(
                 f"{path.relative_to(self.root).as_posix()}\0{hashlib.sha256(path.read_bytes()).hexdigest()}\n".encode()
             )

@@ -16,6 +16,7 @@ from equivalence.gpu.checkpoint import CHECKPOINTS
 from equivalence.gpu.observe import launches
 from equivalence.gpu.table import document, lines, page, passed
 from tests.equivalence.gpu.fake_tree import write_tree
+from tests.small import write
 
 CELL = Cell("one", "v3-bf16", "--attention-backend triton", features=frozenset(), tokens=2)
 
@@ -273,3 +274,13 @@ def test_a_trees_servers_stand_on_all_gpus_in_turn(tmp_path):
         for name in ("upstream", "upstream.2", "generated", "generated.2")
     ]
     assert found == [[1], [0], [0], [1]]
+
+
+def test_an_observation_is_of_one_tree_with_its_kernels(tmp_path: Path) -> None:
+    write(tmp_path, {"sglang/a.py": "", "sglang/k.cuh": "int a;\n"})
+    tree = Tree("generated", tmp_path)
+    named, whole = tree.digest(), tree.whole_digest()
+    write(tmp_path, {"sglang/__pycache__/a.pyc": "1"})
+    assert (tree.digest(), tree.whole_digest()) == (named, whole)
+    write(tmp_path, {"sglang/k.cuh": "int b;\n"})
+    assert tree.digest() == named and tree.whole_digest() != whole
