@@ -22,7 +22,7 @@ from shrinker.program.propagate.attributes import propagate_attributes
 from shrinker.program.propagate.needed import find_needed
 from shrinker.program.reach import import_leads
 from shrinker.program.symbols.costs import root_costs
-from shrinker.program.symbols.dead import Searched, dead_spans, live_again, search_symbols
+from shrinker.program.symbols.dead import NamedPlaces, Searched, dead_spans, live_again, search_symbols
 from shrinker.program.symbols.reasons import Placed
 from shrinker.program.symbols.saved import SymbolData, found_symbols
 from shrinker.program.written import Written, written_imports
@@ -173,8 +173,9 @@ class _Steps:
         """Drop what nothing reachable names, and the files that only it named; and what follows from that, until nothing does."""
         stay = frozenset(units[path].module for path in self._unwritable if path in units)
         before, dead, pinned = dict(engine.refinements), dict[str, frozenset[Span]](), frozenset[Placed]()
+        named = NamedPlaces(self._tree)
         while True:
-            found = search_symbols(self._tree, self._rules, whole, units, stay, pinned)
+            found = search_symbols(self._tree, self._rules, whole, units, named, stay, pinned)
             if back := live_again(found, dead):
                 # What was derived without it may not hold.
                 pinned |= back

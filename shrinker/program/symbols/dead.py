@@ -41,6 +41,7 @@ def search_symbols(
     rules: Ruleset,
     graph: Graph,
     folded: Mapping[str, FoldedModule],
+    named: NamedPlaces,
     more: Iterable[str] = (),
     pinned: frozenset[Placed] = frozenset(),
 ) -> Search:
@@ -51,10 +52,11 @@ def search_symbols(
         rules: of the profile.
         graph: of files.
         folded: every kept module, by path, with its units.
+        named: of this tree.
         more: modules that stay whatever the search finds.
         pinned: symbols that stay with their modules.
     """
-    return _searched(rules, folded, replace(_outside(tree, rules, graph, folded, more), pinned=pinned))
+    return _searched(rules, folded, replace(_outside(tree, rules, graph, folded, named, more), pinned=pinned))
 
 
 def search_package(rules: Ruleset, folded: Mapping[str, FoldedModule], words: frozenset[str]) -> Search:
@@ -117,6 +119,7 @@ def _outside(
     rules: Ruleset,
     graph: Graph,
     folded: Mapping[str, FoldedModule],
+    named: NamedPlaces,
     more: Iterable[str],
 ) -> Outside:
     roots: dict[str, str] = {}
@@ -148,28 +151,34 @@ def _outside(
         scripts,
         {name: tuple(found) for name, found in edges.items()},
         frozenset(more),
-        lambda names: named_places(tree, names),
+        named,
         rules.labels,
         rules.apis,
     )
 
 
-def named_places(tree: UpstreamTree, names: Iterable[str]) -> dict[str, Place]:
-    """Those of some names that a module of upstream looks up or spells, with the first place that does."""
-    left = set(names)
-    if not left:
-        return {}
-    places: dict[str, Place] = {}
-    # Made once, since it is as long as all of them.
-    spelled = re.compile(rb"[.'\"](" + "|".join(sorted(left)).encode() + rb")\b")
-    for file in tree.files:
-        if not left:
-            break
-        if module_name(file.path) is not None:
-            found = _named_in(tree, file.path, spelled)
-            places |= {name: found[name] for name in left & found.keys()}
-            left -= found.keys()
-    return places
+class NamedPlaces:
+    """Where the modules of upstream look names up or spell them; each name is looked for once."""
+
+    def __init__(self, tree: UpstreamTree) -> None:
+        self._tree = tree
+        self._known: dict[str, Place | None] = {}
+
+    def __call__(self, names: Iterable[str]) -> dict[str, Place]:
+        """Those of some names that a module does, with the first place."""
+        asked = frozenset(names)
+        left = asked - self._known.keys()
+        # Made once, since it is as long as all of them.
+        spelled = re.compile(rb"[.'\"](" + "|".join(sorted(left)).encode() + rb")\b")
+        self._known.update(dict.fromkeys(left))
+        for file in self._tree.files:
+            if not left:
+                break
+            if module_name(file.path) is not None:
+                found = _named_in(self._tree, file.path, spelled)
+                self._known.update((name, found[name]) for name in left & found.keys())
+                left -= found.keys()
+        return {name: place for name in asked if (place := self._known[name]) is not None}
 
 
 def _named_in(tree: UpstreamTree, path: str, spelled: re.Pattern[bytes]) -> dict[str, Place]:
