@@ -110,6 +110,13 @@ def test_a_kernel_that_is_built_needs_its_source_and_its_signature(tmp_path) -> 
         _ = good.something_else
 
 
+def test_a_module_is_told_without_the_hash_of_its_sources(monkeypatch) -> None:
+    told: list[str] = []
+    monkeypatch.setattr(jit.calls, "record", lambda kind, name: told.append(name))
+    jit.load_inline("sgl_kernel_jit_activation_bf16_0123456789abcdef")
+    assert told == ["sgl_kernel_jit_activation_bf16"]
+
+
 def test_a_graph_replays_on_new_input() -> None:
     reference = registry.counted(registry.REFERENCES["sgl_kernel"]["silu_and_mul"])
     x = torch.randn(2, 8)
