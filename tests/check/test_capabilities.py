@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from textwrap import indent
 
 import pytest
 
@@ -46,80 +47,73 @@ def judge(evidence: Compare) -> Judge:
     return said
 
 
-GO = "def f(x):\n    x.go()\n"
+def f(body: str) -> str:
+    """A function `f(x)` with these lines."""
+    return f"def f(x):\n{indent(body, '    ')}\n"
+
+
+GO = f("x.go()")
 EXPLAINED = {
-    "an arm under a word": ("def f(x):\n    if is_tpu():\n        x.slow()\n    else:\n        x.go()\n", GO),
+    "an arm under a word": (f("if is_tpu():\n    x.slow()\nelse:\n    x.go()"), GO),
     "an arm of a chain": (
-        "def f(x):\n    if x.a:\n        x.one()\n    elif x.tpu and x.b:\n        x.two()\n    else:\n        x.three()\n",
-        "def f(x):\n    if x.a:\n        x.one()\n    else:\n        x.three()\n",
+        f("if x.a:\n    x.one()\nelif x.tpu and x.b:\n    x.two()\nelse:\n    x.three()"),
+        f("if x.a:\n    x.one()\nelse:\n    x.three()"),
     ),
-    "what holds": (
-        "def f(x):\n    if x.is_fast:\n        return x.one()\n    return x.two()\n",
-        "def f(x):\n    return x.one()\n",
-    ),
-    "what does not hold": (
-        "def f(x):\n    if not x.is_fast:\n        raise ValueError(x)\n    return x.two()\n",
-        "def f(x):\n    return x.two()\n",
-    ),
-    "one of several texts": ("def f(x):\n    if x.kind in ('tpu', 'tpu2'):\n        x.slow()\n    x.go()\n", GO),
-    "an operand": ("def f(x):\n    return x.a or x.tpu\n", "def f(x):\n    return x.a\n"),
-    "an operand that another one decides": (
-        "def f(x):\n    return x.is_fast or x.a\n",
-        "def f(x):\n    return x.is_fast\n",
-    ),
-    "a value": ("def f(x):\n    return x.a if x.tpu else x.b\n", "def f(x):\n    return x.b\n"),
-    "a literal": ("def f(x):\n    x.go(flag=x.on_tpu)\n", "def f(x):\n    x.go(flag=False)\n"),
+    "what holds": (f("if x.is_fast:\n    return x.one()\nreturn x.two()"), f("return x.one()")),
+    "what does not hold": (f("if not x.is_fast:\n    raise ValueError(x)\nreturn x.two()"), f("return x.two()")),
+    "one of several texts": (f("if x.kind in ('tpu', 'tpu2'):\n    x.slow()\nx.go()"), GO),
+    "an operand": (f("return x.a or x.tpu"), f("return x.a")),
+    "an operand that another one decides": (f("return x.is_fast or x.a"), f("return x.is_fast")),
+    "a value": (f("return x.a if x.tpu else x.b"), f("return x.b")),
+    "a literal": (f("x.go(flag=x.on_tpu)"), f("x.go(flag=False)")),
     "a row": ('T = {"a": A, "tpu": B}\n', 'T = {"a": A}\n'),
     "an item": ('T = ["a", "x-tpu"]\n', 'T = ["a"]\n'),
     "all items of several but one": (
-        "def f(x):\n    if isinstance(x, (A, Tpu)):\n        x.go()\n",
-        "def f(x):\n    if isinstance(x, (A,)):\n        x.go()\n",
+        f("if isinstance(x, (A, Tpu)):\n    x.go()"),
+        f("if isinstance(x, (A,)):\n    x.go()"),
     ),
     "a word between others": ('T = ["a", "north wind"]\n', 'T = ["a"]\n'),
     "a suite that speaks of nothing else": (
-        "def f(x):\n    if x.a:\n        from b import TpuBackend\n        x.add(TpuBackend)\n    x.go()\n",
+        f("if x.a:\n    from b import TpuBackend\n    x.add(TpuBackend)\nx.go()"),
         GO,
     ),
-    "names that nothing reads": ("def f(x):\n    if x.a:\n        y = x.b\n    x.go()\n", GO),
+    "names that nothing reads": (f("if x.a:\n    y = x.b\nx.go()"), GO),
     "what nothing names any more": ("def f(x):\n    x.go()\n\ndef g(x):\n    return x\n", GO),
     "a named error": (
-        "def f(x):\n    x.go()\n    load_tpu(x)\n    return x.a if x.b else x.c\n",
-        'def f(x):\n    x.go()\n    raise RuntimeError("shrinker: TPU is not part of this server")\n',
+        f("x.go()\nload_tpu(x)\nreturn x.a if x.b else x.c"),
+        f('x.go()\nraise RuntimeError("shrinker: TPU is not part of this server")'),
     ),
     "a named error of what is imported by a word": (
         "if x.on:\n    from tpu_ops import quick\n\ndef f(x):\n    x.go()\n    quick(x)\n    return x.b\n",
-        'def f(x):\n    x.go()\n    raise RuntimeError("shrinker: sglang.srt.a.quick is not part of this server")\n',
+        f('x.go()\nraise RuntimeError("shrinker: sglang.srt.a.quick is not part of this server")'),
     ),
     "a named error under a test by a word": (
-        "def f(x):\n    if x.tpu:\n        y = x.a()\n        load(y)\n    return x.b\n",
-        'def f(x):\n    if x.tpu:\n        y = x.a()\n        raise RuntimeError("shrinker: it is not part of this server")\n    return x.b\n',
+        f("if x.tpu:\n    y = x.a()\n    load(y)\nreturn x.b"),
+        f('if x.tpu:\n    y = x.a()\n    raise RuntimeError("shrinker: it is not part of this server")\nreturn x.b'),
     ),
     "a named error at the first statement": (
-        "def f(x):\n    load_tpu(x)\n    return x.a\n",
-        'def f(x):\n    raise RuntimeError("shrinker: TPU is not part of this server")\n',
+        f("load_tpu(x)\nreturn x.a"),
+        f('raise RuntimeError("shrinker: TPU is not part of this server")'),
     ),
     "what is within something dropped": (
         "class Old:\n    def f(x):\n        if x.a:\n            x.one()\n        x.two()\n",
         "class Old:\n    def f(x):\n        x.two()\n",
     ),
-    "a word that begins within another one": ("def f(x):\n    if x.isTPUKind:\n        x.slow()\n    x.go()\n", GO),
-    "what is asked about a word": ("def f(x):\n    if isinstance(x, TpuBackend):\n        x.slow()\n    x.go()\n", GO),
+    "a word that begins within another one": (f("if x.isTPUKind:\n    x.slow()\nx.go()"), GO),
+    "what is asked about a word": (f("if isinstance(x, TpuBackend):\n    x.slow()\nx.go()"), GO),
     "two suites that say the same": (
-        "def f(x):\n    if x.tpu:\n        return x.one()\n    if x.a:\n        return x.one()\n    return x.two()\n",
-        "def f(x):\n    if x.a:\n        return x.one()\n    return x.two()\n",
+        f("if x.tpu:\n    return x.one()\nif x.a:\n    return x.one()\nreturn x.two()"),
+        f("if x.a:\n    return x.one()\nreturn x.two()"),
     ),
     "a function that is there twice": (
         "if is_tpu():\n    def f(x):\n        return x.slow()\nelse:\n    def f(x):\n        return x.go()\n",
-        "def f(x):\n    return x.go()\n",
+        f("return x.go()"),
     ),
-    "a statement": ("def f(x):\n    x.start_tpu()\n    x.go()\n", GO),
-    "a check": ("def f(x):\n    assert x.fast\n    x.go()\n", GO),
-    "a name that is bound and not read": ("def f(x):\n    y = x.b\n    x.go()\n", GO),
-    "what stands behind the end": (
-        "def f(x):\n    if x.fast:\n        return x.go()\n    x.slow()\n    return x.stop()\n",
-        "def f(x):\n    return x.go()\n",
-    ),
-    "a handler": ("def f(x):\n    try:\n        x.go()\n    except TpuError:\n        x.stop()\n", GO),
+    "a statement": (f("x.start_tpu()\nx.go()"), GO),
+    "a check": (f("assert x.fast\nx.go()"), GO),
+    "a name that is bound and not read": (f("y = x.b\nx.go()"), GO),
+    "what stands behind the end": (f("if x.fast:\n    return x.go()\nx.slow()\nreturn x.stop()"), f("return x.go()")),
+    "a handler": (f("try:\n    x.go()\nexcept TpuError:\n    x.stop()"), GO),
     "a package by a word": (
         "try:\n    import tpu_ops\nexcept ImportError:\n    tpu_ops = None\n\ndef f(x):\n    return tpu_ops or x\n",
         "tpu_ops = None\n\ndef f(x):\n    return tpu_ops or x\n",
@@ -128,10 +122,10 @@ EXPLAINED = {
         "try:\n    import ops\n    import more\nexcept ImportError:\n    ops = more = None\n\ndef f(x):\n    return ops or x\n",
         "try:\n    import ops\nexcept ImportError:\n    ops = None\n\ndef f(x):\n    return ops or x\n",
     ),
-    "a loop by a word": ("def f(x):\n    for y in x.a:\n        y.start_tpu()\n    x.go()\n", GO),
+    "a loop by a word": (f("for y in x.a:\n    y.start_tpu()\nx.go()"), GO),
     "a value of the module that a function has of its own": (
         "y = make()\n\ndef f(x):\n    y = x.a()\n    return y\n",
-        "def f(x):\n    y = x.a()\n    return y\n",
+        f("y = x.a()\nreturn y"),
     ),
     "a program that no root runs": (
         'x = 1\nif __name__ == "__main__":\n    main()\n',
@@ -140,12 +134,12 @@ EXPLAINED = {
 }
 UNEXPLAINED = {
     "what only holds the letters of a word": (
-        "def f(x):\n    if x.output:\n        x.slow()\n    x.go()\n",
+        f("if x.output:\n    x.slow()\nx.go()"),
         GO,
         "f: what runs if `x.output`",
     ),
     "a question in whose arguments a word is": (
-        "def f(x):\n    if x.check(tpu, 1):\n        x.slow()\n    x.go()\n",
+        f("if x.check(tpu, 1):\n    x.slow()\nx.go()"),
         GO,
         "f: what runs if `x.check(tpu, 1)`",
     ),
@@ -159,42 +153,34 @@ UNEXPLAINED = {
         "class Older:\n    def f(x):\n        x.two()\n",
         "Older.f: what runs if `x.a`",
     ),
-    "an arm": (
-        "def f(x):\n    if x.cache:\n        x.slow()\n    else:\n        x.go()\n",
-        GO,
-        "f: what runs if `x.cache`",
-    ),
+    "an arm": (f("if x.cache:\n    x.slow()\nelse:\n    x.go()"), GO, "f: what runs if `x.cache`"),
     "an arm that only one of two operands explains": (
-        "def f(x):\n    if x.cache or x.tpu:\n        x.slow()\n    x.go()\n",
+        f("if x.cache or x.tpu:\n    x.slow()\nx.go()"),
         GO,
         "f: what runs if `x.cache or x.tpu`",
     ),
     "one of several texts that is not": (
-        "def f(x):\n    if x.kind in ('tpu', 'gpu'):\n        x.slow()\n    x.go()\n",
+        f("if x.kind in ('tpu', 'gpu'):\n    x.slow()\nx.go()"),
         GO,
         "f: what runs if `x.kind in ('tpu', 'gpu')`",
     ),
     "the wrong arm": (
-        "def f(x):\n    if is_tpu():\n        return x.slow()\n    return x.go()\n",
-        "def f(x):\n    return x.slow()\n",
+        f("if is_tpu():\n    return x.slow()\nreturn x.go()"),
+        f("return x.slow()"),
         "f: what runs unless `is_tpu()`",
     ),
     "the wrong arm, behind its chain of tests": (
-        "def f(x):\n    if x.a:\n        x.go()\n    elif is_tpu():\n        x.slow()\n    else:\n        x.one()\n",
-        "def f(x):\n    if x.a:\n        x.go()\n    x.slow()\n",
+        f("if x.a:\n    x.go()\nelif is_tpu():\n    x.slow()\nelse:\n    x.one()"),
+        f("if x.a:\n    x.go()\nx.slow()"),
         "f: out of its place stands `x.slow()`",
     ),
     "what holds, the other way round": (
-        "def f(x):\n    if x.is_fast:\n        return x.one()\n    return x.two()\n",
-        "def f(x):\n    return x.two()\n",
+        f("if x.is_fast:\n    return x.one()\nreturn x.two()"),
+        f("return x.two()"),
         "f: what runs if `x.is_fast`",
     ),
-    "an operand": ("def f(x):\n    return x.a or x.cache\n", "def f(x):\n    return x.a\n", "f: the operand `x.cache`"),
-    "a value": (
-        "def f(x):\n    return x.a if x.cache else x.b\n",
-        "def f(x):\n    return x.b\n",
-        "f: the value if `x.cache`",
-    ),
+    "an operand": (f("return x.a or x.cache"), f("return x.a"), "f: the operand `x.cache`"),
+    "a value": (f("return x.a if x.cache else x.b"), f("return x.b"), "f: the value if `x.cache`"),
     "a literal": (
         "class C:\n    def f(self):\n        self.go(flag=self.cache)\n",
         "class C:\n    def f(self):\n        self.go(flag=False)\n",
@@ -202,18 +188,18 @@ UNEXPLAINED = {
     ),
     "a row": ('T = {"a": A, "b": B}\n', 'T = {"a": A}\n', "the module: the entry `'b', B`"),
     "a case": (
-        'def f(x):\n    match x:\n        case "a":\n            return 1\n        case "b":\n            return 2\n',
-        'def f(x):\n    match x:\n        case "b":\n            return 2\n',
+        f('match x:\n    case "a":\n        return 1\n    case "b":\n        return 2'),
+        f('match x:\n    case "b":\n        return 2'),
         "f: the entry `'a'`",
     ),
     "a named error": (
-        "def f(x):\n    x.go()\n    load(x)\n",
-        'def f(x):\n    x.go()\n    raise RuntimeError("shrinker: loading is not part of this server")\n',
+        f("x.go()\nload(x)"),
+        f('x.go()\nraise RuntimeError("shrinker: loading is not part of this server")'),
         "f: the named error stands for `load(x)`",
     ),
     "a named error behind a test that a word decides": (
-        "def f(x):\n    x.go()\n    if x.tpu:\n        x.slow()\n    load(x)\n",
-        'def f(x):\n    x.go()\n    raise RuntimeError("shrinker: loading is not part of this server")\n',
+        f("x.go()\nif x.tpu:\n    x.slow()\nload(x)"),
+        f('x.go()\nraise RuntimeError("shrinker: loading is not part of this server")'),
         "f: the named error stands for `If x.tpu`",
     ),
     "a named error that names a method of a class by a word": (
@@ -222,8 +208,8 @@ UNEXPLAINED = {
         "East.f: the named error stands for `load(x)`",
     ),
     "a named error before what speaks of something dropped": (
-        "def f(x):\n    x.go()\n    load(x)\n    if x.a:\n        x.tpu()\n",
-        'def f(x):\n    x.go()\n    raise RuntimeError("shrinker: loading is not part of this server")\n',
+        f("x.go()\nload(x)\nif x.a:\n    x.tpu()"),
+        f('x.go()\nraise RuntimeError("shrinker: loading is not part of this server")'),
         "f: the named error stands for `load(x)`",
     ),
     "a named error in a method of a class by a word": (
@@ -231,11 +217,11 @@ UNEXPLAINED = {
         'class Tpu:\n    def f(x):\n        x.go()\n        raise RuntimeError("shrinker: loading is not part of this server")\n',
         "Tpu.f: the named error stands for `load(x)`",
     ),
-    "a statement": ("def f(x):\n    x.flush()\n    x.go()\n", GO, "f: the statement `x.flush()`"),
-    "a check": ("def f(x):\n    assert x.b, x\n    x.go()\n", GO, "f: the check `x.b`"),
+    "a statement": (f("x.flush()\nx.go()"), GO, "f: the statement `x.flush()`"),
+    "a check": (f("assert x.b, x\nx.go()"), GO, "f: the check `x.b`"),
     "a function that was taken away, though it speaks of something dropped, too": (
-        "def f(x):\n    x.flush()\n    if x.tpu:\n        x.slow()\n",
-        'def f(x):\n    raise RuntimeError("shrinker: flushing is not part of this server")\n',
+        f("x.flush()\nif x.tpu:\n    x.slow()"),
+        f('raise RuntimeError("shrinker: flushing is not part of this server")'),
         "f: the named error stands for `x.flush()`",
     ),
     "a package whose handler takes over": (
@@ -254,23 +240,19 @@ UNEXPLAINED = {
         "the module: the import `from ops import a, b`",
     ),
     "what a `try` does": (
-        "def f(x):\n    try:\n        x.start()\n    except KeyError:\n        pass\n    x.go()\n",
+        f("try:\n    x.start()\nexcept KeyError:\n    pass\nx.go()"),
         GO,
         "f: the statement `x.start()`",
     ),
-    "what a loop does": (
-        "def f(x):\n    for y in x.a:\n        y.start()\n    x.go()\n",
-        GO,
-        "f: the statement `y.start()`",
-    ),
+    "what a loop does": (f("for y in x.a:\n    y.start()\nx.go()"), GO, "f: the statement `y.start()`"),
     "a value that another arm has": (
-        "def f(x):\n    if x.a:\n        x.go()\n        y = x.make()\n    else:\n        y = x.b\n    return y\n",
-        "def f(x):\n    if x.a:\n        x.go()\n    else:\n        y = x.b\n    return y\n",
+        f("if x.a:\n    x.go()\n    y = x.make()\nelse:\n    y = x.b\nreturn y"),
+        f("if x.a:\n    x.go()\nelse:\n    y = x.b\nreturn y"),
         "f: the value `y = x.make()`",
     ),
     "a test below a test": (
-        "def f(x):\n    for y in x:\n        if y.a:\n            if y.cache:\n                y.b()\n            y.c()\n",
-        "def f(x):\n    for y in x:\n        if y.a:\n            y.c()\n",
+        f("for y in x:\n    if y.a:\n        if y.cache:\n            y.b()\n        y.c()"),
+        f("for y in x:\n    if y.a:\n        y.c()"),
         "f: what runs if `y.cache`",
     ),
 }
@@ -325,8 +307,8 @@ WHOLE = {
 
 
 def test_evidence_counts_what_rests_on_each_row(evidence: Compare) -> None:
-    before = "def f(x):\n    if x.tpu:\n        x.slow()\n    if x.is_fast:\n        x.go()\n    if x.cache:\n        x.keep()\n"
-    found = evidence({"srt/a.py": before}, {"srt/a.py": "def f(x):\n    x.go()\n"})
+    before = f("if x.tpu:\n    x.slow()\nif x.is_fast:\n    x.go()\nif x.cache:\n    x.keep()")
+    found = evidence({"srt/a.py": before}, {"srt/a.py": f("x.go()")})
     rows = {name: count for name, count in found.checks if name not in {"modules", "definitions", "names", "refused"}}
     assert rows == {"explained by dropped-tpu": 1, "explained by fast-holds": 1, "losses that no word explains": 1}
 
