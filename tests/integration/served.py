@@ -94,7 +94,7 @@ def serving(tree: Path, folder: Path, options: str = "", *, counted: Path | None
     command = [str(made.python), "-m", "sglang.launch_server", "--model-path", str(model), "--port", str(port)]
     variables = {**dict.fromkeys(os.environ), **made.variables(tree)}
     arguments = [*command, *OPTIONS.split(), *options.split()]
-    launch = Launch(tree.name, arguments, variables, folder / "log.txt", folder, ready_seconds=1500)
+    launch = Launch(tree.name, arguments, variables, folder / "log.txt", folder, ready_seconds=1500, stop_seconds=0)
     with Server(launch) as server:
         server.wait_ready()
         yield Served(server, Path(made.python), model, port, made.variables(tree))
