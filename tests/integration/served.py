@@ -70,7 +70,7 @@ def of_both(newest: Shrunk, folder: Path, ask: Callable[[Path, Path], Answer]) -
 
 def checkpoint(made: Simulation) -> Path:
     """The folder of the tiny checkpoint that all of them serve, made once; of few tokens, which each process of a server loads."""
-    kept = default_folder() / "checkpoints"
+    kept = default_folder() / "served"
     with locked(kept):
         return Setting(made, kept).checkpoint(small(vocab_size=4096))
 
