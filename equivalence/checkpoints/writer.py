@@ -67,7 +67,9 @@ def write_checkpoint(
     count = _save(tensors, out / "model.safetensors")
     sent = [(name, tensors[name]) for name in _SENT if name in tensors]
     (out / TENSORS).write_text(base64.b64encode(pickle.dumps(sent)).decode("ascii"), "ascii")
-    (out / "tokenizer.json").write_bytes((tokenizer / "tokenizer.json").read_bytes())
+    (out / "tokenizer.json").write_bytes(
+        known_tokens((tokenizer / "tokenizer.json").read_bytes(), config["vocab_size"])
+    )
     settings = (tokenizer / "tokenizer_config.json").read_bytes()
     if template:
         settings = json.dumps({**json.loads(settings), **template}).encode()
@@ -76,6 +78,20 @@ def write_checkpoint(
     # Last: a folder with it is whole.
     _write(out / "config.json", config)
     return count
+
+
+def known_tokens(tokenizer: bytes, size: int) -> bytes:
+    """The tokenizer with the tokens that a model of so many knows: to load all of them takes longer than a small one computes."""
+    told = json.loads(tokenizer)
+    every, added = told["model"]["vocab"], told["added_tokens"]
+    if size > max([*every.values(), *(token["id"] for token in added)]):
+        return tokenizer
+    known = {token: number for token, number in every.items() if number < size}
+    pairs = [(merge.split(" ") if isinstance(merge, str) else merge, merge) for merge in told["model"]["merges"]]
+    told["model"]["merges"] = [merge for parts, merge in pairs if known.keys() >= {*parts, "".join(parts)}]
+    told["model"]["vocab"] = known
+    told["added_tokens"] = [token for token in added if token["id"] < size]
+    return json.dumps(told).encode()
 
 
 def _save(tensors: Mapping[str, Any], file: Path) -> int:

@@ -13,7 +13,7 @@ Checks:
 
 Limits: modules are imported one after the other in one process, in both trees in the same order, so that a module that
 imports only because another was there before is not noticed; the server is started from nothing by the level *server*. A flag that takes any text is not settled.
-Commands are asked for help in children of a process that has loaded PyTorch and other libraries, and nothing of the tree.
+Commands are asked for help in children of a process that has loaded the libraries of those before, and nothing of the tree.
 """
 
 from __future__ import annotations
@@ -35,7 +35,6 @@ from shrinker.check.allowances import ERROR_PREFIX
 from shrinker.values.outcome import LevelResult
 
 SUBJECTS = Path(__file__).resolve().parent / "subjects.toml"
-_RUNS = 2
 _SECONDS = 120
 """For the import of one module, and for the help of one command."""
 
@@ -55,7 +54,6 @@ def run(upstream: Path, generated: Path, setting: Setting) -> LevelResult:
     _walk(trees, setting, ledger)
     _interface(trees, subjects, setting, ledger)
     _help(trees, subjects, setting, ledger)
-    _loading(trees, subjects, setting, ledger)
     return ledger.result(_REQUIRED)
 
 
@@ -90,11 +88,14 @@ def _walk(trees: Mapping[str, Path], setting: Setting, ledger: Ledger) -> None:
 
 
 def _interface(trees: Mapping[str, Path], subjects: Mapping[str, Any], setting: Setting, ledger: Ledger) -> None:
-    arguments = {name: subjects[name] for name in ("registries", "architectures")}
-    found = both(trees, setting, ledger, Call("interface", dict.fromkeys(SIDES, arguments), 300))
+    arguments = {name: subjects[name] for name in ("server", "registries", "architectures")}
+    # Alone: its loading is timed.
+    alone = replace(setting, jobs=1)
+    found = both(trees, alone, ledger, Call("interface", dict.fromkeys(SIDES, arguments), 300))
     if found is None:
         return
     before, after = (found[side].data for side in SIDES)
+    _loading(before["loading"], after["loading"], trees, ledger)
     listed = setting.expected.endpoints
     ledger.count("openapi", sum(len(methods) for methods in after["openapi"]["paths"].values()))
     for place, message in openapi.compare(before["openapi"], after["openapi"], listed):
@@ -191,17 +192,7 @@ def _commands(tree: Path, subjects: Mapping[str, Any]) -> Iterator[_Command]:
         yield _Command(name, file_of(module, tree), ("-c", start))
 
 
-def _loading(trees: Mapping[str, Path], subjects: Mapping[str, Any], setting: Setting, ledger: Ledger) -> None:
-    arguments = {"modules": subjects["server"]}
-    runs = []
-    for attempt in range(_RUNS):
-        call = Call("loading", dict.fromkeys(SIDES, arguments), 180, f"loading-{attempt}")
-        # Alone: it is timed.
-        found = both(trees, replace(setting, jobs=1), ledger, call)
-        if found is None:
-            return
-        runs.append(found)
-    before, after = (min((run[side].data for run in runs), key=lambda data: data["seconds"]) for side in SIDES)
+def _loading(before: Mapping[str, Any], after: Mapping[str, Any], trees: Mapping[str, Path], ledger: Ledger) -> None:
     ledger.count("loaded modules", len(after["modules"]))
     own = set(modules(trees[GENERATED])) - set(modules(trees[UPSTREAM]))
     for name in sorted({*after["modules"]} - {*before["modules"]} - own):

@@ -169,6 +169,7 @@ def _serve(scenario: Scenario, side: str, tree: Path, setting: Setting, ledger: 
         folder / "log.txt",
         folder,
         ready_seconds=300 * setting.patience,
+        stop_seconds=0,
     )
     place = f"server, {scenario.name}: {side}"
     setting.progress(f"{place} starts")

@@ -37,7 +37,7 @@ class Launch:
         folder: where it runs; None: here.
         ready: the text in the log that says that it answers.
         ready_seconds: how long it may take until then.
-        stop_seconds: how long it may take to end by itself once asked.
+        stop_seconds: how long it may take to end by itself once asked; 0: it is killed, where nobody looks at how it ends.
     """
 
     name: str

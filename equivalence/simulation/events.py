@@ -26,13 +26,15 @@ BEGINS = {
     "handle_batch_token_id_out": "token in the detokenizer",
 }
 """Function of a manager → the piece of work that it begins; `run_batch` names the turn of the loop that `recv_requests` began."""
+LOOPS = tuple(f"sglang.srt.managers.{name}" for name in ("scheduler", "tokenizer_manager", "detokenizer_manager"))
+"""Modules of which a process imports one before its loop runs: counting starts then, since what is imported first belongs to no work."""
 KINDS = ("calls", "lines", "imports", "failed imports")
 
 
 def install() -> None:
     """Count in this process, where the settings name a folder for that."""
     settings = current()
-    if settings.counted:
+    if settings.counted and sys.gettrace() is None:
         sys.settrace(_Counter(settings.counted, settings.followed).called)
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
+from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
@@ -62,22 +64,19 @@ def test_the_manifest_survives_its_text(case: Build) -> None:
     assert made.evidence("form").passed
 
 
-def test_a_missing_file(case: Build) -> None:
+@pytest.mark.parametrize(
+    ("path", "check", "act"),
+    [
+        ("b.py", "files", lambda file: file.unlink()),
+        ("more.txt", "extra files", lambda file: file.write_text("x")),
+        ("more", "files", lambda file: file.symlink_to("b.py")),
+    ],
+    ids=["missing", "too many", "a link"],
+)
+def test_a_file_of_another_tree(case: Build, path: str, check: str, act: Callable[[Path], object]) -> None:
     made = case(UPSTREAM, GENERATED)
-    (made.out / "python/sglang/b.py").unlink()
-    assert made.findings("form") == [("files", "b.py")]
-
-
-def test_a_file_too_many(case: Build) -> None:
-    made = case(UPSTREAM, GENERATED)
-    (made.out / "python/sglang/more.txt").write_text("x")
-    assert made.findings("form") == [("extra files", "more.txt")]
-
-
-def test_a_link(case: Build) -> None:
-    made = case(UPSTREAM, GENERATED)
-    (made.out / "python/sglang/more").symlink_to("b.py")
-    assert made.findings("form") == [("files", "more")]
+    act(made.out / "python/sglang" / path)
+    assert made.findings("form") == [(check, path)]
 
 
 @pytest.mark.parametrize("path", ["b.py", "table.json", "a.py"])
@@ -88,30 +87,26 @@ def test_a_changed_byte(case: Build, path: str) -> None:
     assert made.findings("form") == [("files", path)]
 
 
-def test_an_unchanged_file_that_differs_from_upstream(case: Build) -> None:
-    made = case(UPSTREAM, {**GENERATED, "table.json": "{ }\n"})
-    replace(made, "table.json", changed=False)
-    assert made.findings("form") == [("unchanged files", "table.json")]
+@pytest.mark.parametrize("path", ["table.json", "LICENSE"])
+def test_a_copied_file_must_be_upstreams(case: Build, path: str) -> None:
+    made = case(UPSTREAM, {**GENERATED, path.replace("LICENSE", "//LICENSE"): "{ }\n"})
+    replace(made, path, changed=False)
+    assert made.findings("form") == [("unchanged files", path)]
 
 
-def test_a_changed_file_that_is_not_python(case: Build) -> None:
-    made = case(UPSTREAM, {**GENERATED, "table.json": "{ }\n"})
-    assert made.findings("form") == [("own files", "table.json")]
-
-
-def test_a_file_that_nobody_declared(case: Build) -> None:
-    made = case(UPSTREAM, {**GENERATED, "helper.py": "H = 1\n"})
-    assert made.findings("form") == [("own files", "helper.py")]
-
-
-def test_a_file_that_does_not_compile(case: Build) -> None:
-    made = case(UPSTREAM, {**GENERATED, "a.py": "def f(x):\nreturn os\n"})
-    assert made.findings("form") == [("compiled", "a.py")]
-
-
-def test_a_return_outside_a_function_does_not_compile(case: Build) -> None:
-    made = case(UPSTREAM, {**GENERATED, "a.py": "return os\n"})
-    assert made.findings("form") == [("compiled", "a.py")]
+@pytest.mark.parametrize(
+    ("path", "text", "check"),
+    [
+        ("table.json", "{ }\n", "own files"),
+        ("helper.py", "H = 1\n", "own files"),
+        ("a.py", "def f(x):\nreturn os\n", "compiled"),
+        ("a.py", "return os\n", "compiled"),
+    ],
+    ids=["changed and not Python", "nobody declared it", "no Python", "a return outside a function"],
+)
+def test_a_changed_file_is_declared_python(case: Build, path: str, text: str, check: str) -> None:
+    made = case(UPSTREAM, {**GENERATED, path: text})
+    assert made.findings("form") == [(check, path)]
 
 
 def test_an_unchanged_file_that_upstream_cannot_compile_either_is_inherited(case: Build) -> None:
@@ -121,15 +116,10 @@ def test_an_unchanged_file_that_upstream_cannot_compile_either_is_inherited(case
     assert [f.check for f in evidence.inherited] == ["compiled"]
 
 
-def test_a_tree_that_was_not_decided(case: Build) -> None:
+@pytest.mark.parametrize("decided", [hashlib.sha256(b"").hexdigest(), None])
+def test_a_tree_that_was_not_decided(case: Build, decided: str | None) -> None:
     made = case(UPSTREAM, GENERATED)
-    replace(made, "a.py", digest=hashlib.sha256(b"").hexdigest())
-    assert made.findings("form") == [("decided trees", "a.py")]
-
-
-def test_a_changed_file_without_a_digest(case: Build) -> None:
-    made = case(UPSTREAM, GENERATED)
-    replace(made, "a.py", digest=None)
+    replace(made, "a.py", digest=decided)
     assert made.findings("form") == [("decided trees", "a.py")]
 
 
@@ -151,12 +141,6 @@ def test_an_own_file_may_have_upstreams_name(case: Build, changed: bool) -> None
     made = case({"_version.py": "v = 1\n"}, {"_version.py": "__version__ = '2'\n"})
     replace(made, "_version.py", lines_before=0, changed=changed)
     assert made.evidence("form").passed
-
-
-def test_a_copied_license_must_be_upstreams(case: Build) -> None:
-    made = case(UPSTREAM, {**GENERATED, "//LICENSE": "Other\n"})
-    replace(made, "LICENSE", changed=False)
-    assert made.findings("form") == [("unchanged files", "LICENSE")]
 
 
 def test_a_path_out_of_the_tree(case: Build) -> None:

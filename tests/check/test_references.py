@@ -266,32 +266,13 @@ REGISTRY = rule(
 )
 ROW = "Row = print\nRow(op='one.f', at='sglang.a:f')\n"
 LOOK = "print('one.f')\n"
+TWO, ONE = {"a.py": "def f(): pass\ng = 1\n"}, {"a.py": "g = 1\n"}
 ROWS = {
-    "whose module is gone, and is asked for": (
-        {"a.py": "def f(): pass\n", "b.py": ROW, "c.py": LOOK},
-        {"c.py": "="},
-        1,
-    ),
-    "of a function, that is asked for": (
-        {"a.py": "def f(): pass\ng = 1\n", "b.py": ROW + LOOK},
-        {"a.py": "g = 1\n"},
-        1,
-    ),
-    "that nobody asks for": (
-        {"a.py": "def f(): pass\ng = 1\n", "b.py": ROW + "Row(op='one.f', at='torch:f')\n"},
-        {"a.py": "g = 1\n"},
-        0,
-    ),
-    "whose text stands elsewhere, too": (
-        {"a.py": "def f(): pass\ng = 1\n", "b.py": ROW + "print('sglang.a:f')\n"},
-        {"a.py": "g = 1\n"},
-        1,
-    ),
-    "of another kind": (
-        {"a.py": "def f(): pass\ng = 1\n", "b.py": ROW.replace("Row", "Line")},
-        {"a.py": "g = 1\n"},
-        1,
-    ),
+    "whose module is gone, and is asked for": ({**TWO, "b.py": ROW, "c.py": LOOK}, {"c.py": "="}, 1),
+    "of a function, that is asked for": ({**TWO, "b.py": ROW + LOOK}, ONE, 1),
+    "that nobody asks for": ({**TWO, "b.py": ROW + "Row(op='one.f', at='torch:f')\n"}, ONE, 0),
+    "whose text stands elsewhere, too": ({**TWO, "b.py": ROW + "print('sglang.a:f')\n"}, ONE, 1),
+    "of another kind": ({**TWO, "b.py": ROW.replace("Row", "Line")}, ONE, 1),
 }
 
 

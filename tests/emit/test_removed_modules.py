@@ -168,10 +168,7 @@ HELPER = "shrinker: the name helper of the module sglang.mixed.kept is"
         ("from sglang import OpenEye", ["RemovedNameError: shrinker: the name OpenEye of the module sglang is"]),
         (
             "import sglang; sglang.OpenEye",
-            [
-                "RemovedAttributeError",
-                "(vision models, removed by rule vision). To get it back, take rule vision out",
-            ],
+            ["RemovedAttributeError", "(vision models, removed by rule vision). To get it back, take rule vision out"],
         ),
         ("from sglang.srt import handed_on", ["RemovedNameError"]),
         ("import importlib, sglang.mixed.kept as m; importlib.reload(m).helper", ["RemovedAttributeError"]),

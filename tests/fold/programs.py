@@ -7,6 +7,7 @@ as if every module of the archive that no rule removes were reachable.
 
 import re
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 
 from shrinker.cache import Cache
@@ -104,8 +105,9 @@ def make_tree(folder: Path, files: dict[str, str]) -> UpstreamTree:
     return tree_of(folder, everything)
 
 
+@lru_cache(maxsize=1)
 def program_rules() -> Ruleset:
-    """The rules of the test world."""
+    """The rules of the test world, read once: nothing changes them."""
     return load_rules([PROGRAMS / "rules.toml"])
 
 

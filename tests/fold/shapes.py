@@ -137,10 +137,7 @@ def attempt(maker: Maker) -> Compound:
     """Exceptions: raised, caught, raised again, with clean-up and early exits."""
     random, c = maker.random, maker.condition
     out = maker.leaving() if maker.function else f"raise ValueError({c()})"
-    body: Block = (
-        *maker.block(2),
-        random.choice((f"raise KeyError({c()})", out, f"x = {c()}", one(f"if {c()}", out))),
-    )
+    body: Block = (*maker.block(2), random.choice((f"raise KeyError({c()})", out, f"x = {c()}", one(f"if {c()}", out))))
     handlers = (
         ("except ValueError as error", ("probe(str(error))", *maker.block(1))),
         ("except GoneError", maker.block(1)),

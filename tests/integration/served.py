@@ -15,9 +15,9 @@ from equivalence.checkpoints.weights import small
 from equivalence.levels import Setting
 from equivalence.serving import Launch, Request, Server, free_port
 from equivalence.serving.client import send
-from equivalence.simulation.environment import has_triton, simulation
+from equivalence.simulation.environment import Simulation, has_triton, simulation
 from shrinker.source import open_upstream
-from shrinker.source.cache import default_folder
+from shrinker.source.cache import default_folder, locked
 from tests.integration.shrunk import REPOSITORY, Shrunk
 from tests.simulations import simulation_python
 
@@ -68,26 +68,33 @@ def of_both(newest: Shrunk, folder: Path, ask: Callable[[Path, Path], Answer]) -
         return dict(zip(trees, threads.map(ask, trees.values(), map(folder.joinpath, trees)), strict=True))
 
 
+def checkpoint(made: Simulation) -> Path:
+    """The folder of the tiny checkpoint that all of them serve, made once; of few tokens, which each process of a server loads."""
+    kept = default_folder() / "served"
+    with locked(kept):
+        return Setting(made, kept).checkpoint(small(vocab_size=4096))
+
+
 @contextmanager
 def serving(tree: Path, folder: Path, options: str = "", *, counted: Path | None = None) -> Iterator[Served]:
     """Serve a tiny checkpoint with a tree.
 
     Args:
         tree: holds the package.
-        folder: is made, for the log and the checkpoint.
+        folder: is made, for the log.
         options: beside those of all.
         counted: where to count what the server does, if at all.
     """
     folder.mkdir(parents=True, exist_ok=True)
     declared = open_upstream("release:0.5.15.post1", repository=REPOSITORY).declared.dependencies
     made = simulation(declared, compiled=default_folder() / "compiled")
-    model, port = Setting(made, folder / "work").checkpoint(small()), free_port()
+    model, port = checkpoint(made), free_port()
     if counted is not None:
         made = made.seeing(counted=str(counted), followed=str(tree / "sglang"))
     command = [str(made.python), "-m", "sglang.launch_server", "--model-path", str(model), "--port", str(port)]
     variables = {**dict.fromkeys(os.environ), **made.variables(tree)}
     arguments = [*command, *OPTIONS.split(), *options.split()]
-    launch = Launch(tree.name, arguments, variables, folder / "log.txt", folder, ready_seconds=1500)
+    launch = Launch(tree.name, arguments, variables, folder / "log.txt", folder, ready_seconds=1500, stop_seconds=0)
     with Server(launch) as server:
         server.wait_ready()
         yield Served(server, Path(made.python), model, port, made.variables(tree))

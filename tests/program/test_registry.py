@@ -44,11 +44,7 @@ KEPT = {
     "its target is not known": ("import sglang.ops\n", LOOP.replace("('one', 'two')", "[*names()]"), set()),
     "it is made by another name": ("import sglang.ops\n", ROW.replace("Row(", "Line("), {"one.py"}),
     "it has another keyword": ("import sglang.ops\n", ROW.replace("op=", "name="), {"one.py"}),
-    "who names the module is none of the rows": (
-        "import sglang.ops\nx = 'sglang.one:run'\n",
-        ROW,
-        {"one.py"},
-    ),
+    "who names the module is none of the rows": ("import sglang.ops\nx = 'sglang.one:run'\n", ROW, {"one.py"}),
     "nobody asks": ("import sglang.ops\nx = 'one.walk', f'{a}.{b}', 'sglang'\n", ROW, set()),
     "nobody asks for a row of a loop": ("import sglang.ops\n", LOOP, set()),
 }

@@ -168,11 +168,7 @@ def test_no_contradiction(tmp_path: Path, one: str, other: str) -> None:
             ["keeps sglang.models.llama"],
         ),
         ("keep paths=native/cpu/a.cc", "remove feature=cpu paths=native/cpu", ["keeps native/cpu/a.cc"]),
-        (
-            "fact names=torch.npu value=false",
-            "absent attributes=torch.npu",
-            ["torch.npu is false", "no such thing"],
-        ),
+        ("fact names=torch.npu value=false", "absent attributes=torch.npu", ["torch.npu is false", "no such thing"]),
         (
             "fact calls=sglang.npu.quant.f value=false",
             "remove feature=npu modules=sglang.npu only_when_asked=sglang.npu.quant.f",

@@ -1,9 +1,15 @@
-"""Write the OpenAPI document, what the registries hold, and what the server's flags take. Arguments: GIVEN.json RESULT.json."""
+"""Load what the server does, and write what that took; then the OpenAPI document, what the registries hold, and what the server's flags
+take. Arguments: GIVEN.json RESULT.json.
+"""
 
 from __future__ import annotations
 
 import argparse
 import importlib
+import importlib.metadata
+import os
+import sys
+import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -46,11 +52,33 @@ def taken(action: argparse.Action) -> tuple[str, list[str] | None, str]:
     return action.option_strings[0], choices, "switch" if action.nargs == 0 else "number" if kind in NUMBERS else "text"
 
 
+def loading(modules: list[str]) -> dict[str, Any]:
+    """Import modules: seconds, processor time, what is loaded then of the tree and of which distributions, and bytes of memory."""
+    start, used = time.perf_counter(), time.process_time()
+    for name in modules:
+        importlib.import_module(name)
+    seconds, used = time.perf_counter() - start, time.process_time() - used
+    with open("/proc/self/status" if os.path.exists("/proc/self/status") else os.devnull, encoding="utf-8") as file:
+        resident = [int(line.split()[1]) * 1024 for line in file if line.startswith("VmRSS:")]
+    owners, loaded = importlib.metadata.packages_distributions(), sorted(sys.modules)
+    tops = {name.partition(".")[0] for name in loaded}
+    return {
+        "seconds": seconds,
+        "processor": used,
+        "memory": resident[0] if resident else 0,
+        "modules": [name for name in loaded if name.partition(".")[0] == "sglang"],
+        "distributions": sorted({owner for top in tops for owner in owners.get(top, ())}),
+    }
+
+
 NUMBERS = {"int", "float", "human_readable_int"}
 asked = given()
+# First: nothing is loaded yet.
+loaded = loading(asked["server"])
 from sglang.srt.entrypoints import http_server  # noqa: E402
 
 result = {
+    "loading": loaded,
     "openapi": http_server.app.openapi(),
     "routes": sorted(served(http_server.app.routes)),
     "registries": {place: registry(place) for place in asked["registries"]},

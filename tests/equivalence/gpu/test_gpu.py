@@ -186,10 +186,7 @@ def test_upstreams_first_server_warms_and_a_doubt_asks_for_one_more(tmp_path):
     assert all("one.upstream:" in line for line in lines_[:ready]), "nobody else starts before the caches are warm"
     assert [
         json.loads((tmp_path / f"out/seen/one.{name}.json").read_text())["warms"] for name in ("upstream", "generated")
-    ] == [
-        True,
-        False,
-    ]
+    ] == [True, False]
 
 
 def test_what_was_recorded_is_judged_whichever_trees_stand_there(tmp_path):

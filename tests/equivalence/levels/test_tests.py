@@ -3,17 +3,20 @@
 Judged without a finding: what passes in both, what asks for what was removed. Never excused: a test that fails otherwise.
 """
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from equivalence.levels import tests as level
+from equivalence.levels.replay import Replay
 from equivalence.levels.setting import Setting
 from equivalence.simulation.environment import Simulation
 from equivalence.simulation.settings import Settings
 from shrinker.values.errors import InputError
 from shrinker.values.outcome import LevelResult
 from tests.simulations import simulation_python, write_package
+from tests.small import write
 
 UPSTREAM = {
     "__init__.py": "",
@@ -47,20 +50,28 @@ GENERATED = {
 }
 
 
-def _run(tmp_path: Path, **changed: str) -> LevelResult:
-    upstream = write_package(tmp_path / "upstream", UPSTREAM)
-    generated = write_package(
-        tmp_path / "generated", GENERATED | {f"{name}.py": text for name, text in changed.items()}
-    )
-    (tmp_path / "test/unit").mkdir(parents=True)
-    for name, text in TESTS.items():
-        (tmp_path / "test/unit" / name).write_text(text)
+Judge = Callable[..., LevelResult]
+
+
+@pytest.fixture(scope="module")
+def judge(tmp_path_factory: pytest.TempPathFactory) -> Judge:
+    """`judge(name=text)`: the level on a tree that has these modules otherwise; upstream's tests run once."""
+    folder = tmp_path_factory.mktemp("level")
+    upstream = write_package(folder / "upstream", UPSTREAM)
+    write(folder / "test/unit", TESTS)
     made = Simulation(simulation_python(), Settings())
-    return level.run(upstream, generated, Setting(made, tmp_path / "work", jobs=2, tests=tmp_path / "test"))
+    setting = Setting(made, folder / "work", jobs=2, tests=folder / "test", replay=Replay())
+
+    def run(**changed: str) -> LevelResult:
+        generated = tmp_path_factory.mktemp("generated")
+        write_package(generated, GENERATED | {f"{name}.py": text for name, text in changed.items()})
+        return level.run(upstream, generated, setting)
+
+    return run
 
 
-def test_what_asks_for_what_was_removed_is_no_finding(tmp_path):
-    result = _run(tmp_path)
+def test_what_asks_for_what_was_removed_is_no_finding(judge: Judge) -> None:
+    result = judge()
     assert result.evidence.findings == ()
     assert dict(result.evidence.checks) == {"tests": 1}
     assert dict(result.figures) == {
@@ -79,26 +90,26 @@ def test_what_asks_for_what_was_removed_is_no_finding(tmp_path):
         (GENERATED["sums.py"] + "\n\nNAMES = ['reset']\n", "test_reset: AttributeError"),
     ],
 )
-def test_what_fails_otherwise_is_found(tmp_path, sums, said):
-    (finding,) = _run(tmp_path, sums=sums).evidence.findings
+def test_what_fails_otherwise_is_found(judge: Judge, sums: str, said: str) -> None:
+    (finding,) = judge(sums=sums).evidence.findings
     assert finding.path == "test/unit/test_sums.py" and said in finding.message
 
 
-def test_a_process_that_dies_is_found(tmp_path):
-    findings = _run(tmp_path, sums="import os\n\nos._exit(1)\n").evidence.findings
+def test_a_process_that_dies_is_found(judge: Judge) -> None:
+    findings = judge(sums="import os\n\nos._exit(1)\n").evidence.findings
     assert len(findings) == 5 and all("the file ended early" in finding.message for finding in findings)
 
 
-def test_a_reason_excuses_the_test_that_it_names(tmp_path, monkeypatch):
+def test_a_reason_excuses_the_test_that_it_names(judge: Judge, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     reasons = tmp_path / "tests.toml"
     reasons.write_text('[[reason]]\nwhy = "sums"\ntests = ["unit/test_sums.py::test_add"]\n')
     monkeypatch.setattr(level, "REASONS", reasons)
     worse = GENERATED["sums.py"].replace("a + b", "a - b") + "\n\ndef scale(a):\n    return a\n"
-    (finding,) = _run(tmp_path, sums=worse).evidence.findings
+    (finding,) = judge(sums=worse).evidence.findings
     assert finding.message.startswith("test_scale")
 
 
-def test_an_upstream_without_tests_says_where_they_are(tmp_path):
+def test_an_upstream_without_tests_says_where_they_are(tmp_path: Path) -> None:
     upstream = write_package(tmp_path, {"__init__.py": ""})
     with pytest.raises(InputError, match="has no test that calls") as raised:
         level.run(upstream, upstream, Setting(Simulation(Path("python"), Settings()), tmp_path / "work"))

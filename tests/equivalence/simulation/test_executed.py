@@ -120,14 +120,14 @@ async def serve():
 
 
 def counted(folder: Path, code: str) -> dict[str, events.Events]:
-    write_package(folder / "tree", {"__init__.py": "", "managers/__init__.py": "", "managers/loop.py": LOOP})
+    write_package(folder / "tree", {"srt/managers/scheduler.py": LOOP})
     (folder / "counts").mkdir()
     finish(seeing(folder, counted=str(folder / "counts")), folder, "-c", code)
     return events.read(folder / "counts")
 
 
 def test_a_turn_without_a_batch_is_no_step(tmp_path: Path) -> None:
-    found = counted(tmp_path, "from sglang.managers.loop import turns; turns(2)")
+    found = counted(tmp_path, "from sglang.srt.managers.scheduler import turns; turns(2)")
     assert found.keys() == {"step"} and found["step"].pieces == 2
     # `recv_requests`, `run_batch` and twice `helped`; the failed import is looked for and raised each time.
     assert found["step"].least == found["step"].middle
@@ -136,11 +136,11 @@ def test_a_turn_without_a_batch_is_no_step(tmp_path: Path) -> None:
 
 
 def test_more_work_is_counted_as_more(tmp_path: Path) -> None:
-    few = counted(tmp_path / "few", "from sglang.managers.loop import turns; turns(0)")["step"].middle
-    more = counted(tmp_path / "more", "from sglang.managers.loop import turns; turns(1)")["step"].middle
+    few = counted(tmp_path / "few", "from sglang.srt.managers.scheduler import turns; turns(0)")["step"].middle
+    more = counted(tmp_path / "more", "from sglang.srt.managers.scheduler import turns; turns(1)")["step"].middle
     assert all(more[kind] > few[kind] for kind in events.KINDS)
 
 
 def test_a_coroutine_that_goes_on_is_the_same_request(tmp_path: Path) -> None:
-    found = counted(tmp_path, "import asyncio; from sglang.managers.loop import serve; asyncio.run(serve())")
+    found = counted(tmp_path, "import asyncio; from sglang.srt.managers.scheduler import serve; asyncio.run(serve())")
     assert found["request"].pieces == 2, "the third has no end yet"

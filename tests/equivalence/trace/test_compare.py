@@ -91,10 +91,7 @@ RUNNING = {
     "platform.py": frozenset({2, 10, 12, 13, 14}),
     "server.py": frozenset({9, 10, 11, 14, 16, 17, 18, 19, 20, 22, 23, 26, 27}),
 }
-IMPORTING = {
-    "platform.py": frozenset({1, 2, 5, 6, 9, 17}),
-    "server.py": frozenset({1, 3, 4, 7, 8, 13}),
-}
+IMPORTING = {"platform.py": frozenset({1, 2, 5, 6, 9, 17}), "server.py": frozenset({1, 3, 4, 7, 8, 13})}
 
 
 def trees(folder: Path, upstream: dict[str, str], generated: dict[str, str]) -> tuple[Path, Path]:
