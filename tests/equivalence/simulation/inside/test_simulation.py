@@ -8,7 +8,7 @@ import torch
 import triton
 import triton.language as tl
 
-from equivalence.simulation import bfloat16
+from equivalence.simulation import bfloat16, calls
 from equivalence.simulation.calls import SimulationError
 from equivalence.simulation.kernels import jit, registry
 from equivalence.simulation.settings import current
@@ -112,7 +112,7 @@ def test_a_kernel_that_is_built_needs_its_source_and_its_signature(tmp_path) -> 
 
 def test_a_module_is_told_without_the_hash_of_its_sources(monkeypatch) -> None:
     told: list[str] = []
-    monkeypatch.setattr(jit.calls, "record", lambda kind, name: told.append(name))
+    monkeypatch.setattr(calls, "record", lambda kind, name: told.append(name))
     jit.load_inline("sgl_kernel_jit_activation_bf16_0123456789abcdef")
     assert told == ["sgl_kernel_jit_activation_bf16"]
 
