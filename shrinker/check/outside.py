@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
 from shrinker.check.entered import Asked, Entered
-from shrinker.check.leftovers.vocabulary import Words
+from shrinker.check.leftovers.vocabulary import foreign_words
 from shrinker.ruleset import Ruleset
 from shrinker.ruleset.match import name_matches, overlap
 from shrinker.ruleset.models import Claim, Refusal
@@ -72,7 +72,7 @@ class Outside:
         for refusal in rules.refusals:
             for attribute in refusal.attributes if refusal.id in placed else ():
                 self.refusals[attribute.rpartition(".")[2]].append(refusal)
-        self.foreign = Words.of(word for each in rules.platforms if not each.own for word in each.words)
+        self.foreign = foreign_words(rules)
 
     def refused(self, name: str, text: str | None = None, any_case: bool = False) -> str:
         """The refusal of a field's value, of any value without one; empty for none."""

@@ -11,6 +11,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
+from shrinker.check.leftovers.vocabulary import foreign_words
 from shrinker.check.refused import TABLE
 from shrinker.check.registry import Seen
 from shrinker.check.resolve import Modules
@@ -102,7 +103,7 @@ def dangling_paths(trees: Trees, seen: Seen) -> None:
 
     The table of removed modules is left out: what the tree has not is what it names.
     """
-    ours, theirs = trees.modules, trees.source_modules
+    ours, theirs, foreign = trees.modules, trees.source_modules, foreign_words(trees.stated)
     rows = [*_rows(trees)]
     _dangling_rows(trees, rows, seen)
     targets = {(row.path, row.line, row.target) for row in rows}
@@ -115,6 +116,8 @@ def dangling_paths(trees: Trees, seen: Seen) -> None:
             module, _, attribute = text.partition(":")
             if attribute and not ours.dotted_path(module) and ((line, module) in alone or _removes(trees, module)):
                 continue  # The module alone was reported, in the string that names it; or a rule says that it goes, by a named error.
+            if attribute and ours.dotted_path(module) and foreign.within(attribute):
+                continue  # What another platform defines: the level leftovers asks why it is still named.
             if not ours.dotted_path(text) and theirs.dotted_path(text):
                 message = f"the string {text!r} names something that upstream has and this tree has not"
                 seen.find(symbols.path, line, message)

@@ -7,6 +7,8 @@ from collections.abc import Iterable, Iterator
 
 from shrinker.fold.context import Context
 from shrinker.fold.harvest import exported
+from shrinker.syntax.ranges import span
+from shrinker.values.edits import Span
 
 
 def is_export(node: ast.stmt) -> bool:
@@ -25,9 +27,14 @@ def _items(tree: ast.Module) -> Iterator[tuple[str, ast.Constant, ast.List | ast
                     yield item.value, item, value
 
 
+def entries(tree: ast.Module) -> tuple[tuple[str, Span], ...]:
+    """Names in ``__all__`` whose entry can be deleted, with its place."""
+    return tuple((name, span(item)) for name, item, _ in _items(tree))
+
+
 def fixed_entries(tree: ast.Module) -> set[str]:
     """Names in ``__all__`` whose entry cannot be deleted."""
-    return exported(tree).difference(name for name, _, _ in _items(tree))
+    return exported(tree).difference(name for name, _ in entries(tree))
 
 
 def drop_entries(tree: ast.Module, context: Context, gone: Iterable[str]) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from shrinker.fold.context import Context, written_pass
-from shrinker.fold.exports import drop_entries
+from shrinker.fold.exports import drop_entries, entries
 from shrinker.fold.messages import no_program
 from shrinker.syntax.control import is_main
 from shrinker.syntax.ranges import extent, first_line, span
@@ -21,13 +21,15 @@ def drop_unreachable(tree: ast.Module, context: Context, dead: frozenset[Span]) 
     Args:
         tree: the folded tree.
         context: receives the edits.
-        dead: spans of statements, and of the aliases of imports.
+        dead: spans of statements, of the aliases of imports and of entries of ``__all__``.
     """
     if not dead:
         return
     before = bound_by(*tree.body)
     tree.body = _without(tree.body, context, dead)
-    drop_entries(tree, context, before - bound_by(*tree.body))
+    gone = set(before - bound_by(*tree.body))
+    gone.update(name for name, place in entries(tree) if place in dead)
+    drop_entries(tree, context, gone)
     context.settle()
 
 

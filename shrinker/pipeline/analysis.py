@@ -34,7 +34,7 @@ from shrinker.values.graph import Graph
 from shrinker.values.native import Cut
 from shrinker.values.refinement import Refinement
 from shrinker.values.symbols import EMPTY_SYMBOLS
-from shrinker.values.upstream import UpstreamTree
+from shrinker.values.upstream import UpstreamTree, modules_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,7 +173,7 @@ class _Steps:
         """Drop what nothing reachable names, and the files that only it named; and what follows from that, until nothing does."""
         stay = frozenset(units[path].module for path in self._unwritable if path in units)
         before, dead, pinned = dict(engine.refinements), dict[str, frozenset[Span]](), frozenset[Placed]()
-        named = NamedPlaces(self._tree)
+        named, modules = NamedPlaces(self._tree), modules_of(self._tree.by_path)
         while True:
             found = search_symbols(self._tree, self._rules, whole, units, named, stay, pinned)
             if back := live_again(found, dead):
@@ -182,7 +182,7 @@ class _Steps:
                 units |= {module.path: module for module in engine.restore(before)}
                 dead = {}
                 continue
-            dead = dead_spans(found)
+            dead = dead_spans(found, modules)
             engine.drop(dead)
             # All at once: the waves of the search would keep one process waiting for the other.
             engine.fold(sorted(path for path in dead if units[path].module in found.loaded))

@@ -78,6 +78,8 @@ class SymbolTable:
     """Names in ``__all__``."""
     fixed: frozenset[str] = frozenset()
     """Those whose entry cannot be deleted."""
+    entries: tuple[tuple[str, Span], ...] = ()
+    """The other ones, with the place of each entry."""
 
 
 EMPTY_SYMBOLS = SymbolTable(())

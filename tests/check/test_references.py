@@ -8,7 +8,7 @@ import sysconfig
 import pytest
 
 from shrinker.values.errors import InputError
-from tests.check.trees import Build, Files
+from tests.check.trees import RULES, Build, Files
 from tests.small import rule
 
 TYPING = "from typing import TYPE_CHECKING\n"
@@ -216,6 +216,17 @@ def test_upstreams_own_faults_are_inherited(case: Build) -> None:
 def test_a_fault_of_another_file_is_not_inherited(case: Build) -> None:
     made = case({"a.py": "def f(): pass\nf()\n", "b.py": "f()\n"}, {"a.py": "f()\n", "b.py": "="})
     assert made.findings("references") == [("undefined names", "a.py")]
+
+
+def test_a_text_may_name_what_another_platform_defined(case: Build) -> None:
+    upstream = {
+        "a.py": "def for_npu(): pass\ndef f(): pass\n",
+        "b.py": "x = [('sglang.a', 'for_npu'), ('sglang.a', 'f')]\n",
+    }
+    for left, findings in (("def f(): pass\n", []), ("", [("string paths", "b.py")])):
+        found = case(upstream, {"a.py": left, "b.py": "="})
+        found.rules = RULES
+        assert found.findings("references") == findings
 
 
 def test_the_checks_say_what_they_saw(case: Build) -> None:

@@ -76,6 +76,11 @@ class Words:
         return not tokens.isdisjoint(self.plain) or any(map(self.pattern.fullmatch, tokens))
 
 
+def foreign_words(rules: Ruleset) -> Words:
+    """Words of other platforms."""
+    return Words.of(word for platform in rules.platforms if not platform.own for word in platform.words)
+
+
 @dataclass
 class Vocabulary:
     """Answers by the rules of one profile; pickled to the workers."""
@@ -193,7 +198,7 @@ def build_vocabulary(rules: Ruleset) -> Vocabulary:
         texts=frozenset(text for _, everywhere, never in placed if everywhere for text in never),
         absent=tuple(sorted({m for rule in rules.absents for m in rule.modules})),
         removed=tuple((rule.modules, rule.unless) for rule in rules.removes if rule.modules),
-        foreign=Words.of(word for platform in rules.platforms if not platform.own for word in platform.words),
+        foreign=foreign_words(rules),
         own=Words.of(word for platform in rules.platforms if platform.own for word in platform.words),
         spoken=tuple((places, never) for places, everywhere, never in placed if never and not everywhere),
     )

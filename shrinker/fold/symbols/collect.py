@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
-from shrinker.fold.exports import fixed_entries, is_export
+from shrinker.fold.exports import entries, fixed_entries, is_export
 from shrinker.fold.harvest import exported
 from shrinker.fold.symbols.uses import Uses
 from shrinker.syntax.control import is_main
@@ -42,7 +42,7 @@ def collect_symbols(tree: ast.Module, package: str, *, walrus: bool = True) -> S
     """
     collector = _Collector(scope_of(tree, package, walrus=walrus))
     collector.block(tree.body, -1, frozenset())
-    return SymbolTable(tuple(collector.units), frozenset(exported(tree)), frozenset(fixed_entries(tree)))
+    return SymbolTable(tuple(collector.units), frozenset(exported(tree)), frozenset(fixed_entries(tree)), entries(tree))
 
 
 class _Collector:

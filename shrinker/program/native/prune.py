@@ -75,7 +75,7 @@ def prune_companions(
         if callers.undecided:
             continue
         search = search_package(rules, own, callers.words | _dunder(own))
-        dead |= dead_spans(search)
+        dead |= dead_spans(search, {module.module for module in own.values()})
         unloaded = {path for path, module in own.items() if module.module not in search.loaded}
         gone |= {path: _NO_IMPORT for path in unloaded if file_node(path) not in named}
         found.append((rule, callers, search))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from shrinker.program.reach import IMPORT_KINDS
@@ -83,23 +83,35 @@ def _searched(rules: Ruleset, folded: Mapping[str, FoldedModule], outside: Outsi
     return search
 
 
-def dead_spans(search: Search) -> dict[str, frozenset[Span]]:
-    """Statements and imported names of loaded modules that nothing live can name, by path; of a dead class or block only itself.
+def dead_spans(search: Search, modules: Collection[str]) -> dict[str, frozenset[Span]]:
+    """What nothing live can name, by path of its loaded module: statements and imported names, of a dead class or block only itself, and
+    entries of ``__all__``.
 
     Args:
         search: after it ran.
+        modules: all modules of upstream, by dotted name.
     """
     out: dict[str, frozenset[Span]] = {}
     for name, module in search.program.modules.items():
-        found = frozenset(
+        if name not in search.loaded:
+            continue
+        found = {
             unit.span
-            for number, unit in enumerate(module.units if name in search.loaded else ())
+            for number, unit in enumerate(module.units)
             if (name, number) not in search.live
             and (unit.parent < 0 or (name, unit.parent) in search.live)
             and (unit.names or unit.kind in ("if", "main"))
-        )
+        }
+        if name not in search.outside.stay and "__getattr__" not in module.symbols:
+            # A star import would look for a submodule that nothing loads.
+            submodules = ((f"{name}.{entry}", entry, span) for entry, span in module.entries)
+            found |= {
+                span
+                for whole, entry, span in submodules
+                if whole in modules and whole not in search.loaded and not search.program.bound(name, entry)
+            }
         if found:
-            out[module.path] = found
+            out[module.path] = frozenset(found)
     return out
 
 

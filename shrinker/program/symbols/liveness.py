@@ -88,9 +88,6 @@ class Liveness:
         for line, kind, target in self.outside.edges.get(name, ()):
             if line <= 1:
                 self._edge(target, Reason(node, kind))
-        for entry in sorted(module.exports.difference(module.symbols)):
-            # A star import looks for a submodule that `__all__` names.
-            self._load(f"{name}.{entry}", Reason(node, "import"))
         for word in ("__getattr__", "__dir__", *sorted(module.fixed)):
             for number in module.symbols.get(word, ()):
                 self.keep((name, number), Reason(node, "protocol"))

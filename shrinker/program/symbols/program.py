@@ -30,6 +30,7 @@ class Module:
         self.units = folded.units.units
         self.exports = folded.units.exports
         self.fixed = folded.units.fixed
+        self.entries = folded.units.entries
         self.symbols: dict[str, list[int]] = {}
         self.members: dict[int, dict[str, list[int]]] = {}
         self.children: dict[int, list[int]] = {}
