@@ -14,8 +14,7 @@ from shrinker.facts.effects import is_pure
 from shrinker.facts.lattice import Known, Ref
 from shrinker.facts.scopes import ModuleScope
 from shrinker.fold.context import Context
-from shrinker.fold.exports import is_export
-from shrinker.fold.harvest import exported
+from shrinker.fold.exports import exported, is_export
 from shrinker.syntax.imports import absolute, bound_name, catches_import_error, is_type_checking, loads
 from shrinker.syntax.names import reads_in
 from shrinker.syntax.ranges import extent, first_line, span

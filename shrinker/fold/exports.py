@@ -6,8 +6,8 @@ import ast
 from collections.abc import Iterable, Iterator
 
 from shrinker.fold.context import Context
-from shrinker.fold.harvest import exported
 from shrinker.syntax.ranges import span
+from shrinker.syntax.walk import walk
 from shrinker.values.edits import Span
 
 
@@ -15,6 +15,13 @@ def is_export(node: ast.stmt) -> bool:
     """True for an assignment to ``__all__``, augmented ones included."""
     target = node.targets[0] if isinstance(node, ast.Assign) else getattr(node, "target", None)
     return isinstance(target, ast.Name) and target.id == "__all__"
+
+
+def exported(tree: ast.Module) -> set[str]:
+    """Names in ``__all__``, as far as they are spelled out."""
+    values = (node.value for node in tree.body if isinstance(node, ast.Assign | ast.AugAssign) and is_export(node))
+    constants = (part for value in values for part in walk(value) if isinstance(part, ast.Constant))
+    return {part.value for part in constants if isinstance(part.value, str)}
 
 
 def _items(tree: ast.Module) -> Iterator[tuple[str, ast.Constant, ast.List | ast.Tuple]]:

@@ -7,48 +7,42 @@ import re
 from functools import lru_cache
 from itertools import chain
 
-from shrinker.fold.computed import SHORT, ComputedNames
 from shrinker.fold.context import Context
 from shrinker.fold.messages import is_message
 from shrinker.fold.reading import Reading
 from shrinker.syntax.ranges import span
 from shrinker.syntax.side_effects import is_inert
-from shrinker.syntax.unroll import Unroller
 from shrinker.syntax.walk import statements, walk
 from shrinker.values.edits import Span
 from shrinker.values.summary import ModuleSummary, Store, words
 
 _WORDS = re.compile(r"[A-Za-z_]\w*")
+_SHORT = 200
+"""Characters: a longer string is no name."""
 _DOTTED_TAIL = re.compile(r"^(?:[A-Za-z_]\w*[.:])*([A-Za-z_]\w*)$")
 
 
-def harvest(reading: Reading, unroller: Unroller, context: Context) -> tuple[ModuleSummary, list[tuple[ast.expr, str]]]:
-    """The words of the module, and the computed strings of it with their nodes.
+def harvest(reading: Reading, context: Context) -> ModuleSummary:
+    """The words of the module, and its attributes.
 
     Args:
         reading: the folded module.
-        unroller: of its texts that loops put together.
         context: of its folding.
     """
-    tree = reading.tree
     spoken, texts = _spoken(reading)
     stores = attribute_stores(reading)
-    patterns = ComputedNames(reading, unroller)
-    patterns.calls(stores)
-    fields, decided = class_fields(tree, stores, context.literals())
-    summary = ModuleSummary(
+    fields, decided = class_fields(reading.tree, stores, context.literals())
+    return ModuleSummary(
         words=words(spoken),
         texts=words(texts),
-        patterns=words(patterns.finish()),
-        defined=words({node.name for node, _ in reading.definitions}),
+        defined=words({node.name for node in reading.definitions}),
         stores=tuple(sorted(stores)),
         fields=tuple(sorted(fields)),
         decided=words(decided),
-        inert=is_inert(tree),
+        inert=is_inert(reading.tree),
         unproven_imports=words(context.unproven_imports),
         lost=words(context.lost),
     )
-    return summary, patterns.sites
 
 
 @lru_cache(maxsize=1 << 16)
@@ -59,19 +53,15 @@ def said(text: str) -> tuple[str, ...]:
 
 def _spoken(reading: Reading) -> tuple[set[str], set[str]]:
     """Words that a module mentions, and its strings that are a name or end in one."""
-    found: set[str] = set()
+    found = {node.id for node in reading.names if node.ctx.__class__ is not ast.Store}
+    found.update(node.attr for node in reading.attributes if node.ctx.__class__ is not ast.Store)
+    found.update(k.arg for call in reading.calls for k in call.keywords if k.arg is not None)
     texts: set[str] = set()
-    for nodes in (reading.plain, reading.typing):
-        found.update(n.id for n in nodes.names if n.ctx.__class__ is not ast.Store)
-        found.update(a.attr for a in nodes.attributes if a.ctx.__class__ is not ast.Store)
-        found.update(k.arg for call in nodes.calls for k in call.keywords if k.arg is not None)
-    for constant in chain(
-        reading.plain.texts, reading.plain.parts, reading.typing.texts, reading.typing.parts, reading.shown
-    ):
+    for constant in chain(reading.texts, reading.parts):
         text = str(constant.value)
         if not is_message(text):
             found.update(said(text))
-            if len(text) < SHORT and (tail := _DOTTED_TAIL.match(text)):
+            if len(text) < _SHORT and (tail := _DOTTED_TAIL.match(text)):
                 texts.add(tail.group(1))
     for node, _, _ in reading.imports:
         for alias in node.names:
@@ -84,29 +74,12 @@ def _spoken(reading: Reading) -> tuple[set[str], set[str]]:
     return found, texts
 
 
-def exported(tree: ast.Module) -> set[str]:
-    """Names in ``__all__``, as far as they are spelled out."""
-    found: set[str] = set()
-    for node in tree.body:
-        targets = (
-            node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AugAssign) else []
-        )
-        if isinstance(node, ast.Assign | ast.AugAssign) and any(
-            isinstance(t, ast.Name) and t.id == "__all__" for t in targets
-        ):
-            found |= {c.value for c in walk(node.value) if isinstance(c, ast.Constant) and isinstance(c.value, str)}
-    return found
-
-
 def attribute_stores(reading: Reading) -> set[Store]:
     """Attributes that are given a value."""
     stores = {Store(target.attr, _literal(value)) for target, value in reading.stores}
     alone = {id(target) for target, _ in reading.stores}
-    for found in (reading.plain, reading.typing):
-        for attribute in found.attributes:
-            if attribute.ctx.__class__ is not ast.Load and id(attribute) not in alone:
-                stores.add(Store(attribute.attr))
-        stores.update(Store(k.arg) for call in found.calls for k in call.keywords if k.arg is not None)
+    stores |= {Store(a.attr) for a in reading.attributes if a.ctx.__class__ is not ast.Load and id(a) not in alone}
+    stores |= {Store(k.arg) for call in reading.calls for k in call.keywords if k.arg is not None}
     return stores
 
 

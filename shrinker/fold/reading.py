@@ -1,25 +1,27 @@
 """One walk over a folded module, from which all words of it are taken: its nodes by kind.
 
-A walk costs as much as half of what is done with the nodes, so that there is one for all who ask. Statements are
-entered in order, with what stands around them; of expressions the order is open.
+A walk costs as much as half of what is done with the nodes, so that there is one for all who ask. The order is open.
 """
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
-from typing import Final
+from collections.abc import Callable, Iterable
+from itertools import chain
+from typing import Any, Final
 
-from shrinker.fold.expression_nodes import ExpressionReading
 from shrinker.syntax.imports import catches_import_error, is_type_checking
 from shrinker.syntax.scopes import Comprehension
-from shrinker.syntax.walk import Definition, children
+from shrinker.syntax.walk import BLOCKS_OF, HOLDERS, Definition, Function
 
 OWN_ERROR: Final = "shrinker: "
 """How the message of a named error starts; it names what is gone, and mentions nothing."""
+_COMPUTING = (ast.Add, ast.Div, ast.Mod)
+_LOOPS = (ast.For, ast.ListComp, ast.SetComp, ast.GeneratorExp, ast.DictComp)
+_DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
-class Reading(ExpressionReading):
+class Reading:
     """The nodes of a folded module."""
 
     def __init__(self, tree: ast.Module) -> None:
@@ -27,182 +29,142 @@ class Reading(ExpressionReading):
         Args:
             tree: the folded module; not changed.
         """
-        super().__init__()
         self.tree = tree
+        self.names: list[ast.Name] = []
+        self.attributes: list[ast.Attribute] = []
+        self.calls: list[ast.Call] = []
+        self.joined: list[ast.JoinedStr] = []
+        self.matched: list[ast.MatchClass] = []
+        self.outer: list[ast.Global | ast.Nonlocal] = []
+        self.texts: list[ast.Constant] = []
+        """Strings, but for those that are part of another one or stand alone."""
+        self.parts: list[ast.Constant] = []
+        """Constant parts of f-strings."""
         self.exported: list[ast.Constant] = []
         """Entries of ``__all__``."""
-        self.shown: list[ast.Constant] = []
-        """Strings that are a statement, but for documentation strings."""
+        self.sums: list[ast.BinOp] = []
+        """``+``, ``/`` and ``%``, which may compute a string."""
         self.imports: list[tuple[ast.Import | ast.ImportFrom, str, bool]] = []
         """With the kind of the `ImportSite`, and whether a handler catches ImportError."""
-        self.definitions: list[tuple[Definition, bool]] = []
-        """In order; True for one within a function."""
         self.stores: list[tuple[ast.Attribute, ast.expr | None]] = []
         """Attributes that an assignment of its own sets, and to what."""
         self.augmented: set[str] = set()
         """Attributes that are changed in place."""
-        self.outer: list[ast.Global | ast.Nonlocal] = []
-        self.fors: list[ast.For] = []
-        self._depth = 0
-        self._open: list[ast.AST] = []
-        self._body(tree.body, "import", False)
-        # In this order: an `isinstance` within an expression adds to what is typed.
-        self._read(self._open, self.plain)
-        self._read(self._typed, self.typing)
+        self._plain: dict[type, list[Any]] = {
+            ast.Name: self.names,
+            ast.Attribute: self.attributes,
+            ast.Call: self.calls,
+            ast.MatchClass: self.matched,
+            ast.Global: self.outer,
+            ast.Nonlocal: self.outer,
+            **{kind: [] for kind in (*_LOOPS, *_DEFINITIONS)},
+        }
+        self._read(tree)
+        self._find_imports(tree, "import", False)
+
+    @property
+    def definitions(self) -> Iterable[Definition]:
+        """Functions and classes."""
+        return chain.from_iterable(self._plain[kind] for kind in _DEFINITIONS)
 
     @property
     def unrollable(self) -> list[ast.For | Comprehension]:
         """Loops and comprehensions."""
-        return [*self.fors, *self.plain.comprehensions, *self.typing.comprehensions]
+        return list(chain.from_iterable(self._plain[kind] for kind in _LOOPS))
 
-    # Statements
-
-    def _body(self, body: list[ast.stmt], kind: str, guarded: bool, first: bool = True) -> None:
-        methods = _STATEMENTS
-        for node in body:
-            if node.__class__ is ast.Expr and node.value.__class__ is ast.Constant:
-                value = node.value
-                if value.value.__class__ is str and not first:
-                    self.shown.append(value)
-                first = False
+    def _read(self, tree: ast.Module) -> None:
+        stack: list[ast.AST] = [tree]
+        pop, push, plain, special = stack.pop, stack.append, self._plain, _SPECIAL
+        while stack:
+            node = pop()
+            kind = node.__class__
+            if (into := plain.get(kind)) is not None:
+                into.append(node)
+            elif (method := special.get(kind)) is not None:
+                stack += method(self, node)
                 continue
-            first = False
-            method = methods.get(node.__class__)
-            if method is not None:
-                method(self, node, kind, guarded)
-            else:
-                self._other(node, kind, guarded)
+            values = node.__dict__
+            for field in HOLDERS[kind]:
+                value = values.get(field)
+                if value.__class__ is list:
+                    stack += [item for item in value if isinstance(item, ast.AST)]
+                elif isinstance(value, ast.AST):
+                    push(value)
 
-    def _other(self, node: ast.AST, kind: str, guarded: bool) -> None:
-        push = self._open.append
-        for item in children(node):
-            if isinstance(item, ast.expr):
-                push(item)
-            elif isinstance(item, ast.stmt):
-                self._body([item], kind, guarded, False)
-            else:
-                self._other(item, kind, guarded)
+    # What says something by itself; each returns the parts that are read on
 
-    def _expr(self, node: ast.Expr, kind: str, guarded: bool) -> None:
-        self._open.append(node.value)
+    def _constant(self, node: ast.Constant) -> Iterable[ast.AST]:
+        if node.value.__class__ is str:
+            self.texts.append(node)
+        return ()
 
-    def _return(self, node: ast.Return, kind: str, guarded: bool) -> None:
-        if node.value is not None:
-            self._open.append(node.value)
+    def _alone(self, node: ast.Expr) -> Iterable[ast.AST]:
+        # A string that stands alone is documentation.
+        return () if node.value.__class__ is ast.Constant else (node.value,)
 
-    def _import(self, node: ast.Import | ast.ImportFrom, kind: str, guarded: bool) -> None:
-        self.imports.append((node, kind, guarded))
-
-    def _function(self, node: ast.FunctionDef | ast.AsyncFunctionDef, kind: str, guarded: bool) -> None:
-        self.definitions.append((node, self._depth > 0))
-        self._depth += 1
-        self._body(node.body, kind if kind == "import-type" else "import-local", guarded)
-        self._depth -= 1
-        self._open += node.decorator_list
-        self._arguments(node.args, self._open)
-        if node.returns is not None:
-            self._typed.append(node.returns)
-
-    def _class(self, node: ast.ClassDef, kind: str, guarded: bool) -> None:
-        self.definitions.append((node, self._depth > 0))
-        self._body(node.body, kind, guarded)
-        self._open += node.decorator_list
-        self._open += node.bases
-        self._open += [k.value for k in node.keywords]
-
-    def _global(self, node: ast.Global | ast.Nonlocal, kind: str, guarded: bool) -> None:
-        self.outer.append(node)
-
-    def _raise(self, node: ast.Raise, kind: str, guarded: bool) -> None:
+    def _raise(self, node: ast.Raise) -> Iterable[ast.AST]:
         match node.exc:
             case ast.Call(args=[ast.Constant(value=str() as text)]) if text.startswith(OWN_ERROR):
-                return
-        self._other(node, kind, guarded)
+                return ()
+        return [part for part in (node.exc, node.cause) if part is not None]
 
-    def _assign(self, node: ast.Assign, kind: str, guarded: bool) -> None:
-        match node.targets:
-            case [ast.Name(id="__all__")]:
-                self._exports(node.value)
-                return
-        for target in node.targets:
-            if target.__class__ is ast.Attribute:
-                self.stores.append((target, node.value))
-        self._open += node.targets
-        self._open.append(node.value)
+    def _sum(self, node: ast.BinOp) -> Iterable[ast.AST]:
+        if isinstance(node.op, _COMPUTING):
+            self.sums.append(node)
+        return node.left, node.right
 
-    def _augmented(self, node: ast.AugAssign, kind: str, guarded: bool) -> None:
-        match node.target:
-            case ast.Name(id="__all__"):
-                self._exports(node.value)
-                return
-            case ast.Attribute(attr=name):
-                # It reads before it writes.
-                self.augmented.add(name)
-        self._open.append(node.target)
-        self._open.append(node.value)
+    def _joined(self, node: ast.JoinedStr) -> Iterable[ast.AST]:
+        self.joined.append(node)
+        self.parts += [part for part in node.values if isinstance(part, ast.Constant)]
+        computed = [part for part in node.values if isinstance(part, ast.FormattedValue)]
+        # The texts of a format name nothing.
+        formats = [part.format_spec.values for part in computed if isinstance(part.format_spec, ast.JoinedStr)]
+        inner = [part for part in chain.from_iterable(formats) if isinstance(part, ast.FormattedValue)]
+        return [part.value for part in (*computed, *inner)]
 
-    def _exports(self, value: ast.expr) -> None:
-        if isinstance(value, ast.List | ast.Tuple):
-            for item in value.elts:
-                if isinstance(item, ast.Constant) and isinstance(item.value, str):
-                    self.exported.append(item)
+    def _assigned(self, node: ast.Assign | ast.AugAssign | ast.AnnAssign) -> Iterable[ast.AST]:
+        targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+        value = [] if node.value is None else [node.value]
+        match targets:
+            case [ast.Name(id="__all__")] if isinstance(node.value, ast.List | ast.Tuple):
+                entries = [e for e in node.value.elts if isinstance(e, ast.Constant) and isinstance(e.value, str)]
+                self.exported += entries
+                return [each for each in node.value.elts if each not in entries]
+        for target in targets:
+            if isinstance(target, ast.Attribute):
+                if isinstance(node, ast.AugAssign):
+                    # It reads before it writes.
+                    self.augmented.add(target.attr)
                 else:
-                    self._open.append(item)
-        else:
-            self._open.append(value)
+                    self.stores.append((target, node.value))
+        return [*targets, *value, *([node.annotation] if isinstance(node, ast.AnnAssign) else [])]
 
-    def _annotated(self, node: ast.AnnAssign, kind: str, guarded: bool) -> None:
-        if isinstance(node.target, ast.Attribute):
-            self.stores.append((node.target, node.value))
-        self._open.append(node.target)
-        self._typed.append(node.annotation)
-        if node.value is not None:
-            self._open.append(node.value)
-
-    def _if(self, node: ast.If, kind: str, guarded: bool) -> None:
-        self._open.append(node.test)
-        self._body(node.body, "import-type" if is_type_checking(node.test) else kind, guarded)
-        if node.orelse:
-            self._body(node.orelse, kind, guarded)
-
-    def _try(self, node: ast.Try, kind: str, guarded: bool) -> None:
-        self._body(node.body, kind, guarded or any(catches_import_error(h) for h in node.handlers))
-        for handler in node.handlers:
-            if handler.type is not None:
-                self._open.append(handler.type)
-            self._body(handler.body, kind, guarded)
-        self._body(node.orelse, kind, guarded)
-        self._body(node.finalbody, kind, guarded)
-
-    def _for(self, node: ast.For, kind: str, guarded: bool) -> None:
-        self.fors.append(node)
-        self._other(node, kind, guarded)
-
-    def _match(self, node: ast.Match, kind: str, guarded: bool) -> None:
-        self._open.append(node.subject)
-        for case in node.cases:
-            self._open.append(case.pattern)
-            if case.guard is not None:
-                self._open.append(case.guard)
-            self._body(case.body, kind, guarded)
+    def _find_imports(self, node: ast.AST, kind: str, guarded: bool) -> None:
+        """Imports below a node, with what stands around them."""
+        for field in BLOCKS_OF[node.__class__]:
+            here, watched = kind, guarded
+            if isinstance(node, Function) and kind != "import-type":
+                here = "import-local"
+            elif field == "body" and isinstance(node, ast.If) and is_type_checking(node.test):
+                here = "import-type"
+            elif field == "body" and isinstance(node, ast.Try):
+                watched = guarded or any(map(catches_import_error, node.handlers))
+            for part in getattr(node, field):
+                if isinstance(part, ast.Import | ast.ImportFrom):
+                    self.imports.append((part, here, watched))
+                elif BLOCKS_OF[part.__class__]:
+                    self._find_imports(part, here, watched)
 
 
-_STATEMENTS: dict[type, Callable[..., None]] = {
-    ast.Expr: Reading._expr,
-    ast.Return: Reading._return,
-    ast.Import: Reading._import,
-    ast.ImportFrom: Reading._import,
-    ast.FunctionDef: Reading._function,
-    ast.AsyncFunctionDef: Reading._function,
-    ast.ClassDef: Reading._class,
-    ast.Global: Reading._global,
-    ast.Nonlocal: Reading._global,
+_SPECIAL: dict[type, Callable[..., Iterable[ast.AST]]] = {
+    ast.Import: lambda self, node: (),
+    ast.ImportFrom: lambda self, node: (),
+    ast.Constant: Reading._constant,
+    ast.Expr: Reading._alone,
     ast.Raise: Reading._raise,
-    ast.Assign: Reading._assign,
-    ast.AugAssign: Reading._augmented,
-    ast.AnnAssign: Reading._annotated,
-    ast.If: Reading._if,
-    ast.Try: Reading._try,
-    ast.For: Reading._for,
-    ast.Match: Reading._match,
+    ast.BinOp: Reading._sum,
+    ast.JoinedStr: Reading._joined,
+    ast.Assign: Reading._assigned,
+    ast.AugAssign: Reading._assigned,
+    ast.AnnAssign: Reading._assigned,
 }

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain
 
-from shrinker.fold.computed import pattern_of
+from shrinker.fold.computed import computed_strings, pattern_of
 from shrinker.fold.context import Context
 from shrinker.fold.harvest import harvest
 from shrinker.fold.reading import Reading
@@ -57,23 +57,16 @@ def summarise(reading: Reading, context: Context) -> Mentions:
         context: of its folding.
     """
     unroller = Unroller(reading.tree, reading.unrollable, context.module, context.package)
-    summary, computed = harvest(reading, unroller, context)
     strings, own = _rows(reading, unroller, context.environment.registries_in(context.module))
-    constants = chain(reading.plain.texts, reading.typing.texts, reading.shown, reading.exported)
-    strings.update(
-        StringSite(c.lineno, c.value)  # type: ignore[arg-type]
-        for c in constants
-        if _may_be_path(c.value) and id(c) not in own
-    )
-    strings.update(
-        StringSite(node.lineno, text) for node, text in computed if _may_be_path(text) and id(node) not in own
-    )
+    constants = ((node, str(node.value)) for node in chain(reading.texts, reading.exported))
+    named = chain(constants, computed_strings(reading, unroller))
+    strings.update(StringSite(node.lineno, text) for node, text in named if _may_be_path(text) and id(node) not in own)
     return Mentions(
         tuple(_imports(reading, context.package)),
         tuple(sorted(strings, key=lambda site: (site.line, site.text, site.key, site.rule))),
         tuple(_dynamic(reading, unroller)),
         tuple(_defines(reading.tree.body)),
-        summary,
+        harvest(reading, context),
     )
 
 
@@ -82,7 +75,7 @@ def _rows(reading: Reading, unroller: Unroller, rules: Iterable[Registry]) -> tu
     sites: set[StringSite] = set()
     own: set[int] = set()
     for rule in rules:
-        for call in chain(reading.plain.calls, reading.typing.calls):
+        for call in reading.calls:
             if last_name(call.func) != rule.row:
                 continue
             given = {keyword.arg: keyword.value for keyword in call.keywords}
@@ -117,7 +110,7 @@ def _may_be_path(text: str) -> bool:
 
 def _dynamic(reading: Reading, unroller: Unroller) -> list[DynamicSite]:
     found: list[tuple[int, int, DynamicSite]] = []
-    for node in chain(reading.plain.calls, reading.typing.calls):
+    for node in reading.calls:
         function = node.func
         name = getattr(function, "attr", "") or getattr(function, "id", "")
         mechanism = _MECHANISMS.get(name)

@@ -193,7 +193,7 @@ class _Steps:
             stay |= missed
             if missed:
                 continue
-            changed = propagate_attributes(engine, folded, found.types, found.outside)
+            changed = propagate_attributes(engine, folded, found.types, found.outside, found.live)
             if not changed:
                 return graph, folded, Searched(found, units)
             # What these modules name now is searched anew, with nothing dropped.

@@ -17,11 +17,9 @@ class Store(NamedTuple):
     """An attribute that is given a value."""
 
     attribute: str
-    """Its name; where it is computed, each computed part is written ``*``."""
+    """Its name."""
     value: str = ""
     """``True``, ``False`` or ``None``; empty for any other value or way: keywords, annotated fields, loop targets."""
-    owner: str = ""
-    """The class whose own object is meant by a computed name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,8 +31,6 @@ class ModuleSummary:
     strings; but for names that are only defined."""
     texts: Words = ()
     """Strings that are a name, or the last part of a dotted one."""
-    patterns: Words = ()
-    """Names that the module puts together, each computed part written ``*``: ``f"forward_{mode}"``."""
     defined: Words = ()
     """Last names of its functions and classes."""
     stores: tuple[Store, ...] = ()

@@ -46,7 +46,8 @@ class Symbol:
     stores: tuple[str, ...] = ()
     """Globals that it sets."""
     attributes: tuple[str, ...] = ()
-    """Attributes that it sets on its own object; of a class, names that its body binds."""
+    """Attributes that it sets on its own object; of a class, names that its body binds. In a computed one, here and in `patches`,
+    each computed part is written ``*``."""
     patches: tuple[str, ...] = ()
     """Attributes that it sets on anything else."""
     value: tuple[str, ...] = ()

@@ -125,7 +125,9 @@ def fold_tree(
             if rounds:
                 engine.refold(dict(find_needed(folded.values(), engine.refinements)))
                 folded = {m.path: m for m in engine.fold(paths)}
-                propagate_attributes(engine, folded, Types(Symbols(folded.values(), ())), Outside(labels=rules.labels))
+                program = Symbols(folded.values(), ())
+                live = [(name, n) for name, module in program.modules.items() for n in range(len(module.units))]
+                propagate_attributes(engine, folded, Types(program), Outside(labels=rules.labels), live)
                 folded = {m.path: m for m in engine.fold(paths)}
             return folded, tuple(sorted(engine.rescued))
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
-from shrinker.fold.exports import entries, fixed_entries, is_export
-from shrinker.fold.harvest import exported
+from shrinker.fold.exports import entries, exported, fixed_entries, is_export
 from shrinker.fold.symbols.uses import Uses
 from shrinker.syntax.control import is_main
 from shrinker.syntax.imports import absolute, is_type_checking

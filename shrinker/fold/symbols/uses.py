@@ -258,7 +258,10 @@ class Uses:
                 if name == "setattr":
                     self._give(asked.value, target)
                 del arguments[1]
-            elif not self._computed(asked, self.lookups):
+            elif self._computed(asked, self.lookups):
+                if name == "setattr":
+                    self._give(pattern_of(asked) or "", target)
+            else:
                 # The name may come from anywhere.
                 for path in self.paths_of(target):
                     self.open.setdefault(path, node.lineno)

@@ -8,7 +8,7 @@ and the attribute is open.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Protocol
 
 from shrinker.program.symbols.program import Key
@@ -16,8 +16,12 @@ from shrinker.program.symbols.reasons import Outside
 from shrinker.program.symbols.types import Types
 from shrinker.values.folded import FoldedModule
 from shrinker.values.refinement import NOTHING, Refinement
+from shrinker.values.symbols import Symbol
 
 _KNOWN_TO_TORCH = frozenset({"training", "dump_patches", "call_super_init"})
+_LITERAL = re.compile(r"[^*_]")
+_LITERALS = 3
+"""A computed text with fewer letters or digits of its own counts only beside a look-up of what is computed."""
 _BENIGN = frozenset(
     {"builtins.object", "builtins.str", "builtins.int", "builtins.Exception", "builtins.RuntimeError"}
     | {"builtins.ValueError", "abc.ABC", "enum.Enum", "enum.IntEnum", "enum.StrEnum", "enum.Flag"}
@@ -38,7 +42,7 @@ class Folding(Protocol):
 
 
 def propagate_attributes(
-    folding: Folding, folded: Mapping[str, FoldedModule], types: Types, outside: Outside
+    folding: Folding, folded: Mapping[str, FoldedModule], types: Types, outside: Outside, live: Collection[Key]
 ) -> frozenset[str]:
     """Fold with what such attributes are, in rounds, for as long as there are new ones.
 
@@ -47,6 +51,7 @@ def propagate_attributes(
         folded: every module that is left, by path.
         types: of all of their classes.
         outside: what else may name something.
+        live: units of them that something reachable names.
 
     Returns:
         Paths of the modules that changed.
@@ -54,7 +59,7 @@ def propagate_attributes(
     left, changed = dict(folded), set[str]()
     while True:
         fresh: dict[str, Refinement] = {}
-        for path, facts in _constant(_Stores(left.values(), outside), types):
+        for path, facts in _constant(_Stores(left.values(), types, outside, live), types):
             before = fresh.get(path) or folding.refinements.get(path, NOTHING)
             if (after := before.joined(facts)) != before:
                 fresh[path] = after
@@ -70,36 +75,50 @@ def _any_of(patterns: Iterable[str]) -> re.Pattern[str]:
     )
 
 
+def _sets(unit: Symbol, pattern: str) -> bool:
+    """True for a computed name under which a unit sets an attribute: that is no look-up."""
+    return pattern in unit.attributes or pattern in unit.patches
+
+
 class _Stores:
     """What some modules together set, and what else they say."""
 
-    def __init__(self, modules: Iterable[FoldedModule], outside: Outside) -> None:
+    def __init__(self, modules: Iterable[FoldedModule], types: Types, outside: Outside, live: Collection[Key]) -> None:
         self.modules = sorted(modules, key=lambda m: m.path)
         self.values: dict[str, set[str]] = {}
         """Attributes to what they are set to: texts of literals, empty for anything else."""
         self.fields: dict[str, list[tuple[str, str]]] = {}
         """Attributes to the module and name of the classes that set them for certain."""
-        self.computed: list[tuple[re.Pattern[str], str, str]] = []
-        """Names that are put together and set on `self`, with the module and name of the class."""
         self.words: set[str] = set().union(*(words for words, _ in outside.words))
         self._candidates: set[str] = set()
         self._named = set(_KNOWN_TO_TORCH)
-        patterns: set[str] = set()
         for module in self.modules:
             summary = module.summary
             self.words.update(summary.words)
             self._candidates.update(summary.lost, summary.decided)
             self._named.update(summary.texts, summary.defined)
-            patterns.update(p for p in summary.patterns if not outside.is_label(module.module, p))
-            for name, value, owner in summary.stores:
-                if owner:
-                    self.computed.append((_any_of({name}), module.module, owner))
-                else:
-                    self.values.setdefault(name, set()).add(value)
+            for name, value in summary.stores:
+                self.values.setdefault(name, set()).add(value)
             for owner, name in summary.fields:
                 self.fields.setdefault(name, []).append((module.module, owner))
-        self._pattern = _any_of(patterns)
-        self._stored = _any_of(p for p in self.values if "*" in p)
+        units = [(key[0], types.program.unit(key)) for key in live]
+        self._set = _any_of({name for _, unit in units for name in unit.patches if "*" in name})
+        self.computed = [
+            (_any_of({pattern}), (name, unit.parent))
+            for name, unit in units
+            if unit.kind == "member"
+            for pattern in unit.attributes
+            if "*" in pattern
+        ]
+        """Names that are put together and set on `self`, with the class."""
+        computed = {pattern for _, unit in units for pattern, _ in unit.lookups if not _sets(unit, pattern)} | {
+            pattern
+            for name, unit in units
+            for pattern, _ in unit.patterns
+            if (unit.open or len(_LITERAL.findall(pattern)) >= _LITERALS)
+            and not (_sets(unit, pattern) or outside.is_label(name, pattern))
+        }
+        self._computed = _any_of(computed)
 
     def constant(self) -> dict[str, str]:
         """Attributes with one literal for a value."""
@@ -111,12 +130,12 @@ class _Stores:
             and name in self._candidates
             and name not in self._named
             and not (name.startswith("__") and name.endswith("__"))
-            and self._stored.fullmatch(name) is None
+            and self._set.fullmatch(name) is None
         }
 
     def mentions(self, name: str) -> bool:
         """True when something writes the name, or may compute it."""
-        return name in self.words or self._pattern.fullmatch(name) is not None
+        return name in self.words or self._computed.fullmatch(name) is not None
 
 
 def _constant(stores: _Stores, types: Types) -> Iterator[tuple[str, Refinement]]:
@@ -146,9 +165,9 @@ def _owners(stores: _Stores, types: Types, name: str) -> set[Key]:
         found |= _with_heirs(types, module, owner)
     if any(not _BENIGN.issuperset(types.hierarchy.outsiders(key)) for key in found):
         return set()
-    for pattern, module, owner in stores.computed:
+    for pattern, key in stores.computed:
         # `self` is an instance of the class around it or of one that inherits from it.
-        if pattern.fullmatch(name) and not found.isdisjoint(_with_heirs(types, module, owner)):
+        if pattern.fullmatch(name) and not found.isdisjoint({key, *types.hierarchy.below(key)}):
             return set()
     return found
 
