@@ -45,6 +45,7 @@ def _judge(rule: Fact | Domain, outside: Outside) -> Judged:
     said: list[str] = []
     if isinstance(rule, Fact):
         said += (_variable(name, rule, outside) for name in rule.environment)
+        said += (_macro(name, rule) for name in rule.macros)
         others = rule.attributes
     else:
         others = (*rule.lists, *rule.tables, *rule.registers)
@@ -53,6 +54,12 @@ def _judge(rule: Fact | Domain, outside: Outside) -> Judged:
     once = dict.fromkeys(said)
     missing = tuple(str(text) for text in once if isinstance(text, _Missing))
     return Judged(rule.id, tuple(text for text in once if not isinstance(text, _Missing)), missing)
+
+
+def _macro(name: str, rule: Fact) -> str:
+    if rule.machine:
+        return f"macro {name}: the machine"
+    return _Missing(f"says that the macro {name} is not defined, which builds decide: say `machine = true`")
 
 
 def _variable(name: str, rule: Fact, outside: Outside) -> str:

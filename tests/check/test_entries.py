@@ -160,8 +160,9 @@ def _of_mode(flags: str) -> str:
         ),
         (_fact(FAST) + _of_mode("f*t") + NO_DEEP, "flag --fast (without effect: of-mode)"),
         (_fact('names = ["sglang.args.elsewhere"]\nvalue = false'), "not in this upstream"),
+        (_fact('macros = ["AMD"]\nvalue = false\nmachine = true'), "macro AMD: the machine"),
     ],
-    ids=range(17),
+    ids=range(18),
 )
 def test_enforced(judge: Judge, rules: str, enters: str) -> None:
     found = judge(rules)
@@ -172,6 +173,7 @@ def test_enforced(judge: Judge, rules: str, enters: str) -> None:
 @pytest.mark.parametrize(
     ("rules", "said"),
     [
+        (_fact('macros = ["AMD"]\nvalue = false'), "which builds decide: say `machine = true`"),
         (_fact(FAST), 'the flag --fast sets. Refuse it:\n[[reject]]\nid = "refuse-fast"'),
         (_fact('names = ["sglang.**.fast"]\nvalue = false'), "the flag --fast sets"),
         (_fact(FAST) + UNPLACED, "the flag --fast sets"),
@@ -201,7 +203,7 @@ def test_enforced(judge: Judge, rules: str, enters: str) -> None:
         (_fact(USE_FAST + '\nfollows = ["nothing"]'), "follows nothing, which is not in force"),
         (_fact('attributes = [".image"]'), "computes it from request ChatRequest.image"),
     ],
-    ids=range(28),
+    ids=range(29),
 )
 def test_not_enforced(judge: Judge, rules: str, said: str) -> None:
     (finding,) = judge(rules).findings
