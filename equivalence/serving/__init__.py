@@ -17,6 +17,7 @@ from equivalence.serving.record import Difference as Difference
 from equivalence.serving.record import Record as Record
 from equivalence.serving.record import differences as differences
 from equivalence.serving.record import mask as mask
+from equivalence.serving.record import streamed_alike as streamed_alike
 from equivalence.serving.script import INTERFACE as INTERFACE
 from equivalence.serving.script import Request as Request
 from equivalence.serving.script import Scale as Scale

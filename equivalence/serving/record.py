@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
-from itertools import zip_longest
+from itertools import pairwise, zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -145,6 +145,49 @@ def walk(left: Any, right: Any, place: Place = ()) -> Iterator[tuple[Place, Any,
     elif (type(left) is not type(right) or left != right) and (left == left or right == right):
         # NaN is unequal to itself: two of them are no difference.
         yield place, left, right
+
+
+_FEW = 2
+"""Events by which two streams of one answer may differ: two tokens that are ready at once travel together."""
+
+
+def streamed_alike(left: Answer, right: Answer) -> bool:
+    """True for two streams that are cut into events at other places, and say the same together.
+
+    A text or list is told in parts or grows; of everything else the last event that has it counts.
+    """
+    around = [(answer.status, answer.content_type, answer.error) for answer in (left, right)]
+    if around[0] != around[1] or not isinstance(left.body, list) or not isinstance(right.body, list):
+        return False
+    streams = left.content_type == "text/event-stream"
+    return streams and abs(len(left.body) - len(right.body)) <= _FEW and _said(left.body) == _said(right.body)
+
+
+def _said(events: list[Any]) -> dict[Place, Any]:
+    """By place what the events say there together; choices of an event by their number."""
+    found: dict[Place, list[Any]] = {}
+
+    def visit(value: Any, place: Place) -> None:
+        if isinstance(value, dict):
+            for key, each in value.items():
+                visit(each, (*place, key))
+        elif isinstance(value, list) and place[-1:] == ("choices",):
+            for index, each in enumerate(value):
+                visit(each, (*place, index))
+        elif value is not None:
+            found.setdefault(place, []).append(value)
+
+    for event in events:
+        visit(event, ())
+    return {place: _joined(values) for place, values in found.items()}
+
+
+def _joined(values: list[Any]) -> Any:
+    kinds = {type(value) for value in values}
+    grows = kinds in ({str}, {list}) and all(b[: len(a)] == a for a, b in pairwise(values))
+    if grows or kinds not in ({str}, {list}):
+        return values[-1]
+    return "".join(values) if kinds == {str} else [each for value in values for each in value]
 
 
 def _text(value: Any) -> str:

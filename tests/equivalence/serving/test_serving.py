@@ -23,6 +23,7 @@ from equivalence.serving import (
     mask,
     perform,
     script,
+    streamed_alike,
 )
 
 FAKE = Path(__file__).with_name("fake_server.py")
@@ -151,3 +152,31 @@ def test_records_survive_a_file(tmp_path):
     record = Record({"r": Answer(200, "application/json", {"a": [1.5, None]}, seconds=0.1)})
     record.save(tmp_path / "r.json")
     assert Record.of(json.loads((tmp_path / "r.json").read_text())) == record
+
+
+def _stream(*events: object) -> Answer:
+    return Answer(200, "text/event-stream", list(events))
+
+
+def _delta(text: str | None, end: str | None = None) -> dict[str, object]:
+    return {"choices": [{"index": 0, "delta": {"content": text}, "finish_reason": end}]}
+
+
+GROWING = [{"text": "a", "ids": [1]}, {"text": "ab", "ids": [1, 2]}, {"text": "abc", "ids": [1, 2, 3]}]
+STREAMS = {
+    "another text": ((_delta("a"), _delta("b", "stop")), (_delta("a"), _delta("c", "stop")), False),
+    "another text before the last": ((_delta("a"), _delta("b")), (_delta("c"), _delta("b")), False),
+    "another end": ((_delta("a"), _delta("b", "stop")), (_delta("ab", "length"),), False),
+    "a field that is not there": ((_delta("a"), {**_delta("b"), "usage": 1}), (_delta("ab"),), False),
+    "all at once": ([_delta(text) for text in "abcd"], (_delta("abcd"),), False),
+    "two tokens in one event": ((_delta("a"), _delta("b", "stop"), "[DONE]"), (_delta("ab", "stop"), "[DONE]"), True),
+    "what grows, an event less": (GROWING, [GROWING[0], GROWING[2]], True),
+    "what grows, to another end": (GROWING, GROWING[:2], False),
+}
+
+
+@pytest.mark.parametrize(("left", "right", "alike"), STREAMS.values(), ids=STREAMS)
+def test_streams_may_be_cut_at_other_places(left: list[object], right: list[object], alike: bool) -> None:
+    assert streamed_alike(_stream(*left), _stream(*right)) is alike
+    assert not streamed_alike(_stream(*left), Answer(500, "text/event-stream", [*left]))
+    assert not streamed_alike(*(Answer(200, "application/json", [*each]) for each in (left, right)))
