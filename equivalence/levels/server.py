@@ -289,14 +289,10 @@ def compare_answers(before: Record, after: Record, ledger: Ledger, where: str) -
             unsent.update(late)
             said = f"{where}: {side}: no time was left for {len(late)} request(s), from {late[0]} on"
             ledger.find("requests", "", f"{said}: give more with --timeout-factor, or let the machine do nothing else")
-    for name in dict.fromkeys((*before.answers, *after.answers)):
-        if name in unsent:
-            continue
+    for name in [name for name in {**before.answers, **after.answers} if name not in unsent]:
         ledger.count("requests")
-        theirs = before.answers.get(name)
-        ours = after.answers.get(name)
-        cut = theirs is not None and ours is not None and streamed_alike(theirs, ours)
-        found = () if cut else differences(name, theirs, ours)
+        theirs, ours = before.answers.get(name), after.answers.get(name)
+        found = () if streamed_alike(theirs, ours) else differences(name, theirs, ours)
         if not found and theirs is not None and theirs.error:
             ledger.find("requests", "", f"{where}: {name}: no answer from either server")
         for one in found[:3]:

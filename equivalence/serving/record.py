@@ -151,11 +151,13 @@ _FEW = 2
 """Events by which two streams of one answer may differ: two tokens that are ready at once travel together."""
 
 
-def streamed_alike(left: Answer, right: Answer) -> bool:
+def streamed_alike(left: Answer | None, right: Answer | None) -> bool:
     """True for two streams that are cut into events at other places, and say the same together.
 
     A text or list is told in parts or grows; of everything else the last event that has it counts.
     """
+    if left is None or right is None:
+        return False
     around = [(answer.status, answer.content_type, answer.error) for answer in (left, right)]
     if around[0] != around[1] or not isinstance(left.body, list) or not isinstance(right.body, list):
         return False

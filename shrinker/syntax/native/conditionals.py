@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, lru_cache
 
 import tree_sitter
 import tree_sitter_cuda
@@ -55,8 +55,12 @@ def refuted_lines(data: bytes, undefined: Collection[str]) -> tuple[Refuted, ...
         data: the file.
         undefined: macros that no build defines: 0 where a test reads them.
     """
-    if not any(name.encode() in data for name in undefined):
-        return ()
+    return _refuted(data, frozenset(undefined)) if any(name.encode() in data for name in undefined) else ()
+
+
+@lru_cache(maxsize=256)
+def _refuted(data: bytes, undefined: frozenset[str]) -> tuple[Refuted, ...]:
+    # Kept: each round of the graph follows the includes of all sources.
     found: list[Refuted] = []
     open_groups: list[_Group] = []
     rows = data.split(b"\n")
