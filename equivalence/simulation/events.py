@@ -11,6 +11,7 @@ import os
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from inspect import CO_ASYNC_GENERATOR, CO_COROUTINE
 from pathlib import Path
 from statistics import median_low
 from types import CodeType, FrameType
@@ -26,6 +27,9 @@ BEGINS = {
     "handle_batch_token_id_out": "token in the detokenizer",
 }
 """Function of a manager → the piece of work that it begins; `run_batch` names the turn of the loop that `recv_requests` began."""
+WAITED_FOR = "token in the tokenizer"
+"""Who waits for such a piece goes on before the next one begins. Where a busy machine brings two at once, nobody has gone on after the
+first, so that it is no whole piece and is not written."""
 LOOPS = tuple(f"sglang.srt.managers.{name}" for name in ("scheduler", "tokenizer_manager", "detokenizer_manager"))
 """Modules of which a process imports one before its loop runs: counting starts then, since what is imported first belongs to no work."""
 KINDS = ("calls", "lines", "imports", "failed imports")
@@ -62,6 +66,8 @@ class _Counter:
         self._inside: dict[CodeType, str | None] = {}
         self._counts = dict.fromkeys(KINDS, 0)
         self._piece = ""
+        self._waiter = False
+        """Whether a coroutine went on in this piece."""
         self._file: TextIO | None = None
 
     def called(self, frame: FrameType, event: str, argument: Any) -> Any:
@@ -76,8 +82,10 @@ class _Counter:
             self._counts["imports"] += code.co_name == "_find_and_load"
             return None
         # A generator or coroutine is entered each time that it goes on.
-        if begins and frame.f_lineno == code.co_firstlineno:
+        first = frame.f_lineno == code.co_firstlineno
+        if begins and first:
             self._begin(begins)
+        self._waiter |= not first and bool(code.co_flags & (CO_COROUTINE | CO_ASYNC_GENERATOR))
         self._counts["calls"] += 1
         return self._line
 
@@ -92,12 +100,12 @@ class _Counter:
         if function == "run_batch":
             self._piece = BEGINS[function]
             return
-        if self._piece:
+        if self._piece and (self._waiter or self._piece != WAITED_FOR):
             if self._file is None:
                 self._file = open(os.path.join(self._folder, f"{os.getpid()}.txt"), "a", 1, "utf-8")  # noqa: SIM115
             self._file.write("\t".join([self._piece, *map(str, self._counts.values())]) + "\n")
         self._counts = dict.fromkeys(KINDS, 0)
-        self._piece = BEGINS[function]
+        self._piece, self._waiter = BEGINS[function], False
 
 
 @dataclass(frozen=True, slots=True)

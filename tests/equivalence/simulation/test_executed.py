@@ -116,6 +116,29 @@ async def generate_request():
 async def serve():
     for _ in range(3):
         await generate_request()
+
+
+def _handle_batch_output(event):
+    event.set()
+
+
+async def wait(event):
+    while True:
+        await event.wait()
+        event.clear()
+
+
+async def bring(*tokens):
+    event = asyncio.Event()
+    waiter = asyncio.create_task(wait(event))
+    await asyncio.sleep(0)
+    for at_once in tokens:
+        for _ in range(at_once):
+            _handle_batch_output(event)
+        await asyncio.sleep(0)
+        await asyncio.sleep(0)
+    _handle_batch_output(event)
+    waiter.cancel()
 """
 
 
@@ -144,3 +167,11 @@ def test_more_work_is_counted_as_more(tmp_path: Path) -> None:
 def test_a_coroutine_that_goes_on_is_the_same_request(tmp_path: Path) -> None:
     found = counted(tmp_path, "import asyncio; from sglang.srt.managers.scheduler import serve; asyncio.run(serve())")
     assert found["request"].pieces == 2, "the third has no end yet"
+
+
+@pytest.mark.parametrize("tokens", ["1, 1, 1", "1, 2, 1", "2, 2, 2"])
+def test_tokens_that_come_at_once_are_one_piece(tmp_path: Path, tokens: str) -> None:
+    found = counted(
+        tmp_path, f"import asyncio; from sglang.srt.managers.scheduler import bring; asyncio.run(bring({tokens}))"
+    )
+    assert found["token in the tokenizer"].pieces == 3
