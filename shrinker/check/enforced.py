@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
+from shrinker.check.capabilities.vocabulary import Vocabulary
 from shrinker.check.entered import Asked
 from shrinker.check.outside import Field, Outside
 from shrinker.ruleset import Fact, Ruleset
@@ -45,7 +46,7 @@ def _judge(rule: Fact | Domain, outside: Outside) -> Judged:
     said: list[str] = []
     if isinstance(rule, Fact):
         said += (_variable(name, rule, outside) for name in rule.environment)
-        said += (_macro(name, rule) for name in rule.macros)
+        said += (_macro(name, outside) for name in rule.macros)
         others = rule.attributes
     else:
         others = (*rule.lists, *rule.tables, *rule.registers)
@@ -56,10 +57,13 @@ def _judge(rule: Fact | Domain, outside: Outside) -> Judged:
     return Judged(rule.id, tuple(text for text in once if not isinstance(text, _Missing)), missing)
 
 
-def _macro(name: str, rule: Fact) -> str:
-    if rule.machine:
-        return f"macro {name}: the machine"
-    return _Missing(f"says that the macro {name} is not defined, which builds decide: say `machine = true`")
+def _macro(name: str, outside: Outside) -> str:
+    if row := Vocabulary(outside.rules.dropped).of((name,), False):
+        return f"macro {name}: {row}"
+    # `machine = true` is no answer: the compiler for NVIDIA's devices defines macros, too, and no check of the host sees them.
+    return _Missing(
+        f"says that the macro {name} is not defined, and no [[dropped]] rule has a word of it: a compiler or a build may define it"
+    )
 
 
 def _variable(name: str, rule: Fact, outside: Outside) -> str:

@@ -20,6 +20,7 @@ RULES = (
     + 'apart = ["sglang.checks"]\n'
     + rule("entry", "requests", 'kind = "request"', 'classes = ["sglang.requests.*Request"]')
     + rule("platform", "others", 'words = ["npu", "hip"]')
+    + rule("dropped", "no-hip", "words = ['hip']")
 )
 ARGS = """from dataclasses import dataclass
 
@@ -160,7 +161,7 @@ def _of_mode(flags: str) -> str:
         ),
         (_fact(FAST) + _of_mode("f*t") + NO_DEEP, "flag --fast (without effect: of-mode)"),
         (_fact('names = ["sglang.args.elsewhere"]\nvalue = false'), "not in this upstream"),
-        (_fact('macros = ["AMD"]\nvalue = false\nmachine = true'), "macro AMD: the machine"),
+        (_fact('macros = ["USE_HIP"]\nvalue = false'), "macro USE_HIP: no-hip"),
     ],
     ids=range(18),
 )
@@ -173,7 +174,7 @@ def test_enforced(judge: Judge, rules: str, enters: str) -> None:
 @pytest.mark.parametrize(
     ("rules", "said"),
     [
-        (_fact('macros = ["AMD"]\nvalue = false'), "which builds decide: say `machine = true`"),
+        (_fact('macros = ["__DEVICE__"]\nvalue = false\nmachine = true'), "a compiler or a build may define it"),
         (_fact(FAST), 'the flag --fast sets. Refuse it:\n[[reject]]\nid = "refuse-fast"'),
         (_fact('names = ["sglang.**.fast"]\nvalue = false'), "the flag --fast sets"),
         (_fact(FAST) + UNPLACED, "the flag --fast sets"),
