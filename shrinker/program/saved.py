@@ -13,7 +13,7 @@ from shrinker.values.errors import InputError
 from shrinker.values.folded import FoldedModule
 from shrinker.values.graph import Edge, Graph
 
-FORMAT = 2
+FORMAT = 3
 
 Importer = tuple[str, int, str]
 """Path and line of an import in upstream, and what became of it: ``kept``, ``removed`` or the decision that folded it away."""

@@ -115,9 +115,8 @@ def begin_reports(folder: Path, made: Made) -> Begun:
     data["gone"] = definitions_data(gone)
     data["decisions"] |= {path: [_row(cut) for cut in cuts] for path, cuts in made.cuts.items()}
     data |= retained_data(data, {file.path: file.after for file in files if file.kept}, made.cache)
-    absents = made.rules.absents
     data |= {
-        "absents": {name: [r.id for r in absents if name in r.modules] for rule in absents for name in rule.modules},
+        "absents": _absents(made.rules),
         "roots": root_costs(made.rules),
         "tree": manifest.tree,
         "whys": {rule.id: rule.why for rule in made.rules.by_id().values()},
@@ -237,6 +236,17 @@ def _pages(
         },
     }
     return {name: environment.get_template(f"{name}.jinja").render(values) for name, values in pages.items()}
+
+
+def _absents(rules: Ruleset) -> dict[str, dict[str, str]]:
+    """What no machine or build has, by name: what each rule says of it."""
+    found: dict[str, dict[str, str]] = {}
+    for absent in rules.absents:
+        for name in absent.modules:
+            found.setdefault(name, {})[absent.id] = "it is not installed"
+    for macro, rule in rules.undefined.items():
+        found.setdefault(macro, {})[rule] = "no build defines it"
+    return found
 
 
 def _rules_data(rules: Ruleset, effects: Sequence[RuleEffect]) -> dict[str, Any]:

@@ -189,7 +189,8 @@ class Explainer:
             return removed
         whys = self._tree.data["whys"]
         absent = {
-            rule: f"rule {rule}: it is not installed. {whys[rule]}" for rule in self._tree.data["absents"].get(name, ())
+            rule: f"rule {rule}: {said}. {whys[rule]}"
+            for rule, said in self._tree.data["absents"].get(name, {}).items()
         }
         if not absent:
             raise answers.unknown(name, self._tree.run.names())
