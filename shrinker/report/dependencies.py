@@ -1,12 +1,8 @@
-"""What DEPENDENCIES.md shows: DeepSeek → layers → kernels → hardware, read from the graph; and the picture of the packages: Mermaid text for the
-page, and an SVG where Graphviz is installed.
-"""
+"""What DEPENDENCIES.md shows: DeepSeek → layers → kernels → hardware, read from the graph; and the picture of the packages as Mermaid text."""
 
 from __future__ import annotations
 
 import re
-import shutil
-import subprocess
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -32,8 +28,6 @@ _HARDWARE = {
 }
 _PICTURED = frozenset({"import", "import-local", "kernel", "data"})
 """Kinds of edges in the picture."""
-_SECONDS = 10.0
-"""Which Graphviz may take."""
 
 
 @dataclass(frozen=True)
@@ -185,14 +179,9 @@ def package_edges(graph: Graph) -> Counter[tuple[str, str]]:
     return out
 
 
-def chart(edges: Mapping[tuple[str, str], int]) -> dict[tuple[str, str], int]:
-    """The edges from the models over the layers to the kernels; all packages together make no picture."""
-    return {pair: count for pair, count in sorted(edges.items()) if 0 <= _rank(pair[0]) < _rank(pair[1])}
-
-
 def mermaid(edges: Mapping[tuple[str, str], int]) -> str:
-    """The chart as Mermaid text, with the GPU at its end."""
-    chosen = chart(edges)
+    """The edges from the models over the layers to the kernels as Mermaid text, with the GPU at its end; all packages together make no picture."""
+    chosen = {pair: count for pair, count in sorted(edges.items()) if 0 <= _rank(pair[0]) < _rank(pair[1])}
     shown = sorted({name for pair in chosen for name in pair}, key=lambda name: (_rank(name), name))
     ids = {name: f"n{number}" for number, name in enumerate(shown)}
     rows = ["flowchart LR"]
@@ -206,22 +195,6 @@ def mermaid(edges: Mapping[tuple[str, str], int]) -> str:
     rows += [f"  {ids[a]} -->|{count}| {ids[b]}" for (a, b), count in chosen.items()]
     rows += [f"  {ids[name]} --> gpu" for name in shown if _rank(name) == 2]
     return "\n".join(rows)
-
-
-def graphviz_svg(edges: Mapping[tuple[str, str], int]) -> bytes | None:
-    """The chart as SVG; ``None`` where `dot` is not installed or fails."""
-    program = shutil.which("dot")
-    if program is None:
-        return None
-    rows = [f'  "{a}" -> "{b}" [penwidth={1 + count**0.5 / 4:.2f}];' for (a, b), count in chart(edges).items()]
-    text = "\n".join(["digraph packages {", "  rankdir=LR; ranksep=3; node [shape=box, fontsize=10];", *rows, "}"])
-    try:
-        done = subprocess.run(
-            [program, "-Tsvg"], input=text.encode(), capture_output=True, timeout=_SECONDS, check=True
-        )
-    except (OSError, subprocess.SubprocessError):
-        return None
-    return done.stdout
 
 
 def _package(node: str) -> str:

@@ -24,7 +24,7 @@ from shrinker.report.api import (
     removed_definitions,
 )
 from shrinker.report.chains import cycles, dropped_importers, removed_importers
-from shrinker.report.dependencies import dependencies, graphviz_svg, mermaid, package_edges
+from shrinker.report.dependencies import dependencies, mermaid, package_edges
 from shrinker.report.distributions import distributions_data, extras_text
 from shrinker.report.effects import RuleEffect, rule_effects
 from shrinker.report.lists import file_lists, lines_list, questionable_list, tuning_list
@@ -121,9 +121,8 @@ def begin_reports(folder: Path, made: Made) -> Begun:
         "tree": manifest.tree,
         "whys": {rule.id: rule.why for rule in made.rules.by_id().values()},
     }
-    pairs = package_edges(graph)
     api = api_page(made.tree, graph, made.lost, gone, made.written, made.rules)
-    texts: dict[str, str | bytes] = {
+    texts = {
         **file_lists(graph, folded, files),
         "tuning.txt": tuning_list(graph),
         "lines.txt": lines_list(files),
@@ -131,10 +130,8 @@ def begin_reports(folder: Path, made: Made) -> Begun:
         "interface.json": readable(interface_data(made.interface, made.entries)),
         "rules.json": readable(_rules_data(made.rules, effects)),
         "graph.json": json.dumps(data, separators=(",", ":"), sort_keys=True) + "\n",
-        **_pages(made, effects, files, mermaid(pairs), api, data["retained"]),
+        **_pages(made, effects, files, mermaid(package_edges(graph)), api, data["retained"]),
     }
-    if (picture := graphviz_svg(pairs)) is not None:
-        texts["dependencies.svg"] = picture
     write_files(folder, texts)
     return Begun(folder, build_summary(manifest, graph, folded, files), made.cache)
 
