@@ -7,7 +7,7 @@ import bisect
 import copy
 import re
 from collections.abc import Iterable
-from typing import TypeVar, cast
+from typing import NoReturn, TypeVar, cast
 
 from shrinker.facts.environment import Environment
 from shrinker.facts.lattice import Decided, Known, Removed, TextDomain
@@ -15,7 +15,7 @@ from shrinker.facts.scopes import LocalScope
 from shrinker.syntax.lines import Lines
 from shrinker.syntax.names import words_of
 from shrinker.syntax.ranges import Placed, first_line, span
-from shrinker.syntax.walk import children, walk
+from shrinker.syntax.walk import children
 from shrinker.values.edits import DropAlias, DropElement, DropStatement, Edit, Literal, Raise, Span, TakeBlock
 from shrinker.values.folded import Decision, LeakedUse, Uncertain
 
@@ -35,13 +35,8 @@ class EvaluatesRemoved(Exception):
         """True when it stands in a lambda, which may never be called."""
 
 
-class KeepsWhole(Exception):
-    """The function that binds a name must stay as upstream wrote it."""
-
-    def __init__(self, name: str, reason: str) -> None:
-        super().__init__(name)
-        self.name = name
-        self.reason = reason
+class LeavesWhole(Exception):
+    """The module must stay as upstream wrote it."""
 
 
 def written_pass() -> ast.Pass:
@@ -161,11 +156,6 @@ class Context:
         # A copy: a second pass over the function around it folds what it was given.
         return cast(_Written, copy.deepcopy(self._written[type(node), span(node)]))
 
-    def goes_through(self, node: ast.expr) -> bool:
-        """True when a loop of the module, as upstream wrote it, runs over what has this name."""
-        loops = (part.iter for part in walk(ast.parse(self._text)) if isinstance(part, ast.For | ast.comprehension))
-        return isinstance(node, ast.Name) and any(isinstance(i, ast.Name) and i.id == node.id for i in loops)
-
     def literals(self) -> set[Span]:
         """Where folding wrote a literal."""
         return {edit.span for edit in self.edits if isinstance(edit, Literal)}
@@ -242,6 +232,14 @@ class Context:
         names, words = words_of(node)
         self.touched |= names
         self.lost |= words
+
+    def leave(self, reason: str) -> NoReturn:
+        """Leave the whole module as upstream wrote it: what comes here is rare, and to undo a part of it takes more code than it wins.
+
+        Raises:
+            LeavesWhole: always.
+        """
+        raise LeavesWhole(reason)
 
     def raises(self, node: ast.stmt, text: str, error: str = "RuntimeError") -> ast.Raise:
         """The named error in the place of a statement and all that follow it in its block."""

@@ -171,10 +171,11 @@ class _Steps:
         self, engine: FoldEngine, whole: Graph, units: dict[str, FoldedModule]
     ) -> tuple[Graph, dict[str, FoldedModule], Searched]:
         """Drop what nothing reachable names, and the files that only it named; and what follows from that, until nothing does."""
-        stay = frozenset(units[path].module for path in self._unwritable if path in units)
+        stay = frozenset[str]()
         before, dead, pinned = dict(engine.refinements), dict[str, frozenset[Span]](), frozenset[Placed]()
         named, modules = NamedPlaces(self._tree), modules_of(self._tree.by_path)
         while True:
+            stay |= {module.module for module in units.values() if module.whole}
             found = search_symbols(self._tree, self._rules, whole, units, named, stay, pinned)
             if back := live_again(found, dead):
                 # What was derived without it may not hold.

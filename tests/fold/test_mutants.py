@@ -21,11 +21,6 @@ MUTANTS = (
     ),
     Mutant("`x or True` is True", "            same = all_known or (", "            same = True or ("),
     Mutant(
-        "a loop that never runs takes its `else` with it",
-        "known is not None and not known.truth and not node.orelse",
-        "known is not None and not known.truth",
-    ),
-    Mutant(
         "a `finally` goes with its `try`", "if failing is not None and not node.finalbody:", "if failing is not None:"
     ),
     Mutant(
@@ -47,11 +42,6 @@ MUTANTS = (
         "a comprehension sees the names of the class around it",
         "    if isinstance(scope, LocalScope) and scope.is_class:\n        # Functions",
         "    if False:\n        # Functions",
-    ),
-    Mutant(
-        "a removed error in a tuple of errors takes the others with it",
-        "    kept = [new for _, new in classes if isinstance(new, ast.expr)]\n",
-        "    kept: list[ast.expr] = []\n",
     ),
     Mutant(
         "comparing with a removed member produces it",

@@ -1,4 +1,4 @@
-"""`if`, loops, `with` and `assert`: a decided branch takes its statement's place."""
+"""`if` and `assert`: a decided branch takes its statement's place."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def fold_if(folder: StatementFolder, node: ast.If) -> Folded:
     return [node], True
 
 
-def _decided_test(folder: StatementFolder, node: ast.If | ast.While) -> Known | None:
+def _decided_test(folder: StatementFolder, node: ast.If) -> Known | None:
     """What the facts say of a test, whatever asking it does."""
     value = truth(node.test, folder.scope)
     return value if value is not None and value.rules else None
@@ -111,13 +111,6 @@ def _asked_in_vain(folder: StatementFolder, node: ast.If, value: Known) -> Folde
     return [node], True
 
 
-def never_run(folder: StatementFolder, body: Body) -> Body:
-    """What is left of a block that never runs, of a statement that must be asked all the same: `pass`."""
-    for statement in body:
-        folder.context.forget(statement)
-    return _only_pass(folder.context, body)
-
-
 def _is_pass(body: Body) -> bool:
     return all(isinstance(s, ast.Pass) for s in body)
 
@@ -131,27 +124,6 @@ def _only_pass(context: Context, body: Body) -> Body:
 def _emptied(context: Context, node: ast.If, elif_arm: bool) -> TakeBlock | DropStatement:
     # An `elif` arm cannot be dropped as a statement: it is its chain's else.
     return TakeBlock(span(node), "orelse") if elif_arm and not node.orelse else DropStatement(span(node))
-
-
-@folds(ast.While)
-def fold_while(folder: StatementFolder, node: ast.While) -> Folded:
-    """A loop that never runs goes."""
-    known = _decided_test(folder, node)
-    skipped = known is not None and not known.truth and not node.orelse
-    if known is not None and skipped and is_pure(node.test, folder.scope):
-        return folder.drop(node, known.rules, "while")
-    node.test = folder.expressions.fold(node.test, condition=True)
-    value = known or _decided_test(folder, node)
-    if value is not None and not value.truth:
-        # Asked once, for what asking does.
-        if not _is_pass(node.body):
-            dead = first_line(node.body[0]), last_line(node.body)
-            folder.context.decide_known(node, "while", value, extent(node.body), node.test, dead)
-        node.body = never_run(folder, node.body)
-    else:
-        node.body = filled(folder.block(node.body))
-    folder.orelse(node)
-    return [node], False
 
 
 @folds(ast.Assert)
@@ -168,21 +140,3 @@ def fold_assert(folder: StatementFolder, node: ast.Assert) -> Folded:
     if node.msg is not None:
         node.msg = folder.expressions.when_reached(node.msg)
     return [node], False
-
-
-@folds(ast.For, ast.AsyncFor)
-def fold_for(folder: StatementFolder, node: ast.For | ast.AsyncFor) -> Folded:
-    """A loop: its blocks one by one."""
-    node.iter = folder.expressions.fold(node.iter)
-    node.body = filled(folder.block(node.body))
-    folder.orelse(node)
-    return [node], False
-
-
-@folds(ast.With, ast.AsyncWith)
-def fold_with(folder: StatementFolder, node: ast.With | ast.AsyncWith) -> Folded:
-    """`with`: what is entered, then the block."""
-    for item in node.items:
-        item.context_expr = folder.expressions.fold(item.context_expr)
-    node.body = filled(folder.block(node.body))
-    return [node], True

@@ -46,8 +46,8 @@ def fold_not(folder: ExpressionFolder, node: ast.UnaryOp, condition: bool) -> as
 def fold_ternary(folder: ExpressionFolder, node: ast.IfExp, condition: bool) -> ast.expr:
     """`a if test else b`."""
     bare = _without_bindings(folder, node)
-    value = folder.truth(bare)
-    if value is not None and value.rules and is_pure(bare, folder.scope):
+    value = folder.decided(bare)
+    if value is not None:
         return _take_arm(folder, node, value.truth, "ternary", value.rules, condition)
     test = folder.fold(node.test, condition=True)
     if isinstance(test, ast.Constant) and test is not node.test:
@@ -57,23 +57,12 @@ def fold_ternary(folder: ExpressionFolder, node: ast.IfExp, condition: bool) -> 
         return _take_arm(folder, node, value.truth, "ternary", value.rules, condition)
     node.test = test
     arms: dict[str, ast.expr] = {}
-    poison: EvaluatesRemoved | None = None
     for name in ("body", "orelse"):
         try:
             arms[name] = folder.when_reached(getattr(node, name), condition=condition)
-        except EvaluatesRemoved as caught:
-            poison = caught
-    if poison is not None:
-        if not arms or poison.removed.eager:
-            raise poison
-        if not is_pure(node.test, folder.scope):
-            # The test is asked all the same, and may well decide for the arm that is there.
-            raise EvaluatesRemoved(replace(poison.removed, eager=True)) from poison
-        (taken,) = arms
-        folder.context.edits.append(TakeOperand(span(node), taken))
-        folder.context.decide(node, "ternary", {poison.removed.rule}, "removed", 0)
-        folder.context.forget(node)
-        return arms[taken]
+        except EvaluatesRemoved as poison:
+            # The test is asked all the same, and may well decide for the other arm.
+            raise EvaluatesRemoved(replace(poison.removed, eager=True), deferred=True) from poison
     node.body, node.orelse = arms["body"], arms["orelse"]
     return node
 

@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator
 
 from shrinker.facts.bound import removed_names
-from shrinker.facts.evaluate import truth
-from shrinker.facts.lattice import Known, Removed
-from shrinker.facts.world import ValueScope
+from shrinker.facts.lattice import Removed
 from shrinker.fold.messages import message
 from shrinker.fold.statements import Body, StatementFolder
 from shrinker.syntax.control import asks_for_exception, leaves
 from shrinker.syntax.imports import catches_import_error
 from shrinker.syntax.ranges import extent, first_line, last_line, span
-from shrinker.syntax.scopes import Comprehension
-from shrinker.syntax.walk import Definition, walk
+from shrinker.syntax.walk import walk
 from shrinker.values.edits import DropBlock, DropStatement, DropTail
 
 _ALL = frozenset({"Exception", "BaseException"})
@@ -42,8 +38,8 @@ def take_handler(folder: StatementFolder, node: ast.Try, failing: str) -> Body |
 
 
 def uses_exception(folder: StatementFolder, handler: ast.ExceptHandler) -> bool:
-    """True when code of a handler that may run looks at the exception."""
-    parts = list(running(handler.body, folder.scope))
+    """True when code of a handler looks at the exception."""
+    parts = [node for statement in handler.body for node in walk(statement)]
     named = handler.name is not None and any(isinstance(n, ast.Name) and n.id == handler.name for n in parts)
     return named or asks_for_exception(parts)
 
@@ -92,64 +88,3 @@ def cut_after_import(folder: StatementFolder, node: ast.Try, rule: str) -> bool:
         context.decide(node, "try", {rule}, "removed", lines, node.body[0], (first_line(dead[0]), last_line(dead)))
     node.body, node.orelse = node.body[:1], []
     return leaves(handler.body[-1])
-
-
-_SCOPES = Definition | ast.Lambda | Comprehension
-
-
-def running(body: Iterable[ast.stmt], scope: ValueScope) -> Iterator[ast.AST]:
-    """Every node of a block, and of the functions in it, but for what stands in branches that the facts refute.
-
-    Args:
-        body: the block.
-        scope: where its names are looked up.
-    """
-    stack: list[ast.AST] = list(_block(body, scope))
-    while stack:
-        part = stack.pop()
-        if isinstance(part, _SCOPES):
-            # Its names are looked up elsewhere: nothing is left out.
-            yield from walk(part)
-            continue
-        yield part
-        stack.extend(_reached(part, scope))
-
-
-def _reached(node: ast.AST, scope: ValueScope) -> Iterator[ast.AST]:
-    """Parts of a node that may run."""
-    if isinstance(node, ast.BoolOp):
-        for operand in node.values:
-            yield operand
-            value = truth(operand, scope)
-            if isinstance(value, Known) and value.rules and value.truth is isinstance(node.op, ast.Or):
-                return
-        return
-    dead = _refuted(node, scope)
-    for name, value in ast.iter_fields(node):
-        if name == dead:
-            continue
-        if isinstance(value, ast.AST):
-            yield value
-        elif isinstance(value, list):
-            yield from _block([part for part in value if isinstance(part, ast.AST)], scope)
-
-
-def _block(parts: Iterable[ast.AST], scope: ValueScope) -> Iterator[ast.AST]:
-    """The parts up to an `if` of which the facts take a block that leaves."""
-    for part in parts:
-        yield part
-        if isinstance(part, ast.If):
-            dead = _refuted(part, scope)
-            live = part.body if dead == "orelse" else part.orelse
-            if dead and live and leaves(live[-1]):
-                return
-
-
-def _refuted(node: ast.AST, scope: ValueScope) -> str:
-    """The field of a statement or ternary that never runs; empty for none."""
-    if not isinstance(node, ast.If | ast.IfExp | ast.While):
-        return ""
-    value = truth(node.test, scope)
-    if value is None or not value.rules:
-        return ""
-    return "body" if not value.truth else "" if isinstance(node, ast.While) else "orelse"
