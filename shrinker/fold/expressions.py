@@ -134,6 +134,21 @@ class ExpressionFolder:
         value = self.truth(node)
         return value if value is not None and value.rules and is_pure(node, self.scope) else None
 
+    def tested(self, node: ast.expr, fold: Callable[..., ast.expr] | None = None) -> tuple[ast.expr, Known | None]:
+        """A condition, and what the facts say of it, or of what folding left of it, where asking it does nothing else.
+
+        Args:
+            node: the condition.
+            fold: folds it where nothing is said of the whole; by default as what is evaluated for certain.
+        """
+        value, left = self.decided(node), node
+        if value is None:
+            edits = len(self.context.edits)
+            left = (fold or self.fold)(node, condition=True)
+            # An arm of a ternary took its place, say: what is left may be decided.
+            value = self.decided(left) if len(self.context.edits) > edits else None
+        return left, value
+
 
 # Names, attributes, calculations and f-strings
 

@@ -4,7 +4,7 @@ construct stands in `constructs`."""
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from shrinker.facts.effects import is_pure
@@ -215,64 +215,41 @@ def fails_first(node: ast.stmt, scope: ValueScope) -> bool:
     """True when the first thing that a statement does, beside reading, is to fail for what is not installed."""
     if isinstance(node, ast.Import | ast.ImportFrom):
         return True
-    head = _head(node)
-    return head is not None and _fails(head, scope) is True
+    for part in _evaluated(node):
+        value = evaluate(part, scope) if isinstance(part, ast.Name | ast.Attribute | ast.Call) else None
+        if isinstance(value, Removed) and value.missing:
+            return True
+        if not is_pure(part, scope):
+            return False
+    return False
 
 
 def reads_surely(node: ast.stmt, name: str) -> bool:
     """True when running a statement cannot but read a name, whatever else it does before."""
     if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name) and node.target.id == name:
         return True
-    head = _head(node)
-    stack = [] if head is None else [head]
-    while stack:
-        part = stack.pop()
-        if isinstance(part, ast.Name) and part.id == name:
-            return True
-        stack.extend(_evaluated(part)[0])
-    return False
+    return any(isinstance(part, ast.Name) and part.id == name for part in _evaluated(node))
 
 
-def _head(node: ast.stmt) -> ast.expr | None:
-    """The expression that a statement evaluates first, when it is a plain one."""
-    head: ast.expr | None
-    match node:
-        case ast.Expr(value=head) | ast.Return(value=head) | ast.Assign(value=head) | ast.AnnAssign(value=head):
-            pass
-        case ast.If(test=head) | ast.While(test=head) | ast.Assert(test=head):
-            pass
-        case ast.For(iter=head) | ast.AsyncFor(iter=head) | ast.Raise(exc=head) | ast.Match(subject=head):
-            pass
-        case _:
-            return None
-    return head
-
-
-def _fails(node: ast.expr, scope: ValueScope) -> bool | None:
-    """True: it fails; False: it does something else before, perhaps; None: it only reads."""
-    parts, rest = _evaluated(node)
-    for part in parts:
-        found = _fails(part, scope)
-        if found is not None:
-            return found
-    if isinstance(node, ast.Name | ast.Attribute | ast.Call):
-        value = evaluate(node, scope)
-        if isinstance(value, Removed) and value.missing:
-            return True
-    if isinstance(node, ast.Call) and not is_pure(node, scope):
-        return False
-    return None if all(is_pure(part, scope) for part in rest) else False
-
-
-def _evaluated(node: ast.expr) -> tuple[list[ast.expr], list[ast.expr]]:
-    """Parts that are always evaluated, in their order, and the others."""
+def _evaluated(node: ast.stmt | ast.expr | None) -> Iterator[ast.expr]:
+    """Expressions that are evaluated for certain when a plain statement begins, in their order; of others than these the whole."""
+    parts: Iterable[ast.expr | None]
     match node:
         case ast.Attribute(value=value) | ast.Starred(value=value):
-            return [value], []
+            parts = [value]
         case ast.BinOp(left=left, right=right):
-            return [left, right], []
+            parts = [left, right]
         case ast.Call(func=function, args=arguments, keywords=keywords):
-            return [function, *arguments, *(k.value for k in keywords)], []
-        case ast.Name() | ast.Constant() | ast.Lambda():
-            return [], []
-    return [], [node]
+            parts = [function, *arguments, *(keyword.value for keyword in keywords)]
+        case ast.Expr(value=head) | ast.Return(value=head) | ast.Assign(value=head) | ast.AnnAssign(value=head):
+            parts = [head]
+        case ast.If(test=head) | ast.While(test=head) | ast.Assert(test=head):
+            parts = [head]
+        case ast.For(iter=head) | ast.AsyncFor(iter=head) | ast.Raise(exc=head) | ast.Match(subject=head):
+            parts = [head]
+        case _:
+            parts = []
+    for part in parts:
+        yield from _evaluated(part)
+    if isinstance(node, ast.expr):
+        yield node

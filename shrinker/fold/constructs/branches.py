@@ -18,23 +18,12 @@ def fold_if(folder: StatementFolder, node: ast.If) -> Folded:
     """Take the branch that the facts decide; an `if` without an effect whose blocks are empty goes."""
     context = folder.context
     elif_arm = context.is_elif(node)
-    known = value = _decided_test(folder, node)
-    if value is None or not is_pure(node.test, folder.scope):
-        value = None
-        edits, decisions = len(context.edits), len(context.decisions)
-        test = folder.expressions.fold(node.test, condition=True)
-        if isinstance(test, ast.Constant) and test is not node.test:
-            # Folding the parts decided the whole: a test for a removed class, say.
-            rules = {r for d in context.decisions[decisions:] for r in d.rules}
-            value = Known(test.value, True, frozenset(rules))
-        elif len(context.edits) > edits:
-            # What is left of a test: an arm of a ternary that took the place of the whole, say.
-            value = folder.expressions.decided(test)
-        changed = len(context.edits) > edits
+    known, edits = _decided_test(folder, node), len(context.edits)
+    test, value = folder.expressions.tested(node.test)
     if value is not None:
         return _decided(folder, node, value, elif_arm)
     node.test = test
-    certain = known or (_decided_test(folder, node) if changed else None)
+    certain = known or (_decided_test(folder, node) if len(context.edits) > edits else None)
     if certain is not None:
         if is_pure(test, folder.scope):
             # What stands beside the part that was decided need not be asked.
@@ -129,14 +118,10 @@ def _emptied(context: Context, node: ast.If, elif_arm: bool) -> TakeBlock | Drop
 @folds(ast.Assert)
 def fold_assert(folder: StatementFolder, node: ast.Assert) -> Folded:
     """An assertion that holds goes."""
-    value = folder.expressions.decided(node.test)
+    test, value = folder.expressions.tested(node.test)
     if value is not None and value.truth:
         return folder.drop(node, value.rules, "assert")
-    test = folder.expressions.fold(node.test, condition=True)
-    value = folder.expressions.decided(test) if test is not node.test else None
-    if value is not None and value.truth:
-        return folder.drop(node, value.rules, "assert")
-    node.test = test
+    node.test = test if value is None else folder.expressions.fold(test, condition=True)
     if node.msg is not None:
         node.msg = folder.expressions.when_reached(node.msg)
     return [node], False
