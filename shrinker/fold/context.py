@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import bisect
 import copy
 import re
 from collections.abc import Iterable
@@ -14,7 +13,7 @@ from shrinker.facts.lattice import Decided, Known, Removed, TextDomain
 from shrinker.facts.scopes import LocalScope
 from shrinker.syntax.lines import Lines
 from shrinker.syntax.names import words_of
-from shrinker.syntax.ranges import Placed, first_line, span
+from shrinker.syntax.ranges import Placed, first_line, meets, span
 from shrinker.syntax.walk import children
 from shrinker.values.edits import DropAlias, DropElement, DropStatement, Edit, Literal, Raise, Span, TakeBlock
 from shrinker.values.folded import Decision, LeakedUse, Uncertain
@@ -120,24 +119,20 @@ class Context:
 
     def is_hot(self, node: ast.stmt | ast.expr | ast.ExceptHandler) -> bool:
         """True when a line of the node holds a word that the facts may decide."""
-        first = first_line(node)
-        index = bisect.bisect_left(self._hot, first)
-        return index < len(self._hot) and self._hot[index] <= (node.end_lineno or first)
+        return meets(self._hot, node)
 
     def is_edited(self, node: ast.stmt) -> bool:
         """True when an edit so far stands within the statement: code that folding has not touched is upstream's own."""
         if len(self._edited) != len(self.edits):
             self._edited = sorted(edit.span.line for edit in self.edits)
-        index = bisect.bisect_left(self._edited, node.lineno)
-        return index < len(self._edited) and self._edited[index] <= (node.end_lineno or node.lineno)
+        return meets(self._edited, node)
 
     def holds(self, node: ast.stmt, *words: str) -> bool:
         """False when no line of a statement holds one of these words."""
         lines = self._holding.get(words)
         if lines is None:
             lines = self._holding[words] = self.source.holding(words)
-        index = bisect.bisect_left(lines, node.lineno)
-        return index < len(lines) and lines[index] <= (node.end_lineno or node.lineno)
+        return meets(lines, node)
 
     def as_written(self, node: _Written) -> _Written:
         """A statement or expression (outside of f-strings) as upstream wrote it, whatever was folded in it."""
