@@ -133,20 +133,19 @@ class Liveness:
             return
         self.names[name] = reason
         here = Reason(node, "by name")
-        if name == "__subclasses__":
-            self._keep_heirs(here)
+        for heir, bases in self.types.hierarchy.bases.items() if name == "__subclasses__" else ():
+            if bases and heir[1] >= 0:
+                self._keep_heir(heir, here)
         for key in self._by_name.get(name, ()):
             self._mark(key, here)
         for key in self._names_in.get(name, ()):
             self.keep(key, here)
 
-    def _keep_heirs(self, reason: Reason) -> None:
-        """Some class is asked for its subclasses."""
-        for key, bases in self.types.hierarchy.bases.items():
-            if bases and key[1] >= 0:
-                self._heirs.setdefault(key[0], []).append(key)
-                if key[0] in self.loaded:
-                    self.keep(key, reason)
+    def _keep_heir(self, key: Key, reason: Reason) -> None:
+        """A class is found through one above it: now, or as soon as its module is loaded."""
+        self._heirs.setdefault(key[0], []).append(key)
+        if key[0] in self.loaded:
+            self.keep(key, reason)
 
     def _touch(self, found: Found, reason: Reason) -> None:
         touches, modules = found.effects
@@ -174,10 +173,8 @@ class Liveness:
             case "name":
                 self.look_up(touch.name, reason)
             case "heirs":
-                for key in self.types.heirs((touch.module, touch.unit)):
-                    self._heirs.setdefault(key[0], []).append(key)
-                    if key[0] in self.loaded:
-                        self.keep(key, reason)
+                for heir in self.types.heirs((touch.module, touch.unit)):
+                    self._keep_heir(heir, reason)
 
     def _escape(self, name: str, reason: Reason) -> None:
         """A module was handed on as a value: names looked up on anything may be its own."""

@@ -66,11 +66,7 @@ class Search(Liveness):
         if module.name in self.program.packages or (module.path.endswith("__init__.py")):
             names.update(module.symbols)
         for name in sorted(names):
-            found = self.types.imported(module.name, name)
-            self._touch(found, reason)
-            for value in ordered(found.values):
-                if value.kind == "class":
-                    self._open(value.key, reason)
+            self._give(module.name, name, reason)
 
     def _offer(self, name: str, api: Api, reason: Reason) -> None:
         """What code outside takes from a module, with the public members of classes."""
@@ -80,13 +76,16 @@ class Search(Liveness):
         module = self.program.modules[name]
         for symbol, numbers in module.symbols.items():
             spelled = f"{name}.{symbol}" in api.names or any(module.units[n].kind in _DEFINED for n in numbers)
-            if not spelled or not api.takes(name, symbol):
-                continue
-            found = self.types.imported(name, symbol)
-            self._touch(found, reason)
-            for value in ordered(found.values):
-                if value.kind == "class":
-                    self._open(value.key, reason)
+            if spelled and api.takes(name, symbol):
+                self._give(name, symbol, reason)
+
+    def _give(self, module: str, name: str, reason: Reason) -> None:
+        """People take a name from a module, with the public members of a class."""
+        found = self.types.imported(module, name)
+        self._touch(found, reason)
+        for value in ordered(found.values):
+            if value.kind == "class":
+                self._open(value.key, reason)
 
     def _open(self, key: Key, reason: Reason) -> None:
         for each in self.types.hierarchy.ancestors(key):
@@ -208,9 +207,7 @@ class Search(Liveness):
             reason = Reason(key, "unpickled")
             for each in (key, *(k for k in self.types.hierarchy.below(key) if k[1] >= 0)):
                 self._open(each, reason)
-                self._heirs.setdefault(each[0], []).append(each)
-                if each[0] in self.loaded:
-                    self.keep(each, reason)
+                self._keep_heir(each, reason)
 
     def _needed(self, key: Key) -> Iterator[tuple[Key, Reason]]:
         """Members that live as soon as their class does."""
