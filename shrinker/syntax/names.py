@@ -13,6 +13,11 @@ _LONGEST = 200
 """Characters: a longer string is no annotation and names nothing."""
 
 
+def is_special(name: str) -> bool:
+    """True for a name that Python itself looks up."""
+    return name.startswith("__") and name.endswith("__")
+
+
 def dotted(node: ast.AST) -> str:
     """``a.b.c`` of names and attributes; empty for anything else."""
     parts: list[str] = []

@@ -14,6 +14,7 @@ from typing import Protocol
 from shrinker.program.symbols.program import Key
 from shrinker.program.symbols.reasons import Outside
 from shrinker.program.symbols.types import Types
+from shrinker.syntax.names import is_special
 from shrinker.values.folded import FoldedModule
 from shrinker.values.refinement import NOTHING, Refinement
 from shrinker.values.symbols import Symbol
@@ -129,7 +130,7 @@ class _Stores:
             and "" not in values
             and name in self._candidates
             and name not in self._named
-            and not (name.startswith("__") and name.endswith("__"))
+            and not is_special(name)
             and self._set.fullmatch(name) is None
         }
 

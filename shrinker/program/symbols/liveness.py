@@ -14,6 +14,7 @@ from shrinker.program.symbols.lookups import Found, Touch
 from shrinker.program.symbols.program import Key, Program
 from shrinker.program.symbols.reasons import Node, Outside, Protocols, Reason
 from shrinker.program.symbols.types import Types
+from shrinker.syntax.names import is_special
 
 _LAST = chr(sys.maxunicode)
 """A letter after which no other comes."""
@@ -210,8 +211,3 @@ class Liveness:
             found = [name for name in self._all_names[start:end] if matches(name, len(first)) is not None]
         for name in found:
             self.look_up(name, reason)
-
-
-def is_special(name: str) -> bool:
-    """True for a member that lives as soon as its class does, whoever else spells its name."""
-    return name.startswith("__") and name.endswith("__")

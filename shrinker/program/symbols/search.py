@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from shrinker.program.symbols.liveness import Liveness, is_special
+from shrinker.program.symbols.liveness import Liveness
 from shrinker.program.symbols.lookups import ordered
 from shrinker.program.symbols.program import Key, Module, Program
 from shrinker.program.symbols.reasons import Node, Reason
 from shrinker.program.symbols.types import Types
 from shrinker.ruleset.models import Api
+from shrinker.syntax.names import is_special
 from shrinker.values.symbols import Symbol
 
 _LETTERS = re.compile(r"[A-Za-z]")
