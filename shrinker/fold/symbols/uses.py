@@ -5,8 +5,9 @@ from __future__ import annotations
 import ast
 import re
 
+from shrinker.fold.computed import pattern_of
 from shrinker.fold.messages import is_message
-from shrinker.fold.symbols.paths import ANYTHING, Paths, owner_of, pattern_of
+from shrinker.fold.symbols.paths import ANYTHING, Paths, owner_of
 from shrinker.syntax.imports import absolute
 from shrinker.syntax.scopes import Comprehension, Scope, arguments_of
 from shrinker.syntax.walk import Function, children, walk
@@ -260,7 +261,7 @@ class Uses:
                 del arguments[1]
             elif self._computed(asked, self.lookups):
                 if name == "setattr":
-                    self._give(pattern_of(asked) or "", target)
+                    self._give(pattern_of(asked), target)
             else:
                 # The name may come from anywhere.
                 for path in self.paths_of(target):
@@ -284,7 +285,7 @@ class Uses:
     def _computed(self, node: ast.expr, into: dict[str, int]) -> bool:
         """A text that may be computed; False when no letter of it is known."""
         pattern = pattern_of(node)
-        if pattern is None or not _LETTER.search(pattern):
+        if not _LETTER.search(pattern):
             return False
         if "*" not in pattern:
             self._text(pattern)
