@@ -1,10 +1,13 @@
-"""Orders of a graph: the first reason of every node, and each node after those that it leads to."""
+"""Orders of a graph: the first reason of every node, all that some nodes lead to, and each node after those that it leads to."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from typing import TypeVar
 
 from shrinker.values.graph import Edge
+
+Node = TypeVar("Node")
 
 
 def first_reasons(edges: Mapping[Edge, str]) -> tuple[dict[str, Edge], dict[str, str]]:
@@ -48,6 +51,18 @@ def first_reasons(edges: Mapping[Edge, str]) -> tuple[dict[str, Edge], dict[str,
             return first, doubtful
         frontier.sort()
         reached, guess = list(frontier), True
+
+
+def reached(starts: Iterable[Node], successors: Callable[[Node], Iterable[Node]]) -> dict[Node, None]:
+    """Everything that the starts lead to, themselves included, in the order in which it is found."""
+    found = dict.fromkeys(starts)
+    stack = list(found)
+    while stack:
+        for node in successors(stack.pop()):
+            if node not in found:
+                found[node] = None
+                stack.append(node)
+    return found
 
 
 def postorder(starts: Iterable[str], successors: Callable[[str], Iterable[str]]) -> list[str]:

@@ -12,6 +12,7 @@ from shrinker.cache import Cache
 from shrinker.program.edges.native import include_edges
 from shrinker.program.files import FileIndex, index_files
 from shrinker.program.nodes import node_path, suffix
+from shrinker.program.order import reached
 from shrinker.syntax.cmake import read_cmake
 from shrinker.syntax.native import NativeSource, read_native, without_refuted
 from shrinker.values.upstream import UpstreamTree
@@ -66,13 +67,7 @@ class Library:
     def closure(self, path: str) -> tuple[str, ...]:
         """The file, and all that it includes."""
         if path not in self._closures:
-            found = {path: None}
-            stack = [path]
-            while stack:
-                for target, _ in self.includes.get(stack.pop(), ()):
-                    if target not in found:
-                        found[target] = None
-                        stack.append(target)
+            found = reached((path,), lambda each: (target for target, _ in self.includes.get(each, ())))
             self._closures[path] = tuple(found)
         return self._closures[path]
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import cached_property
 
-from shrinker.program.order import postorder
+from shrinker.program.order import postorder, reached
 from shrinker.values.folded import FoldedModule
 from shrinker.values.symbols import Symbol
 
@@ -174,14 +174,7 @@ class Program:
         for name, targets in self.imports.items():
             for target in targets:
                 importers.setdefault(target, []).append(name)
-        found = set(self.acting)
-        stack = list(found)
-        while stack:
-            for importer in importers.get(stack.pop(), ()):
-                if importer not in found:
-                    found.add(importer)
-                    stack.append(importer)
-        return frozenset(found)
+        return frozenset(reached(self.acting, lambda name: importers.get(name, ())))
 
     @cached_property
     def order(self) -> tuple[str, ...]:

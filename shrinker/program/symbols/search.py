@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import chain
 
+from shrinker.program.order import reached
 from shrinker.program.symbols.liveness import Liveness
-from shrinker.program.symbols.lookups import ordered
+from shrinker.program.symbols.lookups import Found, ordered
 from shrinker.program.symbols.program import Key, Module, Program
 from shrinker.program.symbols.reasons import Node, Reason
 from shrinker.program.symbols.types import Types
@@ -255,25 +257,18 @@ def unpickles(program: Program, types: Types, key: Key) -> bool:
     An object that unpickles what another process of the server sent is none: who sends it is kept code, which names the class.
     """
     module = program.modules[key[0]]
-    stack = [
-        (key[0], number)
-        for numbers in module.members.get(key[1], {}).values()
-        for number in numbers
-        if not _OWN.isdisjoint(module.units[number].flags)
-    ]
-    seen = set(stack)
-    while stack:
-        name, number = stack.pop()
+
+    def uses(number: int) -> Iterator[Found]:
         unit = module.units[number]
         owner = unit.parent if unit.kind == "member" else -1
-        for path, _ in unit.uses:
-            found = types.follow(name, owner, path, number)
-            if any(value.kind == "outside" and value.module in _LOADERS for value in found.values):
-                return True
-            for touch in found.touches:
-                target = (touch.module, touch.unit)
-                own = touch.kind == "unit" and touch.module == name and module.units[touch.unit].kind == "function"
-                if own and target not in seen:
-                    seen.add(target)
-                    stack.append(target)
-    return False
+        return (types.follow(key[0], owner, path, number) for path, _ in unit.uses)
+
+    def called(number: int) -> Iterator[int]:
+        touches = (touch for found in uses(number) for touch in found.touches)
+        own = (touch.unit for touch in touches if touch.kind == "unit" and touch.module == key[0])
+        return (each for each in own if module.units[each].kind == "function")
+
+    methods = chain.from_iterable(module.members.get(key[1], {}).values())
+    reading = reached((number for number in methods if not _OWN.isdisjoint(module.units[number].flags)), called)
+    values = (value for number in reading for found in uses(number) for value in found.values)
+    return any(value.kind == "outside" and value.module in _LOADERS for value in values)
