@@ -33,12 +33,9 @@ class Module:
         self.entries = folded.units.entries
         self.symbols: dict[str, list[int]] = {}
         self.members: dict[int, dict[str, list[int]]] = {}
-        self.children: dict[int, list[int]] = {}
         self.stars: list[tuple[int, str]] = []
         self.globals = frozenset(name for unit in self.units for name in unit.stores)
         for number, unit in enumerate(self.units):
-            if unit.parent >= 0:
-                self.children.setdefault(unit.parent, []).append(number)
             if unit.kind == "member":
                 self.members.setdefault(unit.parent, {}).setdefault(unit.names[0], []).append(number)
                 continue
@@ -124,11 +121,6 @@ class Program:
     def is_module(self, name: str) -> bool:
         """True for a kept module, or a folder of some."""
         return name in self.modules or name in self.packages
-
-    def target(self, module: str, name: str) -> str | None:
-        """The submodule that `from module import name` may load."""
-        whole = f"{module}.{name}" if name else module
-        return whole if self.is_module(whole) else None
 
     @cached_property
     def imports(self) -> Mapping[str, tuple[str, ...]]:
