@@ -23,7 +23,6 @@ from shrinker.program.propagate.needed import find_needed
 from shrinker.program.reach import import_leads
 from shrinker.program.symbols.costs import root_costs
 from shrinker.program.symbols.dead import NamedPlaces, Searched, dead_spans, live_again, search_symbols
-from shrinker.program.symbols.reasons import Placed
 from shrinker.program.symbols.saved import SymbolData, found_symbols
 from shrinker.program.written import Written, written_imports
 from shrinker.ruleset import Ruleset
@@ -172,14 +171,14 @@ class _Steps:
     ) -> tuple[Graph, dict[str, FoldedModule], Searched]:
         """Drop what nothing reachable names, and the files that only it named; and what follows from that, until nothing does."""
         stay = frozenset[str]()
-        before, dead, pinned = dict(engine.refinements), dict[str, frozenset[Span]](), frozenset[Placed]()
+        before, dead = dict(engine.refinements), dict[str, frozenset[Span]]()
         named, modules = NamedPlaces(self._tree), modules_of(self._tree.by_path)
         while True:
             stay |= {module.module for module in units.values() if module.whole}
-            found = search_symbols(self._tree, self._rules, whole, units, named, stay, pinned)
+            found = search_symbols(self._tree, self._rules, whole, units, named, stay)
             if back := live_again(found, dead):
                 # What was derived without it may not hold.
-                pinned |= back
+                stay |= back
                 units |= {module.path: module for module in engine.restore(before)}
                 dead = {}
                 continue

@@ -72,8 +72,6 @@ class Liveness:
             self._load(name.rpartition(".")[0], Reason(node, "package"))
         module = self.program.modules[name]
         for number, unit in enumerate(module.units):
-            if (module.path, unit.span) in self.outside.pinned:
-                self.keep((name, number), Reason(node, "import"))
             if unit.kind == "main":
                 if name in self.outside.roots or name in self._escaped:
                     self.keep((name, number), Reason(node, "effect"))
