@@ -21,7 +21,9 @@ MUTANTS = (
     ),
     Mutant("`x or True` is True", "            same = all_known or (", "            same = True or ("),
     Mutant(
-        "a `finally` goes with its `try`", "if failing is not None and not node.finalbody:", "if failing is not None:"
+        "a `finally` goes with its `try`",
+        "failing_import(node, folder.scope) if not node.finalbody else None",
+        "failing_import(node, folder.scope)",
     ),
     Mutant(
         "what is declared global is looked up here",
@@ -32,11 +34,6 @@ MUTANTS = (
         "what follows an `if` that leaves by one arm is dead",
         "return bool(node.orelse) and leaves(node.body[-1]) and leaves(node.orelse[-1])",
         "return leaves(node.body[-1])",
-    ),
-    Mutant(
-        "the error of an absent module comes before the handler that catches it",
-        'rule is not None and folder.kind == "function" and not folder.context.catching',
-        'rule is not None and folder.kind == "function"',
     ),
     Mutant(
         "a comprehension sees the names of the class around it",
