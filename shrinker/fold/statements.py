@@ -202,8 +202,8 @@ class StatementFolder:
                     if isinstance(clause, ast.withitem | ast.match_case):
                         self._parts(clause)
 
-    def orelse(self, node: ast.For | ast.AsyncFor | ast.While | ast.Try) -> None:
-        """Fold the `else` of a loop or `try`; an empty one goes."""
+    def orelse(self, node: ast.If | ast.For | ast.AsyncFor | ast.While | ast.Try | ast.TryStar) -> None:
+        """Fold the `else` of a statement; an empty one goes."""
         if node.orelse:
             folded = self.block(node.orelse)
             if not folded:

@@ -8,7 +8,7 @@ from shrinker.facts.effects import is_pure
 from shrinker.facts.evaluate import truth
 from shrinker.facts.lattice import Known
 from shrinker.fold.context import Context, filled
-from shrinker.fold.statements import Body, Folded, StatementFolder, folds
+from shrinker.fold.statements import Folded, StatementFolder, folds
 from shrinker.syntax.ranges import extent, first_line, last_line, span
 from shrinker.values.edits import DropBlock, DropStatement, DropTail, TakeBlock
 
@@ -75,39 +75,22 @@ def _asked_in_vain(folder: StatementFolder, node: ast.If, value: Known) -> Folde
     """The facts decide a test that must be asked all the same: the dead block goes, `pass` may take its place."""
     context = folder.context
     dead = node.orelse if value.truth else node.body
-    if dead and not _is_pass(dead):
-        context.decide_known(
-            node,
-            "elif" if context.is_elif(node) else "if",
-            value,
-            extent(dead),
-            node.test,
-            (first_line(dead[0]), last_line(dead)),
-        )
+    is_pass = all(isinstance(statement, ast.Pass) for statement in dead)
+    if not is_pass:
+        kind, rows = "elif" if context.is_elif(node) else "if", (first_line(dead[0]), last_line(dead))
+        context.decide_known(node, kind, value, extent(dead), node.test, rows)
         for statement in dead:
-            folder.context.forget(statement)
+            context.forget(statement)
     if value.truth:
         if dead:
             context.edits.append(DropBlock(span(node), "orelse"))
         node.body, node.orelse = filled(folder.block(node.body)), []
     else:
-        node.body = _only_pass(context, dead)
-        if node.orelse:
-            orelse = folder.block(node.orelse)
-            if not orelse:
-                context.edits.append(DropBlock(span(node), "orelse"))
-            node.orelse = orelse
+        if not is_pass:
+            context.edits.append(DropTail(span(dead[0])))
+        node.body = filled([])
+        folder.orelse(node)
     return [node], True
-
-
-def _is_pass(body: Body) -> bool:
-    return all(isinstance(s, ast.Pass) for s in body)
-
-
-def _only_pass(context: Context, body: Body) -> Body:
-    if not _is_pass(body):
-        context.edits.append(DropTail(span(body[0])))
-    return filled([])
 
 
 def _emptied(context: Context, node: ast.If, elif_arm: bool) -> TakeBlock | DropStatement:
