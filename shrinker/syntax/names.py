@@ -53,6 +53,14 @@ def first_name(node: ast.expr) -> str:
     return node.id if isinstance(node, ast.Name) else ""
 
 
+def assigned(node: ast.stmt) -> tuple[ast.expr, ast.expr] | tuple[None, None]:
+    """The target of an assignment that has one alone, and what it gets; of any other statement nothing."""
+    match node:
+        case ast.Assign(targets=[target], value=value) | ast.AnnAssign(target=target, value=ast.expr() as value):
+            return target, value
+    return None, None
+
+
 def words_of(node: ast.AST) -> tuple[set[str], set[str]]:
     """Names in some code; and names, attributes and strings that are an identifier."""
     names: set[str] = set()
