@@ -18,8 +18,8 @@ from shrinker.program.distributions import decide_distributions, with_uncertain
 from shrinker.program.native.cargo import cargo_cuts
 from shrinker.program.native.cuts import refuted_cuts
 from shrinker.program.native.prune import prune_companions
-from shrinker.program.propagate.attributes import propagate_attributes
-from shrinker.program.propagate.needed import find_needed
+from shrinker.program.needed import find_needed
+from shrinker.program.propagation import propagate_attributes
 from shrinker.program.reach import import_leads
 from shrinker.program.symbols.costs import root_costs
 from shrinker.program.symbols.dead import NamedPlaces, Searched, dead_spans, live_again, search_symbols

@@ -3,6 +3,9 @@
 Only attributes are looked at that folding gave a literal, or of which a store went: upstream's own constants stay. Names are
 compared, not objects: one other store of the name anywhere, a keyword, an annotated field, a string or a definition of that name,
 and the attribute is open.
+
+Such a fact is derived from the folded code of all kept modules. To fold with it deletes code and adds none: what nothing set to another
+value is still set to no other. So a fact, once true, stays true. Only a rescue brings code back; rescues are settled before.
 """
 
 from __future__ import annotations
