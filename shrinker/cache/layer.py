@@ -114,6 +114,19 @@ class Layer:
         """Keep results by the names of `keys`."""
         self.cache.save({keys[name]: value for name, value in results.items()})
 
+    def packed(self, keys: Mapping[str, bytes], make: Callable[[list[str]], Iterable[bytes]]) -> dict[str, bytes]:
+        """Results as they are kept, by name: what is known, and what `make` gives for the names of the others, in their order."""
+        known = self.load(keys)
+        missing = [name for name in keys if name not in known]
+        fresh = dict(zip(missing, make(missing), strict=True))
+        self.save(keys, fresh)
+        return known | fresh
+
+    def each(self, keys: Mapping[str, bytes], make: Callable[[str], Any]) -> dict[str, Any]:
+        """Results by name, in the order of the names: what `make` gives of each, or gave for an equal key before."""
+        found = self.packed(keys, lambda missing: [pack(make(name)) for name in missing])
+        return {name: unpack(found[name]) for name in keys}
+
 
 def hash_of(*parts: str) -> bytes:
     """SHA-256 over texts; no two lists of texts have the same but by chance."""

@@ -12,6 +12,7 @@ from shrinker.check.registry import Seen
 from shrinker.check.resolve import Modules
 from shrinker.check.symbols import ClassSymbols, ModuleSymbols
 from shrinker.check.trees import Trees
+from shrinker.syntax.names import is_special
 
 
 def _kept_classes(trees: Trees) -> Iterator[tuple[ModuleSymbols, ModuleSymbols, ClassSymbols, ClassSymbols]]:
@@ -85,11 +86,6 @@ def lost_bases(trees: Trees, seen: Seen) -> None:
                     elif missed := trees.families.look_up(name, gave):
                         message = f"looks up {name!r}, which class {each.name} had from its base {origin.name} {where}"
                         seen.find(missed[0], missed[1].line, message)
-
-
-def is_special(name: str) -> bool:
-    """True for a name that Python itself looks up."""
-    return name.startswith("__") and name.endswith("__")
 
 
 def _defined(file: ModuleSymbols, name: str, upstream: Modules) -> Iterator[tuple[ModuleSymbols, ClassSymbols]]:

@@ -6,15 +6,17 @@ asks nothing of upstream.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
 
 from shrinker.check.reader import read_symbols
-from shrinker.check.symbols import ModuleSymbols
+from shrinker.check.symbols import ClassSymbols, ModuleSymbols
 from shrinker.syntax.imports import package_of, with_packages
 from shrinker.values.upstream import PACKAGE, module_name
 
+Place = tuple[str, str]
+"""Module and name of a definition."""
 _EVERY_MODULE = frozenset(
     {
         "__annotations__",
@@ -141,17 +143,70 @@ class Modules:
     def dotted_path(self, text: str) -> bool:
         """True when ``sglang.a.b``, ``sglang.a.b.Name.member`` or ``sglang.a:Name`` names something."""
         module, colon, rest = text.partition(":")
-        names = rest.split(".") if colon else []
+        if colon and module not in self:
+            return False
+        return self.resolves(module, tuple(rest.split(".")) if colon else ())
+
+    def resolves(self, module: str, names: tuple[str, ...]) -> bool:
+        """True when what a module gives by these names, one of the other, is there; what the syntax does not tell is taken to be."""
         while module not in self:
-            if colon or "." not in module:
+            # A text does not say where its module ends.
+            module, dot, last = module.rpartition(".")
+            if not dot:
                 return False
-            module, _, last = module.rpartition(".")
-            names.insert(0, last)
-        if len(names) < 2 or not self.binds(module, names[0]):
-            return not names or self.binds(module, names[0])
+            names = (last, *names)
+        for at, name in enumerate(names):
+            rest = names[at + 1 :]
+            below = f"{module}.{name}"
+            if self.imports(module, name) and not (below in self and rest):
+                return not rest or self._has_member(module, name, rest[0])
+            if below not in self:
+                return name == "*"
+            module = below
+        return True
+
+    def _has_member(self, module: str, name: str, member: str) -> bool:
+        found = self.class_of(module, name)
+        return found is None or any(
+            member in dict(each.members) or f"{each.name}.{member}" in self._classes(where)
+            for where, each in self.closure(*found)
+        )
+
+    def definition(self, module: str, name: str) -> Place:
+        """Where a name of a module is defined, through imports and stars; the module itself where that cannot be told."""
+        return self._definition(module, name, frozenset()) or (module, name)
+
+    def _classes(self, module: str) -> dict[str, ClassSymbols]:
+        """The classes of a module; of several of one name the first one."""
         symbols = self.symbols(module)
-        found = [each for each in symbols.classes if each.name == names[0]] if symbols is not None else []
-        # What is no class of the module, or not for certain, may have any member.
-        if symbols is None or not found or names[0] in dict(symbols.assigned):
-            return True
-        return any(names[1] in dict(each.members) for each in found)
+        return {each.name: each for each in reversed(symbols.classes)} if symbols is not None else {}
+
+    def class_of(self, module: str, name: str) -> tuple[str, ClassSymbols] | None:
+        """The class that a name of a module is, with its own module; None where it is none, or that cannot be told."""
+        where, last = self.definition(module, name)
+        found = self._classes(where).get(last)
+        return (where, found) if found is not None else None
+
+    def closure(self, module: str, start: ClassSymbols) -> Iterator[tuple[str, ClassSymbols]]:
+        """A class and its bases within the package, nearest first."""
+        seen: set[tuple[str, str]] = set()
+        pending = [(module, start)]
+        while pending:
+            where, each = pending.pop(0)
+            if (where, each.name) in seen:
+                continue
+            seen.add((where, each.name))
+            yield where, each
+            pending += [found for base in each.bases if (found := self.class_of(where, base)) is not None]
+
+    def _definition(self, module: str, name: str, seen: frozenset[str]) -> Place | None:
+        symbols = self.symbols(module)
+        if symbols is None or module in seen:
+            return None
+        seen |= {module}
+        sources = [m for _, m, n in symbols.imports if n == name and m.partition(".")[0] == PACKAGE]
+        sources += [text.partition(":")[0] for _, text in symbols.paths if text.endswith(f":{name}")]
+        if name in self._classes(module) or (name in symbols.bound and not sources):
+            return module, name
+        found = (self._definition(source, name, seen) for source in (*sources, *symbols.stars) if source in self)
+        return next(filter(None, found), None)

@@ -63,12 +63,7 @@ def map_files(
 
 def cached(layer: Layer, key: bytes, make: Callable[[], Any]) -> Any:
     """What `make` gives, or gave for an equal key before."""
-    known = layer.load({"": key})
-    if known:
-        return unpack(known[""])
-    made = make()
-    layer.save({"": key}, {"": pack(made)})
-    return made
+    return layer.each({"": key}, lambda _: make())[""]
 
 
 def map_cached(
@@ -86,13 +81,12 @@ def map_cached(
     Raises:
         ShrinkerError: a worker was killed.
     """
+
+    def make(missing: list[str]) -> list[bytes]:
+        return map_files(partial(_packed, call), missing, [(root / path).stat().st_size for path in missing], jobs=jobs)
+
     keys = {path: layer.key(path, content) for path, content in contents.items()}
-    packed = layer.load(keys)
-    missing = [path for path in keys if path not in packed]
-    weights = [(root / path).stat().st_size for path in missing]
-    fresh = dict(zip(missing, map_files(partial(_packed, call), missing, weights, jobs=jobs), strict=True))
-    layer.save(keys, fresh)
-    packed |= fresh
+    packed = layer.packed(keys, make)
     return {path: unpack(packed[path]) for path in keys}
 
 

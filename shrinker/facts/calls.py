@@ -18,9 +18,6 @@ function wherever the tree defines it."""
 
 @evaluates(ast.Call)
 def _call(node: ast.Call, scope: ValueScope, condition: bool, depth: int) -> Value:
-    noted = scope.decided.of(node)
-    if noted is not None:
-        return noted
     environment = scope.environment
     variable = environment_variable(node, scope)
     if variable is not None:

@@ -50,12 +50,6 @@ def is_pure(node: ast.expr, scope: ValueScope, depth: int = 0) -> bool:
             case ast.BoolOp():
                 stack.extend(_reached(part, scope, depth))
                 continue
-            case ast.Call() if scope.decided.of(part) is not None:
-                # Propagation knows the result. `super()` only finds.
-                receiver = part.func.value if isinstance(part.func, ast.Attribute) else None
-                if isinstance(receiver, ast.Call) and getattr(receiver.func, "id", "") == "super":
-                    stack.extend((*part.args, *part.keywords))
-                    continue
             case ast.Call() if not _is_pure_call(part, scope, depth):
                 return False
         stack.extend(children(part))

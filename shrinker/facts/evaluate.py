@@ -57,9 +57,6 @@ def _constant(node: ast.Constant, scope: ValueScope, condition: bool, depth: int
 
 @evaluates(ast.Name)
 def _name(node: ast.Name, scope: ValueScope, condition: bool, depth: int) -> Value:
-    fixed = scope.decided.of(node)
-    if fixed is not None:
-        return fixed
     found = scope.lookup(node.id, node.lineno)
     if condition and isinstance(found, Ref):
         # `if is_cuda:` asks the function itself, which is always true.

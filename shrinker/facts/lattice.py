@@ -4,11 +4,7 @@ single nodes."""
 from __future__ import annotations
 
 import ast
-import copy
 from dataclasses import dataclass
-from typing import TypeVar
-
-from shrinker.syntax.walk import walk
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,9 +138,6 @@ def join(values: list[Value]) -> Value:
     return TextDomain(never, rules, only, domains[0].items) if never or only is not None else UNKNOWN
 
 
-_Node = TypeVar("_Node", bound=ast.expr)
-
-
 class Decided:
     """Values of nodes, by identity: what a round found out about them, or what folding wrote in the place of another node."""
 
@@ -160,15 +153,6 @@ class Decided:
         """What a node is; None where nothing was said."""
         found = self._values.get(id(node))
         return None if found is None else found[1]
-
-    def copied(self, node: _Node) -> _Node:
-        """A copy of which the same is known."""
-        made = copy.deepcopy(node)
-        for part, other in zip(walk(node), walk(made), strict=True):
-            found = self._values.get(id(part))
-            if found is not None and isinstance(other, ast.expr):
-                self.note(other, found[1])
-        return made
 
 
 NOTHING_DECIDED = Decided()

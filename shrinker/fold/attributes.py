@@ -6,6 +6,7 @@ import ast
 
 from shrinker.facts.lattice import Decided, Known
 from shrinker.fold.context import Context, written_pass
+from shrinker.syntax.names import assigned
 from shrinker.syntax.ranges import extent
 from shrinker.syntax.walk import BLOCKS_OF, walk
 
@@ -79,17 +80,6 @@ def drop_stores(tree: ast.Module, context: Context, names: frozenset[str]) -> No
 
 
 def _is_store(node: ast.stmt, names: frozenset[str]) -> bool:
-    target = (
-        node.targets[0]
-        if isinstance(node, ast.Assign) and len(node.targets) == 1
-        else node.target
-        if isinstance(node, ast.AnnAssign)
-        else None
-    )
-    return (
-        isinstance(node, ast.Assign | ast.AnnAssign)
-        and isinstance(target, ast.Attribute)
-        and target.attr in names
-        and isinstance(target.value, ast.Name)
-        and isinstance(node.value, ast.Constant)
-    )
+    target, value = assigned(node)
+    named = isinstance(target, ast.Attribute) and isinstance(target.value, ast.Name) and target.attr in names
+    return named and isinstance(value, ast.Constant)

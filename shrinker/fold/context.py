@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import ast
-import bisect
 import copy
 import re
 from collections.abc import Iterable
-from typing import TypeVar, cast
+from typing import NoReturn, TypeVar, cast
 
 from shrinker.facts.environment import Environment
 from shrinker.facts.lattice import Decided, Known, Removed, TextDomain
 from shrinker.facts.scopes import LocalScope
 from shrinker.syntax.lines import Lines
 from shrinker.syntax.names import words_of
-from shrinker.syntax.ranges import Placed, first_line, span
-from shrinker.syntax.walk import children, walk
+from shrinker.syntax.ranges import Placed, first_line, meets, span
+from shrinker.syntax.walk import children
 from shrinker.values.edits import DropAlias, DropElement, DropStatement, Edit, Literal, Raise, Span, TakeBlock
 from shrinker.values.folded import Decision, LeakedUse, Uncertain
 
@@ -35,13 +34,8 @@ class EvaluatesRemoved(Exception):
         """True when it stands in a lambda, which may never be called."""
 
 
-class KeepsWhole(Exception):
-    """The function that binds a name must stay as upstream wrote it."""
-
-    def __init__(self, name: str, reason: str) -> None:
-        super().__init__(name)
-        self.name = name
-        self.reason = reason
+class LeavesWhole(Exception):
+    """The module must stay as upstream wrote it."""
 
 
 def written_pass() -> ast.Pass:
@@ -125,24 +119,20 @@ class Context:
 
     def is_hot(self, node: ast.stmt | ast.expr | ast.ExceptHandler) -> bool:
         """True when a line of the node holds a word that the facts may decide."""
-        first = first_line(node)
-        index = bisect.bisect_left(self._hot, first)
-        return index < len(self._hot) and self._hot[index] <= (node.end_lineno or first)
+        return meets(self._hot, node)
 
     def is_edited(self, node: ast.stmt) -> bool:
         """True when an edit so far stands within the statement: code that folding has not touched is upstream's own."""
         if len(self._edited) != len(self.edits):
             self._edited = sorted(edit.span.line for edit in self.edits)
-        index = bisect.bisect_left(self._edited, node.lineno)
-        return index < len(self._edited) and self._edited[index] <= (node.end_lineno or node.lineno)
+        return meets(self._edited, node)
 
     def holds(self, node: ast.stmt, *words: str) -> bool:
         """False when no line of a statement holds one of these words."""
         lines = self._holding.get(words)
         if lines is None:
             lines = self._holding[words] = self.source.holding(words)
-        index = bisect.bisect_left(lines, node.lineno)
-        return index < len(lines) and lines[index] <= (node.end_lineno or node.lineno)
+        return meets(lines, node)
 
     def as_written(self, node: _Written) -> _Written:
         """A statement or expression (outside of f-strings) as upstream wrote it, whatever was folded in it."""
@@ -160,11 +150,6 @@ class Context:
                     stack.extend(children(part))
         # A copy: a second pass over the function around it folds what it was given.
         return cast(_Written, copy.deepcopy(self._written[type(node), span(node)]))
-
-    def goes_through(self, node: ast.expr) -> bool:
-        """True when a loop of the module, as upstream wrote it, runs over what has this name."""
-        loops = (part.iter for part in walk(ast.parse(self._text)) if isinstance(part, ast.For | ast.comprehension))
-        return isinstance(node, ast.Name) and any(isinstance(i, ast.Name) and i.id == node.id for i in loops)
 
     def literals(self) -> set[Span]:
         """Where folding wrote a literal."""
@@ -242,6 +227,14 @@ class Context:
         names, words = words_of(node)
         self.touched |= names
         self.lost |= words
+
+    def leave(self, reason: str) -> NoReturn:
+        """Leave the whole module as upstream wrote it: what comes here is rare, and to undo a part of it takes more code than it wins.
+
+        Raises:
+            LeavesWhole: always.
+        """
+        raise LeavesWhole(reason)
 
     def raises(self, node: ast.stmt, text: str, error: str = "RuntimeError") -> ast.Raise:
         """The named error in the place of a statement and all that follow it in its block."""

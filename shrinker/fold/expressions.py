@@ -91,22 +91,12 @@ class ExpressionFolder:
 
     def when_reached(self, node: ast.expr, *, condition: bool = False) -> ast.expr:
         """Fold what is evaluated only sometimes: the error of something missing must not come earlier."""
-        edits, decisions = len(self.context.edits), len(self.context.decisions)
         try:
             return self.fold(node, condition=condition)
         except EvaluatesRemoved as poison:
-            if not poison.removed.missing:
-                raise
-            # Some parts may have been folded before.
-            self.context.undo(edits, decisions)
-            written = self.context.as_written(node)
-            for part in walk(written):
-                if isinstance(part, ast.Name | ast.Attribute):
-                    value = evaluate(part, self.scope)
-                    if isinstance(value, Removed) and value.module and not value.missing:
-                        # It was decided before, in a test for its class say, and now it stays.
-                        self.context.escape(part, value)
-            return written
+            if poison.removed.missing:
+                self.context.leave(f"{poison.removed.name} is not installed, and may be asked for or not")
+            raise
 
     def followed(self, node: ast.expr) -> ast.expr:
         """Fold what is looked into or called: `None.name` would be the same error in other words."""
@@ -144,6 +134,21 @@ class ExpressionFolder:
         value = self.truth(node)
         return value if value is not None and value.rules and is_pure(node, self.scope) else None
 
+    def tested(self, node: ast.expr, fold: Callable[..., ast.expr] | None = None) -> tuple[ast.expr, Known | None]:
+        """A condition, and what the facts say of it, or of what folding left of it, where asking it does nothing else.
+
+        Args:
+            node: the condition.
+            fold: folds it where nothing is said of the whole; by default as what is evaluated for certain.
+        """
+        value, left = self.decided(node), node
+        if value is None:
+            edits = len(self.context.edits)
+            left = (fold or self.fold)(node, condition=True)
+            # An arm of a ternary took its place, say: what is left may be decided.
+            value = self.decided(left) if len(self.context.edits) > edits else None
+        return left, value
+
 
 # Names, attributes, calculations and f-strings
 
@@ -152,7 +157,7 @@ class ExpressionFolder:
 def _name(folder: ExpressionFolder, node: ast.Name, condition: bool) -> ast.expr:
     if not isinstance(node.ctx, ast.Load):
         return node
-    return folder.literal(node, folder.scope.decided.of(node) or folder.scope.lookup(node.id, node.lineno)) or node
+    return folder.literal(node, folder.scope.lookup(node.id, node.lineno)) or node
 
 
 @folds_expression(ast.Attribute)

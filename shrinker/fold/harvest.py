@@ -10,6 +10,7 @@ from itertools import chain
 from shrinker.fold.context import Context
 from shrinker.fold.messages import is_message
 from shrinker.fold.reading import Reading
+from shrinker.syntax.names import assigned
 from shrinker.syntax.ranges import span
 from shrinker.syntax.side_effects import is_inert
 from shrinker.syntax.walk import statements, walk
@@ -97,14 +98,9 @@ def class_fields(tree: ast.Module, stores: set[Store], literals: set[Span]) -> t
         if not isinstance(node, ast.ClassDef):
             continue
         for statement in statements(node):
-            if isinstance(statement, ast.Assign | ast.AnnAssign) and statement.value is not None:
-                place = statement.targets[0] if isinstance(statement, ast.Assign) else statement.target
-                if (
-                    isinstance(place, ast.Attribute)
-                    and isinstance(statement.value, ast.Constant)
-                    and span(statement.value) in literals
-                ):
-                    decided.add(place.attr)
+            place, given = assigned(statement)
+            if isinstance(place, ast.Attribute) and isinstance(given, ast.Constant) and span(given) in literals:
+                decided.add(place.attr)
         for statement in node.body:
             match statement:
                 case ast.Assign(targets=targets, value=value):
@@ -120,16 +116,9 @@ def class_fields(tree: ast.Module, stores: set[Store], literals: set[Span]) -> t
                 case ast.AnnAssign(target=ast.Name(id=name)) | ast.AugAssign(target=ast.Name(id=name)):
                     stores.add(Store(name))
                 case ast.FunctionDef(name="__init__"):
-                    for inner in statement.body:
-                        own = (
-                            inner.targets[0]
-                            if isinstance(inner, ast.Assign) and len(inner.targets) == 1
-                            else inner.target
-                            if isinstance(inner, ast.AnnAssign) and inner.value is not None
-                            else None
-                        )
-                        if isinstance(own, ast.Attribute) and isinstance(own.value, ast.Name):
-                            fields.add((node.name, own.attr))
+                    places = (assigned(inner)[0] for inner in statement.body)
+                    own = (place for place in places if isinstance(place, ast.Attribute))
+                    fields.update((node.name, place.attr) for place in own if isinstance(place.value, ast.Name))
                 case ast.If() | ast.Try() | ast.For() | ast.With():
                     for inner in statements(statement):
                         for part in ast.iter_child_nodes(inner):

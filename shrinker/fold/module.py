@@ -12,13 +12,13 @@ from shrinker.facts.scopes import ModuleScope
 from shrinker.fold import constructs
 from shrinker.fold.attributes import decide_attributes, drop_stores
 from shrinker.fold.cleanup import drop_unused
-from shrinker.fold.context import Context
+from shrinker.fold.context import Context, LeavesWhole
 from shrinker.fold.defaults import replace_defaults
 from shrinker.fold.imported_rows import drop_removed_rows
 from shrinker.fold.local_cleanup import drop_unused_locals
 from shrinker.fold.prefilter import heat
 from shrinker.fold.reading import Reading
-from shrinker.fold.refusals import Look, find_looks, place_looks
+from shrinker.fold.refusals import find_looks, place_looks
 from shrinker.fold.statements import StatementFolder
 from shrinker.fold.summary import summarise
 from shrinker.fold.symbols import collect_symbols
@@ -48,17 +48,20 @@ def fold_source(
     Raises:
         SyntaxError: the file does not parse (with its line).
     """
-    tree = ast.parse(data, path)
     source = decode(data)
     package = module if is_package else module.rpartition(".")[0]
-    context = Context(path, module, package, source, environment)
-    looks: list[Look] = []
-    if refinement.unwritable:
-        leave_module(tree, context, refinement.unwritable)
-    else:
-        looks = find_looks(tree, context)
-        replace_defaults(tree, context)
-        _fold(tree, context, refinement)
+    whole = refinement.unwritable
+    try:
+        tree, context = ast.parse(data, path), Context(path, module, package, source, environment)
+        looks = [] if whole else find_looks(tree, context)
+        if not whole:
+            replace_defaults(tree, context)
+            _fold(tree, context, refinement)
+    except LeavesWhole as reason:
+        whole = frozenset({str(reason)})
+        tree, context, looks = ast.parse(data, path), Context(path, module, package, source, environment), []
+    if whole:
+        leave_module(tree, context, whole)
     mentions = summarise(Reading(tree), context)
     # What is dropped was chosen by the units from before.
     units = EMPTY_SYMBOLS if refinement.dead else collect_symbols(tree, package, walrus=":=" in source)
@@ -80,6 +83,7 @@ def fold_source(
         escapes=tuple(context.escapes),
         summary=mentions.summary,
         units=units,
+        whole=bool(whole),
     )
 
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import ast
 import re
-from bisect import bisect_left
 from collections.abc import Collection, Iterator
 
 from shrinker.facts.scopes import LATER, ModuleScope, function_scope
 from shrinker.fold.context import Context
 from shrinker.syntax.bindings import Binding
+from shrinker.syntax.ranges import meets
 
 _DOTTED = re.compile(r"sglang(?:\.\w+)+")
 
@@ -116,6 +116,4 @@ def _may_be_decided(binding: Binding, context: Context, domains: list[int]) -> b
 
 def _is_near(node: ast.expr, context: Context, domains: list[int]) -> bool:
     """True for an expression on a line that is hot, or that holds a name of which a rule says what it never is."""
-    last = node.end_lineno or node.lineno
-    index = bisect_left(domains, node.lineno)
-    return context.is_hot(node) or (index < len(domains) and domains[index] <= last)
+    return context.is_hot(node) or meets(domains, node)

@@ -4,30 +4,32 @@ construct stands in `constructs`."""
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from shrinker.facts.effects import is_pure
 from shrinker.facts.evaluate import evaluate
 from shrinker.facts.lattice import Removed
 from shrinker.facts.world import ValueScope
-from shrinker.fold.context import Context, EvaluatesRemoved, KeepsWhole
+from shrinker.fold.context import Context, EvaluatesRemoved, filled
 from shrinker.fold.expressions import ExpressionFolder
 from shrinker.fold.messages import message
 from shrinker.syntax.control import leaves, runs_something
 from shrinker.syntax.ranges import extent, span
-from shrinker.syntax.walk import statements
+from shrinker.syntax.walk import statements, walk
 from shrinker.values.edits import DropBlock, DropStatement, DropTail
 
 Body = list[ast.stmt]
 Folded = tuple[Body, bool]
 """Folded statements, and whether control flow after them may have changed."""
 Construct = Callable[["StatementFolder", Any], Folded]
+_CONDITIONS = frozenset({"test", "guard"})
+"""Fields of loops and cases of which only the truth matters."""
 _CONSTRUCTS: dict[type[ast.AST], Construct] = {}
 
 
 def folds(*kinds: type[ast.stmt]) -> Callable[[Construct], Construct]:
-    """Register what folds some classes of statements; of any other the expressions are folded one by one."""
+    """Register what folds some classes of statements; of any other the parts are folded one by one."""
 
     def register(construct: Construct) -> Construct:
         _CONSTRUCTS.update(dict.fromkeys(kinds, construct))
@@ -97,19 +99,16 @@ class StatementFolder:
 
     def _keep_readers(self, node: ast.stmt, poison: EvaluatesRemoved) -> None:
         """What reads a local name that only dead branches bind is an error where it is read for certain. Where it may
-        not be (an arm of a ternary, a lambda), or where a handler tells one error from another, the branches stay.
-
-        Raises:
-            KeepsWhole: a function around binds the name.
+        not be (an arm of a ternary, a lambda), or where a handler tells one error from another, the module stays as it is.
         """
         removed = poison.removed
         name = removed.name.rpartition(".")[2]
         if removed.module or not any(name in names for names in self.context.functions):
             return
         if poison.deferred or not (removed.missing or reads_surely(node, name)):
-            raise KeepsWhole(name, f"{name}, which only a dead branch binds, may be read or not")
+            self.context.leave(f"{name}, which only a dead branch binds, may be read or not")
         if self.context.watching:
-            raise KeepsWhole(name, f"{name}, which only a dead branch binds, is read where a handler sees the error")
+            self.context.leave(f"{name}, which only a dead branch binds, is read where a handler sees the error")
 
     def _replace_removed(self, node: ast.stmt, removed: Removed) -> Body:
         if removed.eager and (self.kind == "function" or runs_something(node)):
@@ -183,11 +182,28 @@ class StatementFolder:
         construct = _CONSTRUCTS.get(type(node))
         if construct is not None:
             return construct(self, node)
-        self.expressions.children(node)
-        return [node], False
+        self._parts(node)
+        return [node], isinstance(node, ast.With | ast.AsyncWith)
 
-    def orelse(self, node: ast.For | ast.AsyncFor | ast.While | ast.Try) -> None:
-        """Fold the `else` of a loop or `try`; an empty one goes."""
+    def _parts(self, node: ast.AST) -> None:
+        """Fold what a statement, or a clause of one, holds: its expressions, then its blocks."""
+        for name, child in ast.iter_fields(node):
+            if name == "orelse":
+                self.orelse(node)  # type: ignore[arg-type]
+            elif isinstance(child, ast.expr):
+                setattr(node, name, self.expressions.fold(child, condition=name in _CONDITIONS))
+            elif isinstance(child, ast.pattern) and any(map(self.names_removed, walk(child))):
+                self.context.leave("a pattern of `match` names what is removed")
+            elif isinstance(child, list) and child and isinstance(child[0], ast.stmt):
+                setattr(node, name, filled(self.block(child)))
+            elif isinstance(child, list):
+                setattr(node, name, [self.expressions.fold(c) if isinstance(c, ast.expr) else c for c in child])
+                for clause in child:
+                    if isinstance(clause, ast.withitem | ast.match_case):
+                        self._parts(clause)
+
+    def orelse(self, node: ast.If | ast.For | ast.AsyncFor | ast.While | ast.Try | ast.TryStar) -> None:
+        """Fold the `else` of a statement; an empty one goes."""
         if node.orelse:
             folded = self.block(node.orelse)
             if not folded:
@@ -199,86 +215,41 @@ def fails_first(node: ast.stmt, scope: ValueScope) -> bool:
     """True when the first thing that a statement does, beside reading, is to fail for what is not installed."""
     if isinstance(node, ast.Import | ast.ImportFrom):
         return True
-    head = _head(node)
-    return head is not None and _fails(head, scope) is True
+    for part in _evaluated(node):
+        value = evaluate(part, scope) if isinstance(part, ast.Name | ast.Attribute | ast.Call) else None
+        if isinstance(value, Removed) and value.missing:
+            return True
+        if not is_pure(part, scope):
+            return False
+    return False
 
 
 def reads_surely(node: ast.stmt, name: str) -> bool:
     """True when running a statement cannot but read a name, whatever else it does before."""
     if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name) and node.target.id == name:
         return True
-    head = _head(node)
-    stack = [] if head is None else [head]
-    while stack:
-        part = stack.pop()
-        if isinstance(part, ast.Name) and part.id == name:
-            return True
-        stack.extend(_evaluated(part)[0])
-    return False
+    return any(isinstance(part, ast.Name) and part.id == name for part in _evaluated(node))
 
 
-def _head(node: ast.stmt) -> ast.expr | None:
-    """The expression that a statement evaluates first, when it is a plain one."""
-    head: ast.expr | None
+def _evaluated(node: ast.stmt | ast.expr | None) -> Iterator[ast.expr]:
+    """Expressions that are evaluated for certain when a plain statement begins, in their order; of others than these the whole."""
+    parts: Iterable[ast.expr | None]
     match node:
+        case ast.Attribute(value=value) | ast.Starred(value=value):
+            parts = [value]
+        case ast.BinOp(left=left, right=right):
+            parts = [left, right]
+        case ast.Call(func=function, args=arguments, keywords=keywords):
+            parts = [function, *arguments, *(keyword.value for keyword in keywords)]
         case ast.Expr(value=head) | ast.Return(value=head) | ast.Assign(value=head) | ast.AnnAssign(value=head):
-            pass
+            parts = [head]
         case ast.If(test=head) | ast.While(test=head) | ast.Assert(test=head):
-            pass
+            parts = [head]
         case ast.For(iter=head) | ast.AsyncFor(iter=head) | ast.Raise(exc=head) | ast.Match(subject=head):
-            pass
-        case ast.With() | ast.AsyncWith():
-            head = node.items[0].context_expr
-        case ast.AugAssign(target=ast.Name(), value=head):
-            pass
+            parts = [head]
         case _:
-            return None
-    return head
-
-
-def _fails(node: ast.expr, scope: ValueScope) -> bool | None:
-    """True: it fails; False: it does something else before, perhaps; None: it only reads."""
-    parts, rest = _evaluated(node)
+            parts = []
     for part in parts:
-        found = _fails(part, scope)
-        if found is not None:
-            return found
-    if isinstance(node, ast.Name | ast.Attribute | ast.Call):
-        value = evaluate(node, scope)
-        if isinstance(value, Removed) and value.missing:
-            return True
-    if isinstance(node, ast.Call) and not is_pure(node, scope):
-        return False
-    return None if all(is_pure(part, scope) for part in rest) else False
-
-
-def _evaluated(node: ast.expr) -> tuple[list[ast.expr], list[ast.expr]]:
-    """Parts that are always evaluated, in their order, and the others."""
-    always: Iterable[ast.expr | None] = ()
-    rest: Iterable[ast.expr] = ()
-    match node:
-        case ast.Attribute() | ast.Starred() | ast.FormattedValue():
-            always = (node.value,)
-        case ast.Call():
-            always = (node.func, *node.args, *(k.value for k in node.keywords))
-        case ast.BinOp():
-            always = (node.left, node.right)
-        case ast.UnaryOp():
-            always = (node.operand,)
-        case ast.Compare():
-            always, rest = (node.left, node.comparators[0]), node.comparators[1:]
-        case ast.BoolOp():
-            always, rest = node.values[:1], node.values[1:]
-        case ast.IfExp():
-            always, rest = (node.test,), (node.body, node.orelse)
-        case ast.Subscript():
-            always = (node.value, node.slice)
-        case ast.Tuple() | ast.List() | ast.Set():
-            always = node.elts
-        case ast.JoinedStr():
-            always = node.values
-        case ast.Name() | ast.Constant() | ast.Lambda():
-            pass
-        case _:
-            rest = (node,)
-    return [part for part in always if part is not None], list(rest)
+        yield from _evaluated(part)
+    if isinstance(node, ast.expr):
+        yield node

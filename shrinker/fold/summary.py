@@ -116,11 +116,11 @@ def _dynamic(reading: Reading, unroller: Unroller) -> list[DynamicSite]:
         mechanism = _MECHANISMS.get(name)
         if mechanism is None:
             continue
-        target = pattern_of(node.args[0]) if node.args else None
+        target = pattern_of(node.args[0]) if node.args else "*"
         text = " ".join(ast.unparse(node).split())
-        exact = unroller.texts(node.args[0]) if target is not None and "*" in target else None
+        exact = unroller.texts(node.args[0]) if node.args and "*" in target else None
         for each in (target,) if exact is None else exact:
-            site = DynamicSite(node.lineno, mechanism, text[:120], None if each in (None, "*") else each)
+            site = DynamicSite(node.lineno, mechanism, text[:120], None if each == "*" else each)
             found.append((node.lineno, node.col_offset, site))
     return [site for _, _, site in sorted(found, key=lambda item: item[:2])]
 

@@ -18,12 +18,11 @@ from shrinker.program.distributions import decide_distributions, with_uncertain
 from shrinker.program.native.cargo import cargo_cuts
 from shrinker.program.native.cuts import refuted_cuts
 from shrinker.program.native.prune import prune_companions
-from shrinker.program.propagate.attributes import propagate_attributes
-from shrinker.program.propagate.needed import find_needed
+from shrinker.program.needed import find_needed
+from shrinker.program.propagation import propagate_attributes
 from shrinker.program.reach import import_leads
 from shrinker.program.symbols.costs import root_costs
 from shrinker.program.symbols.dead import NamedPlaces, Searched, dead_spans, live_again, search_symbols
-from shrinker.program.symbols.reasons import Placed
 from shrinker.program.symbols.saved import SymbolData, found_symbols
 from shrinker.program.written import Written, written_imports
 from shrinker.ruleset import Ruleset
@@ -171,14 +170,15 @@ class _Steps:
         self, engine: FoldEngine, whole: Graph, units: dict[str, FoldedModule]
     ) -> tuple[Graph, dict[str, FoldedModule], Searched]:
         """Drop what nothing reachable names, and the files that only it named; and what follows from that, until nothing does."""
-        stay = frozenset(units[path].module for path in self._unwritable if path in units)
-        before, dead, pinned = dict(engine.refinements), dict[str, frozenset[Span]](), frozenset[Placed]()
+        stay = frozenset[str]()
+        before, dead = dict(engine.refinements), dict[str, frozenset[Span]]()
         named, modules = NamedPlaces(self._tree), modules_of(self._tree.by_path)
         while True:
-            found = search_symbols(self._tree, self._rules, whole, units, named, stay, pinned)
+            stay |= {module.module for module in units.values() if module.whole}
+            found = search_symbols(self._tree, self._rules, whole, units, named, stay)
             if back := live_again(found, dead):
                 # What was derived without it may not hold.
-                pinned |= back
+                stay |= back
                 units |= {module.path: module for module in engine.restore(before)}
                 dead = {}
                 continue

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable, Iterator, Mapping
 from typing import NamedTuple
 
-from shrinker.cache import Cache, pack, unpack
+from shrinker.cache import Cache
 from shrinker.syntax.imports import absolute
 from shrinker.values.upstream import module_name
 
@@ -35,11 +35,7 @@ def public_definitions(
     """
     layer = cache.layer("definitions")
     keys = {path: layer.key(path, sha256) for path, sha256 in hashes.items()}
-    packed = layer.load(keys)
-    fresh = {path: pack(_definitions(path, read(path))) for path in hashes if path not in packed}
-    layer.save(keys, fresh)
-    packed |= fresh
-    return {path: unpack(packed[path]) for path in hashes}
+    return layer.each(keys, lambda path: _definitions(path, read(path)))
 
 
 def _definitions(path: str, data: bytes) -> tuple[Definition, ...]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
 from packaging.requirements import Requirement
 
@@ -31,17 +31,82 @@ _Named = dict[str, dict[str, set[Site]]]
 """First part of a dotted name to each such name, with its places."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Mentions:
-    """What kept code says of modules outside the tree: modules, and what is imported from them."""
+class _Code:
+    """What kept code says of modules outside the tree, and where upstream imports them."""
 
-    imports: _Named = field(default_factory=dict)
-    bare: _Named = field(default_factory=dict)
-    """Modules of which all is at hand: ``import a.b``, ``from a import *``."""
-    strings: _Named = field(default_factory=dict)
-    """Strings that may be the name of a module."""
-    names: dict[str, set[Site]] = field(default_factory=dict)
-    """The same strings, normalised, as names of distributions."""
+    def __init__(
+        self, tree: UpstreamTree, kept: Sequence[FoldedModule], written: Written, listings: tuple[str, ...]
+    ) -> None:
+        self._tree = tree
+        self._kept = kept
+        self.imports: _Named = {}
+        """Modules, and what is imported from them."""
+        self._bare: _Named = {}
+        """Modules of which all is at hand: ``import a.b``, ``from a import *``."""
+        self._strings: _Named = {}
+        """Strings that may be the name of a module; the same strings, normalised, as names of distributions."""
+        self._names: dict[str, set[Site]] = {}
+        self.anywhere: dict[str, list[tuple[str, int, str]]] = {}
+        """Top-level name to the places of upstream that import it: path, line and dotted name."""
+        for path, rows in written.items():
+            for line, dotted in rows:
+                self.anywhere.setdefault(dotted.partition(".")[0], []).append((path, line, dotted))
+        own, said = tree.declared.name, dict[str, set[Site]]()
+        for module in kept:
+            for site in module.imports:
+                if site.module.partition(".")[0] != own:
+                    whole = site.name is None or site.name == "*"
+                    self._import(site.module, (module.path, site.line), whole)
+                    if not whole:
+                        _add(self.imports, f"{site.module}.{site.name}", (module.path, site.line))
+            for call in module.dynamic:
+                if call.mechanism == "import_module" and call.target and "*" not in call.target:
+                    self._import(call.target, (module.path, call.line), True)
+            for text in () if any_module_matches(listings, module.module) else module.strings:
+                said.setdefault(text.text.partition(":")[0], set()).add((module.path, text.line))
+        for dotted, places in said.items():
+            if _DOTTED.fullmatch(dotted):
+                _add(self._strings, dotted, *places)
+                self._names.setdefault(distribution_name(dotted), set()).update(places)
+
+    def _import(self, dotted: str, place: Site, whole: bool) -> None:
+        _add(self.imports, dotted, place)
+        if whole:
+            _add(self._bare, dotted, place)
+
+    def users(self, module: str) -> set[Site]:
+        """Places that import a module, or something in it."""
+        top = module.partition(".")[0]
+        found = [places for dotted, places in self.imports.get(top, {}).items() if _is_in(module, dotted)]
+        # `import a` and then `a.b`: which part it reads is not known.
+        found += [places for dotted, places in self._bare.get(top, {}).items() if _is_in(dotted, module)]
+        return set().union(*found)
+
+    def named(self, name: str, modules: Iterable[str]) -> set[Site]:
+        """Places of strings that are a distribution's name, or that of a module that it installs: it may be imported, or looked for, by that."""
+        texts = ((module, self._strings.get(module.partition(".")[0], {})) for module in modules)
+        found = [places for module, said in texts for text, places in said.items() if _is_in(module, text)]
+        return self._names.get(name, set()).union(*found)
+
+    def starting(self, command: str) -> set[Site]:
+        """Places that may run a program; a computed command line is no string that folding remembers, its words are."""
+        words = set(re.findall(r"[A-Za-z_]\w*", command))
+        whole = re.compile(rf"(?<![\w-]){re.escape(command)}(?![\w-])")
+        found: set[Site] = set()
+        for module in self._kept:
+            if words <= set(module.summary.words):
+                lines = self._tree.read(module.path).decode("utf-8", "replace").splitlines()
+                quoted = ((n, line.partition("#")[0]) for n, line in enumerate(lines, 1) if '"' in line or "'" in line)
+                found.update((module.path, number) for number, line in quoted if whole.search(line))
+        return found
+
+
+def _add(table: _Named, dotted: str, *places: Site) -> None:
+    table.setdefault(dotted.partition(".")[0], {}).setdefault(dotted, set()).update(places)
+
+
+def _is_in(package: str, dotted: str) -> bool:
+    return dotted == package or dotted.startswith(package + ".")
 
 
 def decide_distributions(
@@ -64,19 +129,18 @@ def decide_distributions(
     by_name.pop(declared.name, None)
     # What travels beside the package declares its own.
     kept = [folded[path] for path in graph.kept if path in folded and module_name(path) is not None]
-    mentions = _mentions(kept, tree.declared.name, tuple(m for rule in rules.listings for m in rule.modules))
-    anywhere = _anywhere(written)
-    rows = {
-        name: _decide(name, tuple(sorted(where)), table.get(name), mentions, kept, tree, anywhere)
-        for name, where in sorted(by_name.items())
-    }
-    _needed(rows, table, mentions)
-    _named(rows, mentions)
+    code = _Code(tree, kept, written, tuple(m for rule in rules.listings for m in rule.modules))
+    rows = {name: _decide(name, tuple(sorted(where)), table.get(name), code) for name, where in sorted(by_name.items())}
+    _needed(rows, table, code)
+    for name, row in rows.items():
+        if row.state in ("dropped", "uncertain") and (places := code.named(name, row.imports)):
+            reason = "a string of kept code is its name, and may be imported"
+            rows[name] = replace(row, state="named", reason=reason, users=_first(places))
     # Once more: what a string names may load others too.
-    _needed(rows, table, mentions)
+    _needed(rows, table, code)
     for name, row in rows.items():
         if row.state == "dropped":
-            rows[name] = _explained(row, table.get(name), anywhere)
+            rows[name] = _explained(row, table.get(name), code)
     left = {name for name, row in rows.items() if row.kept}
     extras, empty = _extras_left(declared, left)
     return Distributions(
@@ -119,129 +183,35 @@ def _without_extras(declared: DeclaredPackage, rules: Ruleset) -> tuple[Declared
     return left, list(gone.items())
 
 
-def _mentions(kept: Iterable[FoldedModule], own: str, listings: tuple[str, ...]) -> _Mentions:
-    found = _Mentions()
-
-    def add(table: _Named, dotted: str, *places: Site) -> None:
-        table.setdefault(dotted.partition(".")[0], {}).setdefault(dotted, set()).update(places)
-
-    strings: dict[str, set[Site]] = {}
-    for module in kept:
-        for site in module.imports:
-            if site.module.partition(".")[0] == own:
-                continue
-            place = (module.path, site.line)
-            add(found.imports, site.module, place)
-            if site.name is None or site.name == "*":
-                add(found.bare, site.module, place)
-            else:
-                add(found.imports, f"{site.module}.{site.name}", place)
-        for call in module.dynamic:
-            if call.mechanism == "import_module" and call.target and "*" not in call.target:
-                for table in (found.imports, found.bare):
-                    add(table, call.target, (module.path, call.line))
-        for text in () if any_module_matches(listings, module.module) else module.strings:
-            strings.setdefault(text.text.partition(":")[0], set()).add((module.path, text.line))
-    for dotted, places in strings.items():
-        if _DOTTED.fullmatch(dotted):
-            add(found.strings, dotted, *places)
-            found.names.setdefault(distribution_name(dotted), set()).update(places)
-    return found
-
-
-def _anywhere(written: Written) -> dict[str, list[tuple[str, int, str]]]:
-    """Top-level name to the places of upstream that import it."""
-    found: dict[str, list[tuple[str, int, str]]] = {}
-    for path, rows in written.items():
-        for line, dotted in rows:
-            found.setdefault(dotted.partition(".")[0], []).append((path, line, dotted))
-    return found
-
-
-def _decide(
-    name: str,
-    declared: tuple[tuple[str, str], ...],
-    rule: Rule | None,
-    mentions: _Mentions,
-    kept: Sequence[FoldedModule],
-    tree: UpstreamTree,
-    anywhere: Mapping[str, Sequence[tuple[str, int, str]]],
-) -> Distribution:
-    """The answer without what others load."""
+def _decide(name: str, declared: tuple[tuple[str, str], ...], rule: Rule | None, code: _Code) -> Distribution:
+    """The answer without what others load, and what strings name."""
     if rule is not None and rule.imports:
         installs = rule.imports
     else:
         # Upstream may write the name in any way that the index takes for the same.
-        installs = tuple(sorted(t for t in {*anywhere, *mentions.imports} if distribution_name(t) == name))
-    by = rule.id if rule is not None else ""
-    users = {module: places for module in installs if (places := _users(module, mentions))}
-    if users:
+        installs = tuple(sorted(t for t in {*code.anywhere, *code.imports} if distribution_name(t) == name))
+    row = Distribution(name, declared, installs, "dropped", "", rule.id if rule is not None else "")
+    if users := {module: places for module in installs if (places := code.users(module))}:
         modules = ", ".join(f"`{module}`" for module in users)
-        sites = tuple(sorted(set().union(*users.values()))[:_SITES])
-        return Distribution(name, declared, installs, "imported", f"kept code imports {modules}", by, sites)
+        return replace(row, state="imported", reason=f"kept code imports {modules}", users=_first(*users.values()))
     for command in rule.commands if rule is not None else ():
-        started = _started(command, kept, tree)
-        if started:
-            return Distribution(name, declared, installs, "named", f"kept code runs `{command}`", by, started)
+        if places := code.starting(command):
+            return replace(row, state="named", reason=f"kept code runs `{command}`", users=_first(places))
     if rule is not None and rule.always:
-        return Distribution(name, declared, installs, "needed", rule.why, by)
+        return replace(row, state="needed", reason=rule.why)
     if not installs and rule is None:
         reason = "nothing in upstream imports a module of its name, and no rule says what it installs"
-        return Distribution(name, declared, (), "uncertain", reason)
-    return Distribution(name, declared, installs, "dropped", "", by)
+        return replace(row, state="uncertain", reason=reason)
+    return row
 
 
-def _users(module: str, mentions: _Mentions) -> set[Site]:
-    top = module.partition(".")[0]
-    found: set[Site] = set()
-    for dotted, places in mentions.imports.get(top, {}).items():
-        if _is_in(module, dotted):
-            found |= places
-    # `import a` and then `a.b`: which part it reads is not known.
-    for dotted, places in mentions.bare.get(top, {}).items():
-        if _is_in(dotted, module):
-            found |= places
-    return found
+def _first(*places: set[Site]) -> tuple[Site, ...]:
+    return tuple(sorted(set().union(*places))[:_SITES])
 
 
-def _named(rows: dict[str, Distribution], mentions: _Mentions) -> None:
-    """Take back what a string of kept code names: it may be imported, or looked for, by that name."""
-    for name, row in rows.items():
-        if row.state not in ("dropped", "uncertain"):
-            continue
-        found = set(mentions.names.get(name, ()))
-        for module in row.imports:
-            for text, places in mentions.strings.get(module.partition(".")[0], {}).items():
-                if _is_in(module, text):
-                    found |= places
-        if found:
-            reason = "a string of kept code is its name, and may be imported"
-            rows[name] = replace(row, state="named", reason=reason, users=tuple(sorted(found)[:_SITES]))
-
-
-def _is_in(package: str, dotted: str) -> bool:
-    return dotted == package or dotted.startswith(package + ".")
-
-
-def _started(command: str, kept: Iterable[FoldedModule], tree: UpstreamTree) -> tuple[Site, ...]:
-    """Places that may run a program; a computed command line is no string that folding remembers, its words are."""
-    words = re.findall(r"[A-Za-z_]\w*", command)
-    whole = re.compile(rf"(?<![\w-]){re.escape(command)}(?![\w-])")
-    found: list[Site] = []
-    for module in kept:
-        if set(words) <= set(module.summary.words):
-            lines = tree.read(module.path).decode("utf-8", "replace").splitlines()
-            found += [
-                (module.path, number)
-                for number, line in enumerate(lines, 1)
-                if whole.search(line.partition("#")[0]) and ('"' in line or "'" in line)
-            ]
-    return tuple(sorted(found)[:_SITES])
-
-
-def _needed(rows: dict[str, Distribution], table: Mapping[str, Rule], mentions: _Mentions) -> None:
+def _needed(rows: dict[str, Distribution], table: Mapping[str, Rule], code: _Code) -> None:
     """Take back what something kept loads, until nothing more comes."""
-    imported = {distribution_name(top) for top in mentions.imports}
+    imported = {distribution_name(top) for top in code.imports}
     changed = True
     while changed:
         changed = False
@@ -257,11 +227,12 @@ def _needed(rows: dict[str, Distribution], table: Mapping[str, Rule], mentions: 
                     break
 
 
-def _explained(
-    row: Distribution, rule: Rule | None, anywhere: Mapping[str, Sequence[tuple[str, int, str]]]
-) -> Distribution:
+def _explained(row: Distribution, rule: Rule | None, code: _Code) -> Distribution:
     importers = [
-        site for module in row.imports for site in anywhere.get(module.partition(".")[0], ()) if _is_in(module, site[2])
+        site
+        for module in row.imports
+        for site in code.anywhere.get(module.partition(".")[0], ())
+        if _is_in(module, site[2])
     ]
     modules = ", ".join(f"`{module}`" for module in row.imports) or f"a module of the name {row.name}"
     reason = f"{'no kept file' if importers else 'nothing in upstream'} imports {modules}"

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from shrinker.values.upstream import PACKAGE_PREFIX, module_name
+from shrinker.syntax.imports import package_of, with_packages
+from shrinker.values.upstream import PACKAGE_PREFIX, modules_of
 
 
 @dataclass(frozen=True)
@@ -56,17 +57,9 @@ def index_modules(paths: Iterable[str]) -> ModuleIndex:
     Args:
         paths: every path of the tree; files outside the package are ignored.
     """
-    modules: dict[str, str] = {}
-    packages: set[str] = set()
-    for path in paths:
-        dotted = module_name(path)
-        if dotted is None:
-            continue
-        modules[dotted] = path
-        folder = path[len("python/") :].rpartition("/")[0].replace("/", ".")
-        while folder and folder not in packages:
-            packages.add(folder)
-            folder = folder.rpartition(".")[0]
+    modules = modules_of(paths)
+    around = (package_of(name, path.endswith("/__init__.py")) for name, path in modules.items())
+    packages = with_packages(around) - {""}
     children: dict[str, list[str]] = {}
     for name in sorted({*modules, *packages}):
         parent = name.rpartition(".")[0]
@@ -75,7 +68,7 @@ def index_modules(paths: Iterable[str]) -> ModuleIndex:
     return ModuleIndex(
         paths=modules,
         names={path: name for name, path in modules.items()},
-        packages=frozenset(packages),
+        packages=packages,
         children={parent: tuple(names) for parent, names in children.items()},
         top=PACKAGE_PREFIX.rstrip("/").rpartition("/")[2],
     )

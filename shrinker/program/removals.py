@@ -8,11 +8,11 @@ each expert's width. All shares are taken to occur.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from functools import cache, lru_cache
 
 from shrinker.ruleset import Remove
-from shrinker.ruleset.match import any_name_matches, any_path_matches
+from shrinker.ruleset.match import any_module_matches, any_path_matches
 from shrinker.ruleset.models import Shape
 from shrinker.values.upstream import PACKAGE_PREFIX, module_name
 
@@ -29,19 +29,20 @@ def removed_by_rule(paths: Iterable[str], rules: Sequence[Remove]) -> dict[str, 
 @lru_cache(maxsize=2)
 def _removed(paths: tuple[str, ...], rules: tuple[Remove, ...]) -> dict[str, Remove]:
     """Asked for again whenever a refinement of the folded modules builds the graph anew."""
-    matchers = [(rule, _matcher(rule.modules, rule.paths), _matcher(rule.unless, rule.unless)) for rule in rules]
-    out: dict[str, Remove] = {}
-    for path in paths:
-        dotted = _dotted(path)
-        for rule, takes, spares in matchers:
-            if (
-                takes(dotted, path)
-                and not (rule.unless and spares(dotted, path))
-                and not (rule.shapes and fits(path, rule.shapes))
-            ):
-                out[path] = rule
-                break
-    return out
+    taking = ((path, next((rule for rule in rules if _takes(rule, _dotted(path), path)), None)) for path in paths)
+    return {path: rule for path, rule in taking if rule is not None}
+
+
+def _takes(rule: Remove, dotted: str, path: str) -> bool:
+    return (
+        _names(rule.modules, rule.paths, dotted, path)
+        and not (rule.unless and _names(rule.unless, rule.unless, dotted, path))
+        and not (rule.shapes and fits(path, rule.shapes))
+    )
+
+
+def _names(modules: tuple[str, ...], paths: tuple[str, ...], dotted: str, path: str) -> bool:
+    return (bool(dotted) and any_module_matches(modules, dotted)) or any_path_matches(paths, path)
 
 
 def _dotted(path: str) -> str:
@@ -51,36 +52,6 @@ def _dotted(path: str) -> str:
     if not path.startswith(PACKAGE_PREFIX):
         return ""
     return path[len("python/") :].rpartition("/")[0].replace("/", ".")
-
-
-def _matcher(modules: Sequence[str], paths: Sequence[str]) -> Callable[[str, str], bool]:
-    # Folders repeat: each is matched once and remembered.
-    patterns, names = tuple(paths), tuple(modules)
-    known_modules: dict[str, bool] = {"": False}
-    known_folders: dict[str, bool] = {"": False}
-
-    def module(dotted: str) -> bool:
-        answer = known_modules.get(dotted)
-        if answer is None:
-            answer = module(dotted.rpartition(".")[0]) or any_name_matches(names, dotted)
-            known_modules[dotted] = answer
-        return answer
-
-    def folder(path: str) -> bool:
-        answer = known_folders.get(path)
-        if answer is None:
-            answer = any_path_matches(patterns, path)
-            known_folders[path] = answer
-        return answer
-
-    def match(dotted: str, path: str) -> bool:
-        if modules and dotted and module(dotted):
-            return True
-        if not paths:
-            return False
-        return folder(path.rpartition("/")[0]) or any_path_matches(patterns, path)
-
-    return match
 
 
 _NAMED = re.compile(r"E=(\d+),N=(\d+),device_name=([^,]+?)(?:,(.*))?\.json")

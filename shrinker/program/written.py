@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 
-from shrinker.cache import Cache, pack, unpack
+from shrinker.cache import Cache
 from shrinker.syntax.imports import absolute, package_of
 from shrinker.values.upstream import UpstreamTree, module_name
 
@@ -31,15 +31,7 @@ def written_imports(tree: UpstreamTree, cache: Cache | None = None) -> Written:
     layer = (cache or Cache.off()).layer("imports")
     modules = {file.path: name for file in tree.files if (name := module_name(file.path)) is not None}
     keys = {path: layer.key(path, tree.by_path[path].sha256) for path in modules}
-    packed = layer.load(keys)
-    fresh = {
-        path: pack(_imports(tree.read(path), name, path.endswith("/__init__.py")))
-        for path, name in modules.items()
-        if path not in packed
-    }
-    layer.save(keys, fresh)
-    packed |= fresh
-    return {path: unpack(packed[path]) for path in modules}
+    return layer.each(keys, lambda path: _imports(tree.read(path), modules[path], path.endswith("/__init__.py")))
 
 
 def _imports(data: bytes, name: str, is_package: bool) -> tuple[tuple[int, str], ...]:

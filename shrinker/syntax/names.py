@@ -13,6 +13,11 @@ _LONGEST = 200
 """Characters: a longer string is no annotation and names nothing."""
 
 
+def is_special(name: str) -> bool:
+    """True for a name that Python itself looks up."""
+    return name.startswith("__") and name.endswith("__")
+
+
 def dotted(node: ast.AST) -> str:
     """``a.b.c`` of names and attributes; empty for anything else."""
     parts: list[str] = []
@@ -46,6 +51,14 @@ def first_name(node: ast.expr) -> str:
     while isinstance(node, ast.Subscript | ast.Attribute):
         node = node.value
     return node.id if isinstance(node, ast.Name) else ""
+
+
+def assigned(node: ast.stmt) -> tuple[ast.expr, ast.expr] | tuple[None, None]:
+    """The target of an assignment that has one alone, and what it gets; of any other statement nothing."""
+    match node:
+        case ast.Assign(targets=[target], value=value) | ast.AnnAssign(target=target, value=ast.expr() as value):
+            return target, value
+    return None, None
 
 
 def words_of(node: ast.AST) -> tuple[set[str], set[str]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from bisect import bisect_left
 from collections.abc import Sequence
 
 from shrinker.values.edits import Span
@@ -20,6 +21,13 @@ def first_line(node: Placed) -> int:
     if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) and node.decorator_list:
         return node.decorator_list[0].lineno
     return node.lineno
+
+
+def meets(lines: Sequence[int], node: Placed) -> bool:
+    """True when a node stands on one of some lines, which are sorted; of a definition its decorators count, too."""
+    first = first_line(node)
+    index = bisect_left(lines, first)
+    return index < len(lines) and lines[index] <= (node.end_lineno or first)
 
 
 def last_line(body: Sequence[ast.stmt]) -> int:

@@ -121,6 +121,8 @@ class FoldedModule:
     escapes: tuple[LeakedUse, ...] = ()
     summary: ModuleSummary = EMPTY
     units: SymbolTable = EMPTY_SYMBOLS
+    whole: bool = False
+    """True for one that stays as upstream wrote it, since what folding decides cannot be written."""
 
     @property
     def changed(self) -> bool:

@@ -56,8 +56,3 @@ class Graph:
     """Path of every other file."""
     uncertain: tuple[Uncertain, ...]
     """Sorted; what is kept only because it could not be decided."""
-
-    @property
-    def ruled_out(self) -> list[str]:
-        """Paths that rules remove, in the order of `removed`; the rest of it nothing kept names."""
-        return [path for path, removal in self.removed.items() if removal.rule != UNREACHABLE]

@@ -58,9 +58,12 @@ def test_a_declaration_that_cannot_be_read(case: Build) -> None:
         ("sglang.a:C.f", True),
         ("sglang.a.C.x", False),
         ("sglang.a.C.after", False),
-        # It may have any member: which class it is cannot be told.
-        ("sglang.a.D.any", True),
+        # Of several things of one name the class counts: both trees are asked alike.
+        ("sglang.a.D.any", False),
         ("sglang.a.E.f", False),
+        # What a base gives is there, too.
+        ("sglang.a.F.f", True),
+        ("sglang.a.F.x", False),
     ],
 )
 def test_a_dotted_text_names_a_member_of_a_class(tmp_path: Path, text: str, there: bool) -> None:
@@ -80,6 +83,9 @@ if after():
         pass
 else:
     D = C
+
+class F(C):
+    pass
 """
     write_below(tmp_path, {"a.py": source})
     assert Modules(tmp_path, ["python/sglang/a.py"]).dotted_path(text) is there

@@ -71,7 +71,7 @@ def test_the_file_stays_as_upstream_wrote_it_with_what_it_names_and_is_listed(fa
     assert "def configure(*, npu, port=0):" in cuda
     assert "is_npu" not in cuda
     listed = (failing.reports / "uncertain.txt").read_text().splitlines()
-    assert f"{SERVER}\tfolding decided an edit that cannot be written: {REASON}" in listed
+    assert f"{SERVER}\twhat folding decides cannot be written: {REASON}" in listed
 
 
 def test_strict_mode_refuses_it(failing: World) -> None:

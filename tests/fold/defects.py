@@ -68,15 +68,9 @@ def _compiles(program: dict[str, str]) -> bool:
 def _undone(shrunk: Shrunk) -> list[str]:
     """What folding the emitted tree once more would still decide.
 
-    A function that was left as it is because of its only `yield` may be decided once its flags are literals, and then
-    imports and flags that only it read may go; a table, once code that looked at it in a way that is not folded is gone.
+    A module that was left as it is may be decided once the flags of others are literals; a table, once code that looked at it in a way that is not folded is gone.
     So may what stands around a read of a name that no branch binds: upstream fails there.
     """
-    left = {
-        (path, _around(shrunk.before[path], u.line))
-        for path, module in shrunk.modules.items()
-        for u in module.uncertain
-    }
     # The second pass over a function, which finds such a name, comes after a `try` was looked at.
     failing = {
         (path, _around(shrunk.before[path], d.line))
@@ -95,12 +89,12 @@ def _undone(shrunk: Shrunk) -> list[str]:
     if second.rescued != shrunk.rescued:
         # What rescued a module is gone now, and all that names the module is decided.
         return []
-    freed = {"table"} | ({"import", "flag"} if left else set())
     return [
         f"{path}:{d.line}: {d.kind} {d.text} -> {d.outcome} ({d.rule})"
         for path, module in second.modules.items()
+        if not shrunk.modules[path].whole
         for d in module.decisions
-        if d.kind not in freed and (path, _around(shrunk.after[path], d.line)) not in left | failing
+        if d.kind != "table" and (path, _around(shrunk.after[path], d.line)) not in failing
     ]
 
 

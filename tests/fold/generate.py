@@ -148,9 +148,9 @@ class _Maker:
                 last: str | Compound = random.choice(("yield 2", Compound((("if _is_hip", ("yield 3",)),))))
                 return together(Compound((("def items()", (first, last)),)), "x = list(items())")
             case "global":
-                declare = (random.choice(("global total", "nonlocal v")), "total = v = 5")
-                branch = Compound(((f"if {test.replace('w :=', 'u :=')}", declare),))
-                count = Compound((("def count()", (branch, f"total = v = {number}", "return total")),))
+                declare = random.choice(("global total", "nonlocal v"))
+                branch = Compound(((f"if {test.replace('w :=', 'u :=')}", ("total = v = 5",)),))
+                count = Compound((("def count()", (declare, branch, f"total = v = {number}", "return total")),))
                 return together(count, "x = (count(), v, total_of())")
             case "same-name":
                 name = random.choice(("mine", "mine", "uses_fnuz"))
@@ -179,10 +179,6 @@ class _Maker:
                         "x = torch.npu.count()",
                         "import torch_npu",
                         f"x = helper(probe({number}), torch.npu.count())",
-                        f"x = {test} and torch.npu.count()",
-                        f"x = a or helper({test}, torch.npu.count())",
-                        f"x = 1 < {number} - 50 < torch.npu.count()",
-                        f"assert probe({number}), torch.npu.name()",
                     )
                 )
                 return Compound((("try", (use, *body)), ("except (AttributeError, ImportError)", other)))

@@ -14,8 +14,8 @@ from shrinker.cache import Cache
 from shrinker.emit.rewrite import rewrite_file
 from shrinker.facts.build import build_environment
 from shrinker.fold.engine import FoldEngine
-from shrinker.program.propagate.attributes import propagate_attributes
-from shrinker.program.propagate.needed import find_needed
+from shrinker.program.needed import find_needed
+from shrinker.program.propagation import propagate_attributes
 from shrinker.program.symbols.program import Program as Symbols
 from shrinker.program.symbols.reasons import Outside
 from shrinker.program.symbols.types import Types

@@ -140,8 +140,8 @@ def attempt(maker: Maker) -> Compound:
     body: Block = (*maker.block(2), random.choice((f"raise KeyError({c()})", out, f"x = {c()}", one(f"if {c()}", out))))
     handlers = (
         ("except ValueError as error", ("probe(str(error))", *maker.block(1))),
-        ("except GoneError", maker.block(1)),
-        ("except (KeyError, GoneError)", maker.block(1)),
+        ("except LookupError", maker.block(1)),
+        ("except (KeyError, IndexError)", maker.block(1)),
         ("except (KeyError, TypeError)", (one(f"if {c()}", "raise"), *maker.block(1))),
         ("except KeyError as error", (f"raise ValueError({c()}) from error",)),
         (f"except (ValueError if {c()} else KeyError)", maker.block(1)),

@@ -51,6 +51,7 @@ def only_hip(value):
 
 
 def stops():
+    yield 0
     if not _is_hip:
         return
     yield 1

@@ -54,7 +54,7 @@ TRAPS: dict[str, tuple[str, ...]] = {
     "functions that return a constant, through other functions": ("interprocedural_constants", "cross_module_flags"),
     "a platform object asked by attribute": ("platform_objects",),
     "flags made of flags": ("derived_flags", "cross_module_flags"),
-    "an absent module": ("absent_module", "noop_handler_prints", "noop_import_before_absent"),
+    "an absent module": ("absent_module", "noop_absent_later", "noop_handler_prints", "noop_import_before_absent"),
     "an absent attribute of an installed module": ("missing_attribute", "noop_missing_order"),
     # What looks like a platform test and is none, or decides less than it seems.
     "use_mla_backend is no constant": ("noop_use_mla_backend",),

@@ -241,6 +241,5 @@ def test_what_is_read_of_flags_and_endpoints(tmp_path: Path) -> None:
     choices = flags["--parser",].choices
     assert choices and [choice.text for choice in choices] == ["'auto'", "'plain'", "'npu'"]
     assert dict(flags["--kind", "--sort"].parts)["default"] == "'one'"
-    endpoints = read_endpoints(syntax, sorted(texts))
-    assert ("/loads", "GET") in {(e.path, e.method) for e in endpoints}
-    assert ("/ready", "POST") in {(e.path, e.method) for e in endpoints}
+    endpoints = {endpoint.names for endpoint in read_endpoints(syntax, sorted(texts))}
+    assert {("GET", "/loads", ""), ("POST", "/ready", "")} <= endpoints

@@ -8,13 +8,13 @@ place is never reached and something should have said so.
 from __future__ import annotations
 
 import ast
-import bisect
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 
 from shrinker.check.uses import is_none
 from shrinker.syntax.parsing import parse
+from shrinker.syntax.ranges import Placed, meets
 from shrinker.syntax.walk import Definition, children
 from shrinker.values.leftovers import Residue
 
@@ -98,12 +98,8 @@ class _Search:
                     yield from _expressions(item, where)
 
     def is_joined(self, node: ast.AST) -> bool:
-        first = getattr(node, "lineno", None)
-        if first is None:
-            # Parameters and `with` items have no place of their own.
-            return True
-        index = bisect.bisect_left(self._joined, first)
-        return index < len(self._joined) and self._joined[index] <= (getattr(node, "end_lineno", None) or first)
+        # Parameters and `with` items have no place of their own.
+        return not isinstance(node, Placed) or meets(self._joined, node)
 
 
 def _expressions(tree: ast.AST, where: str) -> Iterator[_Found]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import bisect
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import product
@@ -23,7 +22,7 @@ from shrinker.check.leftovers.vocabulary import Vocabulary, is_constant
 from shrinker.check.uses import attribute_chain
 from shrinker.syntax.imports import absolute
 from shrinker.syntax.names import last_name
-from shrinker.syntax.ranges import first_line
+from shrinker.syntax.ranges import meets
 from shrinker.syntax.walk import HOLDERS, Definition, statements
 from shrinker.values.leftovers import KINDS, Kind, Leftover, Position
 
@@ -86,7 +85,7 @@ class Scanner:
     def visit(self, node: ast.AST, place: Position) -> None:
         """Look at a piece of syntax that stands in a place."""
         match node:
-            case ast.stmt() if not self._is_hot(node):
+            case ast.stmt() if not meets(self._hot, node):
                 pass
             case ast.Expr(value=ast.Constant(value=str())):
                 pass
@@ -136,11 +135,6 @@ class Scanner:
                 self.visit(node.orelse, place)
             case _:
                 self.within(node, place)
-
-    def _is_hot(self, node: ast.stmt) -> bool:
-        first = first_line(node)
-        index = bisect.bisect_left(self._hot, first)
-        return index < len(self._hot) and self._hot[index] <= (node.end_lineno or first)
 
     def definition(self, node: Definition) -> None:
         outer, in_class = self._where, self._in_class

@@ -17,6 +17,7 @@ from typing import TypeVar
 from shrinker.ruleset import Ruleset
 from shrinker.ruleset.match import any_module_matches, any_name_matches
 from shrinker.ruleset.models import Domain
+from shrinker.syntax.names import is_special
 from shrinker.values.leftovers import Kind, Suspect
 
 _WORDS = re.compile(r"\w+")
@@ -63,7 +64,7 @@ class Words:
         return found
 
     def _within(self, text: str) -> bool:
-        if text.startswith("__") and text.endswith("__"):
+        if is_special(text):
             # `__aiter__` is Python's.
             return False
         tokens: set[str] = set()

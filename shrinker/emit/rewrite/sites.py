@@ -6,12 +6,11 @@ What can go wrong is always a fault of shrinker itself, never of the input.
 from __future__ import annotations
 
 import ast
-import bisect
 from collections.abc import Iterable
 
 from shrinker.emit.rewrite.patches import Patches
 from shrinker.emit.rewrite.source import Source
-from shrinker.syntax.ranges import Placed, first_line, span
+from shrinker.syntax.ranges import Placed, meets, span
 from shrinker.values.edits import (
     DropAlias,
     DropElement,
@@ -73,8 +72,7 @@ class Sites:
 
     def touched(self, node: Placed) -> bool:
         """True when an edit begins on a line of the node."""
-        index = bisect.bisect_left(self._lines, first_line(node))
-        return index < len(self._lines) and self._lines[index] <= (node.end_lineno or node.lineno)
+        return meets(self._lines, node)
 
     def statement(self, node: ast.stmt) -> list[Edit]:
         """Edits of the statement that begins where `node` does."""

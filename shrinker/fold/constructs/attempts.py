@@ -1,26 +1,23 @@
-"""`try`: around absent imports the handler takes its place; errors that are gone are not caught."""
+"""`try`: its clauses are folded one by one, but for one around an import that fails at once. Of that the handler runs, and what follows
+the import does not: the handler takes its place, unless it looks at the exception, for which the import then stays."""
 
 from __future__ import annotations
 
 import ast
 
-from shrinker.facts.bound import failing_import
-from shrinker.fold.constructs.failing import (
-    catches_all,
-    cut_after_import,
-    raise_alone,
-    removed_by,
-    take_handler,
-    uses_exception,
-)
+from shrinker.facts.bound import failing_import, removed_names
+from shrinker.facts.lattice import Removed
 from shrinker.fold.context import EvaluatesRemoved, filled
-from shrinker.fold.statements import Body, Folded, StatementFolder, folds
+from shrinker.fold.messages import message
+from shrinker.fold.statements import Folded, StatementFolder, folds
+from shrinker.syntax.control import asks_for_exception, leaves
 from shrinker.syntax.imports import catches_import_error
-from shrinker.syntax.ranges import extent, last_line, span
+from shrinker.syntax.ranges import extent, first_line, last_line, span
 from shrinker.syntax.side_effects import bound_by
-from shrinker.values.edits import DropBlock, DropStatement, TakeBlock
-from shrinker.values.folded import Uncertain
+from shrinker.syntax.walk import walk
+from shrinker.values.edits import DropBlock, DropStatement, DropTail
 
+_ALL = frozenset({"Exception", "BaseException"})
 _ONE_OF_THEM = frozenset({"NameError", "UnboundLocalError", "RuntimeError"})
 """Classes that catch only one of what upstream raises for an unbound name and the named error."""
 
@@ -29,24 +26,13 @@ _ONE_OF_THEM = frozenset({"NameError", "UnboundLocalError", "RuntimeError"})
 def fold_try(folder: StatementFolder, node: ast.Try) -> Folded:
     """Fold a `try` with its clauses."""
     context = folder.context
-    ends = False
-    failing = failing_import(node, folder.scope)
-    if failing is not None and not node.finalbody:
-        live = take_handler(folder, node, failing)
-        if live is not None:
-            return live, True
-        removed = removed_by(folder, node.body[0])
-        if removed is None:
-            ends = cut_after_import(folder, node, failing)
-        elif folder.kind == "function" and catches_all(node):
-            ends = cut_after_import(folder, node, failing)
-            raise_alone(folder, node, removed)
-            node.handlers = _fold_handlers(folder, node)
-            return [node], ends
-        else:
-            reason = "import of a removed module fails, but its handler uses the exception"
-            context.uncertain.append(Uncertain(context.path, node.lineno, reason))
-    catches, watches = any(map(catches_import_error, node.handlers)), any(_tells(folder, h) for h in node.handlers)
+    failing = failing_import(node, folder.scope) if not node.finalbody else None
+    if failing is not None:
+        index = next(i for i, h in enumerate(node.handlers) if catches_import_error(h))
+        if not _uses_exception(node.handlers[index]):
+            return _take_handler(folder, node, index, failing), True
+        return _fail_alone(folder, node, node.handlers[index], failing)
+    catches, watches = any(map(catches_import_error, node.handlers)), any(map(_tells, node.handlers))
     context.catching += catches
     context.watching += watches
     try:
@@ -58,113 +44,87 @@ def fold_try(folder: StatementFolder, node: ast.Try) -> Folded:
         return folder.drop(node, {"emptied"}, "try")
     node.body = filled(body)
     folder.orelse(node)
-    node.handlers = _fold_handlers(folder, node)
-    if not node.handlers and not node.finalbody:
-        return _body_alone(folder, node, body), True
+    _fold_handlers(folder, node)
     if node.finalbody:
         node.finalbody = filled(folder.block(node.finalbody))
-    if ends:
-        folder.ends.add(id(node))
-    return [node], ends
+    return [node], False
 
 
-def _tells(folder: StatementFolder, handler: ast.ExceptHandler) -> bool:
+def _fold_handlers(folder: StatementFolder, node: ast.Try) -> None:
+    for handler in node.handlers:
+        if handler.type is not None:
+            try:
+                handler.type = folder.expressions.fold(handler.type)
+            except EvaluatesRemoved as poison:
+                folder.context.leave(f"a handler catches {poison.removed.name}, which is removed")
+        handler.body = filled(folder.block(handler.body))
+
+
+def _tells(handler: ast.ExceptHandler) -> bool:
     """True when a handler tells the named error from the one for an unbound name, which upstream raises."""
     types = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
     plain = all(t is None or (isinstance(t, ast.Name) and t.id not in _ONE_OF_THEM) for t in types)
-    return not plain or uses_exception(folder, handler)
+    return not plain or _uses_exception(handler)
 
 
-def _fold_handlers(folder: StatementFolder, node: ast.Try) -> list[ast.ExceptHandler]:
-    """The handlers that are left.
-
-    Raises:
-        EvaluatesRemoved: only an error that is not in the closed world is handled, and what follows needs a handler.
-    """
-    context = folder.context
-    edits, decisions = len(context.edits), len(context.decisions)
-    gone = {id(h): poison for h in node.handlers if (poison := _fold_type(folder, h)) is not None}
-    if len(gone) == len(node.handlers) and node.orelse:
-        # An `else` stands with a handler only.
-        context.undo(edits, decisions)
-        poison = gone[id(node.handlers[0])]
-        if poison.removed.eager:
-            raise poison
-        return node.handlers
-    kept: list[ast.ExceptHandler] = []
-    alone = len(gone) == len(node.handlers) and not node.finalbody
-    for index, handler in enumerate(node.handlers):
-        if id(handler) in gone:
-            if not alone:
-                context.edits.append(DropBlock(span(node), f"handler:{index}"))
-            rule = gone[id(handler)].removed.rule
-            context.decide(
-                handler,
-                "handler",
-                {rule},
-                "removed",
-                extent(handler.body),
-                None,
-                (handler.lineno, last_line(handler.body)),
-            )
-            folder.context.forget(handler)
-        else:
-            handler.body = filled(folder.block(handler.body))
-            kept.append(handler)
-    return kept
+def _uses_exception(handler: ast.ExceptHandler) -> bool:
+    """True when code of a handler looks at the exception."""
+    parts = [node for statement in handler.body for node in walk(statement)]
+    named = handler.name is not None and any(isinstance(n, ast.Name) and n.id == handler.name for n in parts)
+    return named or asks_for_exception(parts)
 
 
-def _fold_type(folder: StatementFolder, handler: ast.ExceptHandler) -> EvaluatesRemoved | None:
-    """Fold what a handler catches; the reason when nothing in the closed world is that.
-
-    Raises:
-        EvaluatesRemoved: finding out what it catches runs something of a removed module.
-    """
-    context, node = folder.context, handler.type
-    if not isinstance(node, ast.Tuple) or not node.elts:
-        found = None if node is None else _fold_class(folder, node)
-        if isinstance(found, EvaluatesRemoved):
-            return found
-        handler.type = found
-        return None
-    classes = [(element, _fold_class(folder, element)) for element in node.elts]
-    kept = [new for _, new in classes if isinstance(new, ast.expr)]
-    for element, new in classes:
-        if isinstance(new, EvaluatesRemoved):
-            if not kept:
-                return new
-            context.drop_element(element, "Tuple", "handler", {new.removed.rule})
-            folder.context.forget(element)
-    node.elts = kept
-    return None
+# An import that fails at once
 
 
-def _fold_class(folder: StatementFolder, node: ast.expr) -> ast.expr | EvaluatesRemoved:
-    """The folded class of an error, or why nothing in the closed world is one.
-
-    Raises:
-        EvaluatesRemoved: finding out which class it is runs something of a removed module.
-    """
-    context = folder.context
-    edits, decisions = len(context.edits), len(context.decisions)
-    try:
-        return folder.expressions.fold(node)
-    except EvaluatesRemoved as poison:
-        if isinstance(node, ast.Name | ast.Attribute) and not poison.removed.missing:
-            return poison
-        if poison.removed.eager:
-            raise
-    # Asked only when something was raised: the error of what is gone must not come earlier.
-    context.undo(edits, decisions)
-    return context.as_written(node)
-
-
-def _body_alone(folder: StatementFolder, node: ast.Try, body: Body) -> Body:
-    """The body in the place of a `try` that handled only errors that are not in the closed world."""
-    live = body if any(not isinstance(s, ast.Pass) for s in body) else []
-    context, taken = folder.context, TakeBlock(span(node), "body")
-    # An `else` of which nothing is left goes with the rest.
-    context.edits = [e for e in context.edits if not (isinstance(e, DropBlock) and e.span == taken.span)]
-    context.edits.append(taken if live else DropStatement(taken.span))
-    context.taken.append((taken, list(live)))
+def _take_handler(folder: StatementFolder, node: ast.Try, index: int, rule: str) -> list[ast.stmt]:
+    """The body of a handler in the place of the whole."""
+    context, handler = folder.context, node.handlers[index]
+    rows = node.lineno, first_line(handler.body[0]) - 1
+    context.decide(node, "try", {rule}, "removed", extent(node.body), node.body[0], rows)
+    for statement in (*node.body, *node.orelse):
+        context.forget(statement)
+    live = [s for s in folder.block(handler.body) if not isinstance(s, ast.Pass)]
+    if live:
+        context.edits.extend(DropStatement(span(s)) for s in handler.body if isinstance(s, ast.Pass))
+    context.take(node, f"handler:{index}", live)
     return live
+
+
+def _fail_alone(folder: StatementFolder, node: ast.Try, handler: ast.ExceptHandler, rule: str) -> Folded:
+    """Keep the import for the exception that it raises, without what follows it in the body: of something removed the named error in its
+    place, which the handler tells."""
+    context, first = folder.context, node.body[0]
+    removed = _removed_by(folder, first)
+    catches_all = handler.type is None or (isinstance(handler.type, ast.Name) and handler.type.id in _ALL)
+    if removed is not None and not (folder.kind == "function" and catches_all):
+        context.leave("import of a removed module fails, but its handler uses the exception")
+    dead = [*node.body[1:], *node.orelse]
+    for statement in dead:
+        context.forget(statement)
+    if node.body[1:]:
+        context.edits.append(DropTail(span(node.body[1])))
+    if node.orelse:
+        context.edits.append(DropBlock(span(node), "orelse"))
+    if dead:
+        lines = extent(node.body[1:]) + extent(node.orelse)
+        context.decide(node, "try", {rule}, "removed", lines, first, (first_line(dead[0]), last_line(dead)))
+    node.body, node.orelse, ends = [first], [], leaves(handler.body[-1])
+    if removed is not None:
+        context.forget(first)
+        node.body = [context.raises(first, message(removed), removed.error)]
+        context.decide(first, "use", {removed.rule}, "raises", extent([first]))
+    elif ends:
+        folder.ends.add(id(node))
+    _fold_handlers(folder, node)
+    return [node], ends
+
+
+def _removed_by(folder: StatementFolder, node: ast.stmt) -> Removed | None:
+    """What an import would take from a removed module; None where the module is outside the tree and not installed."""
+    environment = folder.context.environment
+    module = node.names[0].name if isinstance(node, ast.Import) else getattr(node, "module", "")
+    if environment.is_absent(module) is not None:
+        return None
+    taken = removed_names(node, module, environment) if isinstance(node, ast.ImportFrom) else ()
+    return next((removed for _, removed in taken), environment.removed_module(module))

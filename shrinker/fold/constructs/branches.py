@@ -1,4 +1,4 @@
-"""`if`, loops, `with` and `assert`: a decided branch takes its statement's place."""
+"""`if` and `assert`: a decided branch takes its statement's place."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from shrinker.facts.effects import is_pure
 from shrinker.facts.evaluate import truth
 from shrinker.facts.lattice import Known
 from shrinker.fold.context import Context, filled
-from shrinker.fold.statements import Body, Folded, StatementFolder, folds
+from shrinker.fold.statements import Folded, StatementFolder, folds
 from shrinker.syntax.ranges import extent, first_line, last_line, span
 from shrinker.values.edits import DropBlock, DropStatement, DropTail, TakeBlock
 
@@ -18,23 +18,12 @@ def fold_if(folder: StatementFolder, node: ast.If) -> Folded:
     """Take the branch that the facts decide; an `if` without an effect whose blocks are empty goes."""
     context = folder.context
     elif_arm = context.is_elif(node)
-    known = value = _decided_test(folder, node)
-    if value is None or not is_pure(node.test, folder.scope):
-        value = None
-        edits, decisions = len(context.edits), len(context.decisions)
-        test = folder.expressions.fold(node.test, condition=True)
-        if isinstance(test, ast.Constant) and test is not node.test:
-            # Folding the parts decided the whole: a test for a removed class, say.
-            rules = {r for d in context.decisions[decisions:] for r in d.rules}
-            value = Known(test.value, True, frozenset(rules))
-        elif len(context.edits) > edits:
-            # What is left of a test: an arm of a ternary that took the place of the whole, say.
-            value = folder.expressions.decided(test)
-        changed = len(context.edits) > edits
+    known, edits = _decided_test(folder, node), len(context.edits)
+    test, value = folder.expressions.tested(node.test)
     if value is not None:
         return _decided(folder, node, value, elif_arm)
     node.test = test
-    certain = known or (_decided_test(folder, node) if changed else None)
+    certain = known or (_decided_test(folder, node) if len(context.edits) > edits else None)
     if certain is not None:
         if is_pure(test, folder.scope):
             # What stands beside the part that was decided need not be asked.
@@ -53,7 +42,7 @@ def fold_if(folder: StatementFolder, node: ast.If) -> Folded:
     return [node], True
 
 
-def _decided_test(folder: StatementFolder, node: ast.If | ast.While) -> Known | None:
+def _decided_test(folder: StatementFolder, node: ast.If) -> Known | None:
     """What the facts say of a test, whatever asking it does."""
     value = truth(node.test, folder.scope)
     return value if value is not None and value.rules else None
@@ -86,46 +75,22 @@ def _asked_in_vain(folder: StatementFolder, node: ast.If, value: Known) -> Folde
     """The facts decide a test that must be asked all the same: the dead block goes, `pass` may take its place."""
     context = folder.context
     dead = node.orelse if value.truth else node.body
-    if dead and not _is_pass(dead):
-        context.decide_known(
-            node,
-            "elif" if context.is_elif(node) else "if",
-            value,
-            extent(dead),
-            node.test,
-            (first_line(dead[0]), last_line(dead)),
-        )
+    is_pass = all(isinstance(statement, ast.Pass) for statement in dead)
+    if not is_pass:
+        kind, rows = "elif" if context.is_elif(node) else "if", (first_line(dead[0]), last_line(dead))
+        context.decide_known(node, kind, value, extent(dead), node.test, rows)
         for statement in dead:
-            folder.context.forget(statement)
+            context.forget(statement)
     if value.truth:
         if dead:
             context.edits.append(DropBlock(span(node), "orelse"))
         node.body, node.orelse = filled(folder.block(node.body)), []
     else:
-        node.body = _only_pass(context, dead)
-        if node.orelse:
-            orelse = folder.block(node.orelse)
-            if not orelse:
-                context.edits.append(DropBlock(span(node), "orelse"))
-            node.orelse = orelse
+        if not is_pass:
+            context.edits.append(DropTail(span(dead[0])))
+        node.body = filled([])
+        folder.orelse(node)
     return [node], True
-
-
-def never_run(folder: StatementFolder, body: Body) -> Body:
-    """What is left of a block that never runs, of a statement that must be asked all the same: `pass`."""
-    for statement in body:
-        folder.context.forget(statement)
-    return _only_pass(folder.context, body)
-
-
-def _is_pass(body: Body) -> bool:
-    return all(isinstance(s, ast.Pass) for s in body)
-
-
-def _only_pass(context: Context, body: Body) -> Body:
-    if not _is_pass(body):
-        context.edits.append(DropTail(span(body[0])))
-    return filled([])
 
 
 def _emptied(context: Context, node: ast.If, elif_arm: bool) -> TakeBlock | DropStatement:
@@ -133,56 +98,13 @@ def _emptied(context: Context, node: ast.If, elif_arm: bool) -> TakeBlock | Drop
     return TakeBlock(span(node), "orelse") if elif_arm and not node.orelse else DropStatement(span(node))
 
 
-@folds(ast.While)
-def fold_while(folder: StatementFolder, node: ast.While) -> Folded:
-    """A loop that never runs goes."""
-    known = _decided_test(folder, node)
-    skipped = known is not None and not known.truth and not node.orelse
-    if known is not None and skipped and is_pure(node.test, folder.scope):
-        return folder.drop(node, known.rules, "while")
-    node.test = folder.expressions.fold(node.test, condition=True)
-    value = known or _decided_test(folder, node)
-    if value is not None and not value.truth:
-        # Asked once, for what asking does.
-        if not _is_pass(node.body):
-            dead = first_line(node.body[0]), last_line(node.body)
-            folder.context.decide_known(node, "while", value, extent(node.body), node.test, dead)
-        node.body = never_run(folder, node.body)
-    else:
-        node.body = filled(folder.block(node.body))
-    folder.orelse(node)
-    return [node], False
-
-
 @folds(ast.Assert)
 def fold_assert(folder: StatementFolder, node: ast.Assert) -> Folded:
     """An assertion that holds goes."""
-    value = folder.expressions.decided(node.test)
+    test, value = folder.expressions.tested(node.test)
     if value is not None and value.truth:
         return folder.drop(node, value.rules, "assert")
-    test = folder.expressions.fold(node.test, condition=True)
-    value = folder.expressions.decided(test) if test is not node.test else None
-    if value is not None and value.truth:
-        return folder.drop(node, value.rules, "assert")
-    node.test = test
+    node.test = test if value is None else folder.expressions.fold(test, condition=True)
     if node.msg is not None:
         node.msg = folder.expressions.when_reached(node.msg)
     return [node], False
-
-
-@folds(ast.For, ast.AsyncFor)
-def fold_for(folder: StatementFolder, node: ast.For | ast.AsyncFor) -> Folded:
-    """A loop: its blocks one by one."""
-    node.iter = folder.expressions.fold(node.iter)
-    node.body = filled(folder.block(node.body))
-    folder.orelse(node)
-    return [node], False
-
-
-@folds(ast.With, ast.AsyncWith)
-def fold_with(folder: StatementFolder, node: ast.With | ast.AsyncWith) -> Folded:
-    """`with`: what is entered, then the block."""
-    for item in node.items:
-        item.context_expr = folder.expressions.fold(item.context_expr)
-    node.body = filled(folder.block(node.body))
-    return [node], True

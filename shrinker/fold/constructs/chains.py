@@ -11,9 +11,8 @@ from collections import Counter
 from copy import deepcopy
 from dataclasses import replace
 
-from shrinker.facts.effects import is_pure
 from shrinker.facts.evaluate import evaluate
-from shrinker.facts.lattice import Known
+from shrinker.facts.lattice import UNKNOWN, Known, Value
 from shrinker.facts.operators import is_boolean
 from shrinker.fold.context import EvaluatesRemoved
 from shrinker.fold.expressions import ExpressionFolder, folds_expression, without_removed
@@ -28,52 +27,32 @@ def fold_not(folder: ExpressionFolder, node: ast.UnaryOp, condition: bool) -> as
     if not isinstance(node.op, ast.Not):
         node.operand = folder.operand(node.operand)
         return node
-    value = folder.truth(node)
-    if value is not None and value.rules and is_pure(node, folder.scope):
-        return folder.literal(node, Known(value.truth, True, value.rules)) or node
-    original = node.operand
-    node.operand = folder.fold(node.operand, condition=True)
-    if isinstance(node.operand, ast.Constant) and node.operand is not original and isinstance(node.operand.value, bool):
-        return folder.constant(node, not node.operand.value, "not", "constant")
-    value = folder.decided(node) if node.operand is not original else None
-    if value is not None:
-        # An arm of a ternary took its place, say: what is left may be decided.
-        return folder.literal(node, Known(value.truth, True, value.rules)) or node
-    return node
+    node.operand, value = folder.tested(node.operand)
+    decided = folder.literal(node, Known(not value.truth, True, value.rules)) if value is not None else None
+    return decided or node
 
 
 @folds_expression(ast.IfExp)
 def fold_ternary(folder: ExpressionFolder, node: ast.IfExp, condition: bool) -> ast.expr:
     """`a if test else b`."""
-    bare = _without_bindings(folder, node)
-    value = folder.truth(bare)
-    if value is not None and value.rules and is_pure(bare, folder.scope):
-        return _take_arm(folder, node, value.truth, "ternary", value.rules, condition)
-    test = folder.fold(node.test, condition=True)
-    if isinstance(test, ast.Constant) and test is not node.test:
-        return _take_arm(folder, node, bool(test.value), "ternary", frozenset({"constant"}), condition)
-    value = folder.decided(test) if test is not node.test else None
+    test, value = node.test, folder.decided(_without_bindings(folder, node))
+    if value is None:
+        test, value = folder.tested(node.test)
     if value is not None:
-        return _take_arm(folder, node, value.truth, "ternary", value.rules, condition)
+        child = "body" if value.truth else "orelse"
+        folder.context.forget(node.test)
+        folder.context.forget(node.orelse if value.truth else node.body)
+        folder.context.edits.append(TakeOperand(span(node), child))
+        folder.context.decide_known(node, "ternary", value, 0, node.test)
+        return folder.fold(getattr(node, child), condition=condition)
     node.test = test
     arms: dict[str, ast.expr] = {}
-    poison: EvaluatesRemoved | None = None
     for name in ("body", "orelse"):
         try:
             arms[name] = folder.when_reached(getattr(node, name), condition=condition)
-        except EvaluatesRemoved as caught:
-            poison = caught
-    if poison is not None:
-        if not arms or poison.removed.eager:
-            raise poison
-        if not is_pure(node.test, folder.scope):
-            # The test is asked all the same, and may well decide for the arm that is there.
-            raise EvaluatesRemoved(replace(poison.removed, eager=True)) from poison
-        (taken,) = arms
-        folder.context.edits.append(TakeOperand(span(node), taken))
-        folder.context.decide(node, "ternary", {poison.removed.rule}, "removed", 0)
-        folder.context.forget(node)
-        return arms[taken]
+        except EvaluatesRemoved as poison:
+            # The test is asked all the same, and may well decide for the other arm.
+            raise EvaluatesRemoved(replace(poison.removed, eager=True), deferred=True) from poison
     node.body, node.orelse = arms["body"], arms["orelse"]
     return node
 
@@ -97,92 +76,60 @@ def _without_bindings(folder: ExpressionFolder, node: ast.IfExp) -> ast.expr:
     return test
 
 
-def _take_arm(
-    folder: ExpressionFolder, node: ast.IfExp, taken: bool, kind: str, rules: frozenset[str], condition: bool
-) -> ast.expr:
-    child = "body" if taken else "orelse"
-    folder.context.forget(node.test)
-    folder.context.forget(node.orelse if taken else node.body)
-    folder.context.edits.append(TakeOperand(span(node), child))
-    folder.context.decide(node, kind, rules, "true" if taken else "false", 0, node.test)
-    return folder.fold(getattr(node, child), condition=condition)
-
-
 @folds_expression(ast.BoolOp)
 def fold_chain(folder: ExpressionFolder, node: ast.BoolOp, condition: bool) -> ast.expr:
     """`and` and `or`."""
     is_and = isinstance(node.op, ast.And)
     if condition:
-        whole = folder.truth(node)
-        if whole is not None and whole.rules and is_pure(node, folder.scope):
-            return folder.literal(node, Known(whole.truth, True, whole.rules)) or node
+        whole = folder.decided(node)
+        value: Value = UNKNOWN if whole is None else Known(whole.truth, True, whole.rules)
     else:
-        folded = folder.literal(node, without_removed(evaluate(node, folder.scope)))
-        if folded is not None:
-            return folded
-    kept: list[tuple[int, ast.expr]] = []
-    values = node.values
-    cut = False
-    for index, operand in enumerate(values):
-        if cut:
-            _drop_operand(folder, operand, node)
-            continue
-        value = folder.truth(operand)
-        decided = value is not None and bool(value.rules) and is_pure(operand, folder.scope)
-        last = index == len(values) - 1
-        neutral = decided and value is not None and value.truth is is_and
+        value = without_removed(evaluate(node, folder.scope))
+    if (literal := folder.literal(node, value)) is not None:
+        return literal
+    kept: list[ast.expr] = []
+    rest = list(node.values)
+    while rest:
+        operand = rest.pop(0)
+        tested = condition or bool(rest)
+        known, certain = folder.truth(operand), folder.decided(operand)
         # `True and x`, `False or x`. As the last operand it is the chain's value.
-        if neutral and (condition or not last or _adds_nothing(folder, value, [v for _, v in kept])):
-            _drop_operand(folder, operand, node, value)
+        if certain is not None and certain.truth is is_and and (tested or _adds_nothing(folder, certain, kept)):
+            _drop_operand(folder, operand, node, certain)
             continue
         try:
-            fold = folder.when_reached if kept else folder.fold
-            before = len(folder.context.edits)
-            folded = fold(operand, condition=condition or (not last and _is_test(operand)))
-            if folded is not operand and isinstance(folded, ast.Constant) and isinstance(folded.value, bool):
-                if folded.value is not is_and:
-                    cut = True
-                elif condition or not last:
-                    _drop_operand(folder, operand, node)
-                    continue
-            elif len(folder.context.edits) > before and (condition or not last):
-                # An arm of a ternary took its place, or an operand within it went: what is left may be decided.
-                value = folder.truth(folded)
-                pure = value is not None and bool(value.rules) and is_pure(folded, folder.scope)
-                if pure and value is not None and value.truth is is_and:
-                    _drop_operand(folder, operand, node, value)
-                    continue
-            kept.append((index, folded))
+            edits, fold = len(folder.context.edits), folder.when_reached if kept else folder.fold
+            folded = fold(operand, condition=condition or (tested and _is_test(operand)))
         except EvaluatesRemoved as poison:
             if not kept or poison.removed.eager:
                 raise
             # In the closed world the chain has ended before this operand.
             _drop_operand(folder, operand, node, rule=poison.removed.rule)
-            cut = True
-            continue
-        if value is not None and value.rules and value.truth is not is_and:
+            break
+        if len(folder.context.edits) > edits:
+            # An arm of a ternary took its place, or an operand within it went: what is left may be decided.
+            known, certain = folder.truth(folded), folder.decided(folded)
+            if certain is not None and certain.truth is is_and and tested:
+                _drop_operand(folder, operand, node, certain)
+                continue
+        kept.append(folded)
+        if known is not None and known.rules and known.truth is not is_and:
             # It ends the chain, whatever asking it does.
-            cut = True
+            break
+    for operand in rest:
+        _drop_operand(folder, operand, node)
     if not kept:
         return folder.constant(node, is_and, "boolean", "constant")
-    if len(kept) == len(values):
-        node.values = [expression for _, expression in kept]
-        return node
     if len(kept) == 1:
-        return kept[0][1]
-    node.values = [expression for _, expression in kept]
+        return kept[0]
+    node.values = kept
     return node
 
 
-def _adds_nothing(folder: ExpressionFolder, value: Known | None, before: list[ast.expr]) -> bool:
+def _adds_nothing(folder: ExpressionFolder, value: Known, before: list[ast.expr]) -> bool:
     """`x and True` is `x` when `x` is a bool."""
-    return (
-        bool(before)
-        and value is not None
-        and value.exact
-        and isinstance(value.value, bool)
-        and all(is_boolean(v, folder.scope) for v in before)
-    )
+    plain = value.exact and isinstance(value.value, bool)
+    return bool(before) and plain and all(is_boolean(each, folder.scope) for each in before)
 
 
 def _drop_operand(

@@ -89,7 +89,7 @@ def fold_dict(folder: ExpressionFolder, node: ast.Dict, condition: bool) -> ast.
             new_key = folder.fold(key) if key is not None else None
             new_value = folder.fold(value)
         except EvaluatesRemoved as poison:
-            if poison.removed.member and isinstance(key, ast.Attribute) and folder.context.goes_through(key.value):
+            if poison.removed.member and isinstance(key, ast.Attribute):
                 # What goes through the enumeration looks every member up.
                 keys.append(key)
                 values.append(folder.fold(value))

@@ -7,15 +7,13 @@ import ast
 from shrinker.facts.lattice import Removed
 from shrinker.facts.scopes import LATER, LocalScope, ModuleScope, around_function, function_scope, shadowed
 from shrinker.fold.constructs.annotations import fold_annotation, fold_parameter
-from shrinker.fold.context import EvaluatesRemoved, KeepsWhole, filled
+from shrinker.fold.context import Context, EvaluatesRemoved, filled
 from shrinker.fold.domains import registration
 from shrinker.fold.statements import Folded, StatementFolder, folds
-from shrinker.fold.whole import function_needs
 from shrinker.syntax.control import declares, is_generator, rebinds
 from shrinker.syntax.ranges import extent
 from shrinker.syntax.scopes import arguments_of
 from shrinker.syntax.walk import Definition, Function, walk
-from shrinker.values.folded import Uncertain
 
 LOCALS = "<locals>"
 """In the name of a class that a function defines, as Python itself names it."""
@@ -28,10 +26,9 @@ def fold_function(folder: StatementFolder, node: Function) -> Folded:
     if removed is not None:
         return folder.drop(node, {removed.rule}, "definition")
     context = folder.context
-    edits, decisions, touched = len(context.edits), len(context.decisions), set(context.touched)
+    decisions = len(context.decisions)
     declared = declares(node) if context.holds(node, "global", "nonlocal") else set()
     generator = context.holds(node, "yield") and is_generator(node)
-    first = node.lineno
     try:
         fold_decorators(folder, node)
         arguments = node.args
@@ -57,58 +54,37 @@ def fold_function(folder: StatementFolder, node: Function) -> Folded:
     scope = context.scopes.pop(node, None) if isinstance(around_function(folder.scope), ModuleScope) else None
     if scope is None:
         scope = function_scope(node, folder.scope, context.package)
-    before = frozenset(scope.bindings.names)
-    context.functions.append(before)
+    context.functions.append(frozenset(scope.bindings.names))
     context.bodies.append(node)
     watching, context.watching = context.watching, 0
     try:
         node.body = filled(folder.inside(scope, "function").block(node.body))
         _fold_again(folder, node, scope, decisions)
-        reason = _changes_kind(node, generator, declared)
-    except KeepsWhole as whole:
-        if whole.name not in before:
-            raise
-        reason = whole.reason
+        _refuse_another_kind(context, node, generator, declared)
     finally:
         context.watching = watching
         context.functions.pop()
         context.bodies.pop()
-    if reason is None:
-        return [node], False
-    context.undo(edits, decisions)
-    context.touched = touched
-    doubt = Uncertain(context.path, first, reason)
-    if doubt not in context.uncertain:
-        context.uncertain.append(doubt)
-    written = context.as_written(node)
-    function_needs(written, folder.scope, scope, context)
-    return [written], False
+    return [node], False
 
 
-def _changes_kind(node: Function, generator: bool, declared: set[str]) -> str | None:
-    """Why a folded function would be another one: without its only `yield` it is no generator, without its `global` it
+def _refuse_another_kind(context: Context, node: Function, generator: bool, declared: set[str]) -> None:
+    """A folded function must not be another one: without its only `yield` it is no generator, without its `global` it
     binds another name."""
     if generator and not is_generator(node):
-        return f"folding would remove the only yield of {node.name}"
+        context.leave(f"folding would remove the only yield of {node.name}")
     if declared and rebinds(node, declared - declares(node)):
-        return f"folding would remove the only global declaration of {node.name}"
-    return None
+        context.leave(f"folding would remove the only global declaration of {node.name}")
 
 
 def _fold_default(folder: StatementFolder, node: ast.expr) -> ast.expr:
     """A default is evaluated with the definition, in every run: a removed member that it gives is named, and stays."""
-    context = folder.context
-    edits, decisions, touched = len(context.edits), len(context.decisions), set(context.touched)
-    spare = folder.scope.decided.copied(node)
     try:
         return folder.expressions.fold(node)
     except EvaluatesRemoved as poison:
-        gives_member = poison.removed.member and not any(map(folder.names_removed, walk(spare)))
-        if not gives_member:
-            raise
-    context.undo(edits, decisions)
-    context.touched = touched
-    return spare
+        if poison.removed.member:
+            folder.context.leave(f"a default names {poison.removed.name}, which is removed")
+        raise
 
 
 def removed_definition(folder: StatementFolder, node: Definition) -> Removed | None:

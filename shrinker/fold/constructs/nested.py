@@ -5,9 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable
 
-from shrinker.facts.effects import is_pure
-from shrinker.facts.evaluate import truth
-from shrinker.facts.lattice import UNKNOWN, Known
+from shrinker.facts.lattice import UNKNOWN
 from shrinker.facts.scopes import LocalScope, shadowed
 from shrinker.fold.context import EvaluatesRemoved
 from shrinker.fold.expressions import ExpressionFolder, folds_expression
@@ -44,13 +42,6 @@ def _inside(folder: ExpressionFolder, names: Iterable[str]) -> ExpressionFolder:
     return folder.within(shadowed(scope, dict.fromkeys(names, UNKNOWN)))
 
 
-def _always_true(folder: ExpressionFolder, test: ast.expr) -> Known | None:
-    """What the facts say of a condition that goes: it is true, and to ask it does nothing."""
-    value = truth(test, folder.scope)
-    certain = value is not None and bool(value.rules) and value.truth and is_pure(test, folder.scope)
-    return value if certain else None
-
-
 @folds_expression(ast.ListComp, ast.SetComp, ast.GeneratorExp, ast.DictComp)
 def fold_comprehension(folder: ExpressionFolder, node: Comprehension, condition: bool) -> ast.expr:
     """Fold each part in its scope; conditions that are always true go."""
@@ -60,14 +51,9 @@ def fold_comprehension(folder: ExpressionFolder, node: Comprehension, condition:
         generator.iter = folder.fold(generator.iter) if index == 0 else inside.when_reached(generator.iter)
         kept: list[ast.expr] = []
         for test in generator.ifs:
-            value, left = _always_true(inside, test), test
-            if value is None:
-                edits = len(folder.context.edits)
-                left = inside.when_reached(test, condition=True)
-                # An arm of a ternary took its place, say: what is left may be decided.
-                value = _always_true(inside, left) if len(folder.context.edits) > edits else None
-            if value is None:
-                kept.append(left)
+            left, value = inside.tested(test, inside.when_reached)
+            if value is None or not value.truth:
+                kept.append(left if value is None else inside.when_reached(left, condition=True))
                 continue
             folder.context.forget(test)
             folder.context.edits.append(DropElement(span(test), "comprehension"))

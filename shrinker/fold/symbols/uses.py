@@ -5,8 +5,9 @@ from __future__ import annotations
 import ast
 import re
 
+from shrinker.fold.computed import pattern_of
 from shrinker.fold.messages import is_message
-from shrinker.fold.symbols.paths import ANYTHING, Paths, owner_of, pattern_of
+from shrinker.fold.symbols.paths import ANYTHING, Paths, owner_of
 from shrinker.syntax.imports import absolute
 from shrinker.syntax.scopes import Comprehension, Scope, arguments_of
 from shrinker.syntax.walk import Function, children, walk
@@ -15,7 +16,6 @@ _NAMES = re.compile(r"[A-Za-z_][\w.:\-,/|]*")
 _WORD = re.compile(r"[A-Za-z_]\w*")
 _LETTER = re.compile(r"[A-Za-z]")
 _PIECE = re.compile(r"[\w.:]*")
-_OF_IMPORT = re.compile(r"#\d+")
 _LONGEST = 200
 _ENUMERATES = frozenset({"globals", "vars", "dir", "getmembers", "getmembers_static"})
 _LOOKUPS = frozenset({"getattr", "hasattr", "setattr", "delattr", "methodcaller", "attrgetter"})
@@ -57,27 +57,9 @@ class Uses:
         scope = self._enter(node, first)
         if node.returns is not None:
             self.annotation(node.returns)
-        known = len(self.imports)
         before, self._scope = self._scope, scope
         self.body(node.body)
         self._scope = before
-        if len(self.imports) > known:
-            self._read_before(scope)
-
-    def _read_before(self, scope: Scope) -> None:
-        """Names that a function imports only after it read them: reading fails in Python, but who wrote it meant, and every
-        checker takes it for, the name of the module."""
-        read: dict[str, int] = {}
-        for path, line in self.paths.items():
-            if found := _OF_IMPORT.match(path):
-                read[found[0]] = min(line, read.get(found[0], line))
-        for name, bindings in scope.bindings.names.items():
-            imports = [b for b in bindings if b.kind in ("module", "from")]
-            places = (self._follow.imported(b.module, b.name, b.line) for b in imports)
-            first = min((read[place] for place in places if place in read), default=None)
-            if first is not None and first < min(b.line for b in imports):
-                self._line = first
-                self._name(name)
 
     def _enter(self, node: Function | ast.Lambda, first: str = "") -> Scope:
         scope, args = self._scope.inside(node), node.args
@@ -260,7 +242,7 @@ class Uses:
                 del arguments[1]
             elif self._computed(asked, self.lookups):
                 if name == "setattr":
-                    self._give(pattern_of(asked) or "", target)
+                    self._give(pattern_of(asked), target)
             else:
                 # The name may come from anywhere.
                 for path in self.paths_of(target):
@@ -284,7 +266,7 @@ class Uses:
     def _computed(self, node: ast.expr, into: dict[str, int]) -> bool:
         """A text that may be computed; False when no letter of it is known."""
         pattern = pattern_of(node)
-        if pattern is None or not _LETTER.search(pattern):
+        if not _LETTER.search(pattern):
             return False
         if "*" not in pattern:
             self._text(pattern)

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 
 from shrinker.program.decided import around, rule_of
 from shrinker.program.interface.endpoints import WORDS as ENDPOINTS
-from shrinker.program.interface.endpoints import Endpoint, read_endpoints
+from shrinker.program.interface.endpoints import read_endpoints
 from shrinker.program.interface.flags import WORDS as FLAGS
-from shrinker.program.interface.flags import Flag, read_flags
+from shrinker.program.interface.flags import read_flags
 from shrinker.program.interface.offers import Changed, Offer, changes
 from shrinker.program.interface.syntax import Syntax
 from shrinker.ruleset import Ruleset
@@ -25,8 +25,8 @@ class Offered:
     """What the command lines and servers of one tree take and answer."""
 
     syntax: Syntax
-    flags: list[Flag]
-    endpoints: list[Endpoint]
+    flags: list[Offer]
+    endpoints: list[Offer]
     modules: frozenset[str]
     """Modules that hold words of either."""
 
@@ -73,38 +73,28 @@ class _Told:
 
     def differences(self, before: Sequence[Offer], after: Sequence[Offer], noun: str) -> Iterator[Difference]:
         """Those of flags, or of endpoints; a command line that went as a whole, or a module of endpoints, is one."""
-        wholes = [frozenset(self._whole(offer) for offer in offers) for offers in (before, after)]
+        whole = {offer.group for offer in before} - {offer.group for offer in after}
         gone: dict[str, list[Offer]] = defaultdict(list)
         for change in changes(before, after):
-            if change.old is not None and self._whole(change.old) in wholes[0] - wholes[1]:
-                gone[self._whole(change.old)].append(change.old)
+            if change.offer.group in whole:
+                gone[change.offer.group].append(change.offer)
             else:
                 yield self._difference(change)
-        for whole, offers in gone.items():
+        for group, offers in gone.items():
             first = min(offers, key=lambda offer: offer.line)
             count = f"{len(offers)} {noun}{'s' if len(offers) > 1 else ''}"
             rule = self._rule(first.module, first.line, first.end_line)
-            yield Difference(whole, "(all)", "removed", count, "", rule, self._path(first.module), first.line)
-
-    def _whole(self, offer: Offer) -> str:
-        return offer.where if isinstance(offer, Flag) else offer.module
+            yield Difference(group, "(all)", "removed", count, "", rule, self._path(first.module), first.line)
 
     def _difference(self, change: Changed) -> Difference:
-        offer = change.old or change.new
-        assert offer is not None, "one of the two is there"
-        rule = UNEXPLAINED
+        offer, rule = change.offer, UNEXPLAINED
         if change.choice is not None:
             choice = change.choice
             rule = self._rule(choice.module, choice.line, choice.line, choice.text.strip("'"))
         elif change.old is not None and change.kind != "choice added":
             rule = self._rule(offer.module, offer.line, offer.end_line)
-        names: tuple[str, ...] = ()
-        if isinstance(offer, Flag):
-            names = offer.names
-        elif isinstance(offer, Endpoint):
-            names = (offer.method, offer.path, offer.environment)
         told = (offer.where, offer.subject, change.kind, change.before, change.after)
-        return Difference(*told, rule, self._path(offer.module), offer.line, names)
+        return Difference(*told, rule, self._path(offer.module), offer.line, offer.names)
 
     def _path(self, module: str) -> str:
         return self._syntax.paths.get(module, module)
@@ -117,8 +107,8 @@ class _Told:
         return went.rule if went is not None else UNEXPLAINED
 
 
-def _refused(rules: Ruleset, flags: Sequence[Flag], folded: Mapping[str, FoldedModule]) -> Iterator[Refused]:
-    by_attribute: dict[str, list[Flag]] = defaultdict(list)
+def _refused(rules: Ruleset, flags: Sequence[Offer], folded: Mapping[str, FoldedModule]) -> Iterator[Refused]:
+    by_attribute: dict[str, list[Offer]] = defaultdict(list)
     for flag in flags:
         for name in flag.names:
             by_attribute[name.lstrip("-").replace("-", "_")].append(flag)

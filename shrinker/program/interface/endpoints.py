@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
 
 from shrinker.program.interface.offers import Offer
 from shrinker.program.interface.syntax import Syntax
@@ -16,27 +15,13 @@ WORDS = re.compile(rb"^[ \t]*@[\w.]+\.(?:get|post|put|delete|patch|head|options|
 """What a module with endpoints writes."""
 
 
-@dataclass(frozen=True, slots=True, order=True, kw_only=True)
-class Endpoint(Offer):
-    """One method of one path, whichever function of the module answers; its first line is that of the first decorator."""
+def read_endpoints(syntax: Syntax, modules: Iterable[str]) -> list[Offer]:
+    """Endpoints of the modules, sorted: one method of one path each, whichever function of the module answers.
 
-    path: str
-    """As written (``/v1/models/{model}``); empty when only the environment names it, ``*`` when the code computes it."""
-    method: str
-    """``GET``; ``WEBSOCKET`` for a socket; ``*`` when the code computes it."""
-    environment: str
-    """The variable that names the path; `path` is then the default."""
-    function: str = field(compare=False)
-
-    @property
-    def where(self) -> str:
-        """Module and function."""
-        return f"{self.module}.{self.function}"
-
-
-def read_endpoints(syntax: Syntax, modules: Iterable[str]) -> list[Endpoint]:
-    """Endpoints of the modules, sorted."""
-    found: list[Endpoint] = []
+    Their names are method, path and the environment variable that names the path, whose default that is then. ``*`` is a method or path
+    that the code computes; the path is empty where only the environment names it. The first line is that of the first decorator.
+    """
+    found: list[Offer] = []
     for module in modules:
         if (tree := syntax.tree(module)) is not None:
             for node in walk(tree):
@@ -45,31 +30,25 @@ def read_endpoints(syntax: Syntax, modules: Iterable[str]) -> list[Endpoint]:
     return sorted(found)
 
 
-def _of_function(syntax: Syntax, module: str, node: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[Endpoint]:
+def _of_function(syntax: Syntax, module: str, node: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[Offer]:
     for decorator in node.decorator_list:
         match decorator:
-            case ast.Call(func=ast.Attribute(attr=verb), args=args):
-                if verb not in _VERBS | {"api_route", "websocket"}:
-                    continue
+            case ast.Call(func=ast.Attribute(attr=verb), args=args) if verb in _VERBS | {"api_route", "websocket"}:
                 first = next((k.value for k in decorator.keywords if k.arg == "path"), args[0] if args else None)
                 place = None if first is None else _path(syntax, module, first)
                 if place is None:
                     continue
-                methods = [verb.upper()] if verb != "api_route" else _methods(decorator)
-                line, end = node.decorator_list[0].lineno, node.end_lineno or node.lineno
                 path, environment = place
                 named = (path or "(no default)") + (f" or what {environment} names" if environment else "")
-                for method in methods:
-                    yield Endpoint(
-                        module=module,
-                        owner="",
+                for method in [verb.upper()] if verb != "api_route" else _methods(decorator):
+                    yield Offer(
+                        group=module,
                         subject=f"{method} {named}",
-                        line=line,
-                        end_line=end,
-                        path=path,
-                        method=method,
-                        environment=environment,
-                        function=node.name,
+                        names=(method, path, environment),
+                        module=module,
+                        where=f"{module}.{node.name}",
+                        line=node.decorator_list[0].lineno,
+                        end_line=node.end_lineno or node.lineno,
                     )
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
 
-from shrinker.program.interface.choices import choices_of
+from shrinker.program.interface.choices import Locals, choices_of
 from shrinker.program.interface.offers import Offer
 from shrinker.program.interface.syntax import Syntax, values_of
+from shrinker.syntax.names import last_name
 from shrinker.syntax.walk import children, walk
 
 WORDS = re.compile(rb"\badd_(?:argument\(|cli_args)")
@@ -21,121 +21,111 @@ _OWN = frozenset({"help", "choices", "default", "aliases", "cli_name", "no_cli"}
 """What is compared by itself, and what a person reads."""
 
 
-@dataclass(frozen=True, slots=True, order=True, kw_only=True)
-class Flag(Offer):
-    """One flag, or a positional argument, of one command line; its subject is the first name."""
-
-    names: tuple[str, ...]
-    """``("--tp-size", "--tensor-parallel-size")``; a computed one as it is written."""
-    attribute: str = ""
-    """What it fills, where that is written: one of its names need not say so (``dest=``, ``cli_name=``)."""
-
-
-def read_flags(syntax: Syntax, modules: Iterable[str]) -> list[Flag]:
-    """Flags of the modules, in the order in which they stand."""
-    found: list[Flag] = []
+def read_flags(syntax: Syntax, modules: Iterable[str]) -> list[Offer]:
+    """Flags of the modules, positional arguments among them, in the order in which they stand; the subject is the first name."""
+    found: list[Offer] = []
     for module in modules:
         if (tree := syntax.tree(module)) is not None:
-            found += _of_block(syntax, module, tree.body, "", {})
+            reader = _Reader(syntax, module)
+            found += reader.block(tree.body, "", {})
             derived = set(_derived(tree))
             for node in tree.body:
                 if isinstance(node, ast.ClassDef) and node.name in derived:
-                    found += _of_fields(syntax, module, node)
+                    found += reader.fields(node)
     return found
 
 
-def _of_block(
-    syntax: Syntax, module: str, body: Iterable[ast.AST], owner: str, local: Mapping[str, ast.expr]
-) -> Iterator[Flag]:
-    for node in body:
-        match node:
-            case ast.ClassDef():
-                yield from _of_block(syntax, module, node.body, f"{owner}.{node.name}".strip("."), {})
-            case ast.FunctionDef() | ast.AsyncFunctionDef():
-                # A method that adds flags and the fields of its class make one command line.
-                inside = owner if owner else node.name
-                yield from _of_block(syntax, module, node.body, inside, values_of(node.body))
-            case ast.Call(func=ast.Attribute(attr="add_argument")):
-                flag = _of_call(syntax, module, node, owner, local)
-                if flag is not None:
-                    yield flag
-            case _:
-                yield from _of_block(syntax, module, children(node), owner, local)
+class _Reader:
+    """Of one module."""
 
+    def __init__(self, syntax: Syntax, module: str) -> None:
+        self._syntax = syntax
+        self._module = module
 
-def _of_call(syntax: Syntax, module: str, node: ast.Call, owner: str, local: Mapping[str, ast.expr]) -> Flag | None:
-    if not node.args or any(isinstance(arg, ast.Starred) for arg in node.args):
-        return None
-    names = tuple(_text(arg) for arg in node.args)
-    given = {k.arg: k.value for k in node.keywords if k.arg is not None}
-    return _flag(syntax, module, owner, names, given, given.get("default"), local, node)
+    def block(self, body: Iterable[ast.AST], owner: str, local: Locals) -> Iterator[Offer]:
+        """Flags that calls below these pieces of syntax add, in a class or function of the module."""
+        for node in body:
+            match node:
+                case ast.ClassDef():
+                    yield from self.block(node.body, f"{owner}.{node.name}".strip("."), {})
+                case ast.FunctionDef() | ast.AsyncFunctionDef():
+                    # A method that adds flags and the fields of its class make one command line.
+                    yield from self.block(node.body, owner or node.name, values_of(node.body))
+                case ast.Call(func=ast.Attribute(attr="add_argument"), args=args):
+                    if args and not any(isinstance(arg, ast.Starred) for arg in args):
+                        given = _given(node)
+                        yield self._flag(node, owner, tuple(map(_text, args)), given, given.get("default"), local)
+                case _:
+                    yield from self.block(children(node), owner, local)
 
+    def fields(self, node: ast.ClassDef) -> Iterator[Offer]:
+        """Flags that are made of the annotated fields of a class."""
+        for field in node.body:
+            match field:
+                case ast.AnnAssign(
+                    target=ast.Name(id=name),
+                    annotation=ast.Subscript(
+                        value=ast.Name(id=annotated) | ast.Attribute(attr=annotated),
+                        slice=ast.Tuple(elts=[kind, *metadata]),
+                    ),
+                ) if annotated in _ANNOTATED:
+                    calls = [
+                        _given(part)
+                        for part in metadata
+                        if isinstance(part, ast.Call) and last_name(part.func) == "Arg"
+                    ]
+                    helps = any(isinstance(part, ast.Constant | ast.JoinedStr | ast.BinOp) for part in metadata)
+                    if not (calls or helps):
+                        continue
+                    given = {**(calls[-1] if calls else {}), "type": kind}
+                    if _constant(given.get("no_cli")) is True:
+                        continue
+                    first = _constant(given.get("cli_name")) or "--" + name.replace("_", "-")
+                    others = given.get("aliases")
+                    aliases = map(_text, others.elts) if isinstance(others, ast.List | ast.Tuple) else ()
+                    yield self._flag(field, node.name, (str(first), *aliases), given, field.value, {}, name)
 
-def _of_fields(syntax: Syntax, module: str, node: ast.ClassDef) -> Iterator[Flag]:
-    for field in node.body:
-        match field:
-            case ast.AnnAssign(
-                target=ast.Name(id=name),
-                annotation=ast.Subscript(
-                    value=ast.Name(id=annotated) | ast.Attribute(attr=annotated),
-                    slice=ast.Tuple(elts=[kind, *metadata]),
-                ),
-            ) if annotated in _ANNOTATED:
-                given: dict[str, ast.expr] | None = None
-                for part in metadata:
-                    if isinstance(part, ast.Constant | ast.JoinedStr | ast.BinOp) and given is None:
-                        given = {}
-                    elif isinstance(part, ast.Call) and _last(part.func) == "Arg":
-                        given = {k.arg: k.value for k in part.keywords if k.arg is not None}
-                if given is None or _constant(given.get("no_cli")) is True:
-                    continue
-                first = _constant(given.get("cli_name")) or "--" + name.replace("_", "-")
-                others = given.get("aliases")
-                aliases = [_text(a) for a in others.elts] if isinstance(others, ast.List | ast.Tuple) else []
-                given["type"] = kind
-                flag = _flag(syntax, module, node.name, (str(first), *aliases), given, field.value, {}, field)
-                yield replace(flag, attribute=name)
-
-
-def _flag(
-    syntax: Syntax,
-    module: str,
-    owner: str,
-    names: tuple[str, ...],
-    given: Mapping[str, ast.expr],
-    default: ast.expr | None,
-    local: Mapping[str, ast.expr],
-    node: ast.Call | ast.AnnAssign,
-) -> Flag:
-    chosen = given.get("choices")
-    others = ", ".join(f"{k}={ast.unparse(v)}" for k, v in sorted(given.items()) if k not in _OWN)
-    parts = {
-        "choices": "" if chosen is None else ast.unparse(chosen),
-        "default": "" if default is None else ast.unparse(default),
-        "": ", ".join(filter(None, (*names[1:], others))),
-    }
-    return Flag(
-        module=module,
-        owner=owner,
-        subject=names[0],
-        parts=tuple(parts.items()),
-        choices=None if chosen is None else choices_of(syntax, module, chosen, local),
-        line=node.lineno,
-        end_line=node.end_lineno or node.lineno,
-        names=names,
-        attribute=str(_constant(given.get("dest")) or ""),
-    )
+    def _flag(
+        self,
+        node: ast.Call | ast.AnnAssign,
+        owner: str,
+        names: tuple[str, ...],
+        given: Mapping[str, ast.expr],
+        default: ast.expr | None,
+        local: Locals,
+        attribute: str = "",
+    ) -> Offer:
+        chosen = given.get("choices")
+        others = ", ".join(f"{k}={ast.unparse(v)}" for k, v in sorted(given.items()) if k not in _OWN)
+        parts = {
+            "choices": "" if chosen is None else ast.unparse(chosen),
+            "default": "" if default is None else ast.unparse(default),
+            "": ", ".join(filter(None, (*names[1:], others))),
+        }
+        where = f"{self._module}.{owner}" if owner else self._module
+        return Offer(
+            group=where,
+            subject=names[0],
+            names=names,
+            parts=tuple(parts.items()),
+            choices=None if chosen is None else choices_of(self._syntax, self._module, chosen, local),
+            attribute=attribute or str(_constant(given.get("dest")) or ""),
+            module=self._module,
+            where=where,
+            line=node.lineno,
+            end_line=node.end_lineno or node.lineno,
+        )
 
 
 def _derived(tree: ast.Module) -> Iterator[str]:
     """Classes whose fields become flags."""
     for node in walk(tree):
-        if isinstance(node, ast.Call) and _last(node.func).startswith(_DERIVES):
+        if isinstance(node, ast.Call) and last_name(node.func).startswith(_DERIVES):
             yield from (arg.id for arg in node.args if isinstance(arg, ast.Name))
 
 
-def _last(node: ast.expr) -> str:
-    return ast.unparse(node).rpartition(".")[2]
+def _given(call: ast.Call) -> dict[str, ast.expr]:
+    return {keyword.arg: keyword.value for keyword in call.keywords if keyword.arg is not None}
 
 
 def _text(node: ast.expr) -> str:

@@ -19,22 +19,23 @@ class Choice:
 class Offer:
     """A flag, an endpoint, or a field of what is sent: equal where the same is written of it, wherever that stands."""
 
-    module: str
-    owner: str
-    """Class or function that has it, below the module; empty for the module itself."""
+    group: str
+    """The command line (module, and class or function below it) of a flag, the module of an endpoint: what goes as a whole is told as one."""
     subject: str
     """``--flag``, ``GET /path``, ``Model.field``."""
+    names: tuple[str, ...] = ()
+    """Of a flag all of them, a computed one as it is written; of an endpoint method, path and environment variable."""
     parts: tuple[tuple[str, str], ...] = ()
     """What else is written of it, each part by its label."""
     choices: tuple[Choice, ...] | None = None
     """None where there are none, or the syntax does not tell them."""
-    line: int = field(default=0, compare=False)
+    attribute: str = ""
+    """What a flag fills, where that is written: one of its names need not say so (``dest=``, ``cli_name=``)."""
+    module: str = field(compare=False)
+    where: str = field(compare=False)
+    """Module, and class or function below it."""
+    line: int = field(compare=False)
     end_line: int = field(default=0, compare=False)
-
-    @property
-    def where(self) -> str:
-        """Module, and class or function below it."""
-        return f"{self.module}.{self.owner}" if self.owner else self.module
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +50,13 @@ class Changed:
     after: str = ""
     choice: Choice | None = None
     """That was removed."""
+
+    @property
+    def offer(self) -> Offer:
+        """The one that is there: the old one of two."""
+        found = self.old or self.new
+        assert found is not None, "one of the two is there"
+        return found
 
 
 def changes(before: Iterable[Offer], after: Iterable[Offer]) -> Iterator[Changed]:
@@ -68,12 +76,11 @@ def changes(before: Iterable[Offer], after: Iterable[Offer]) -> Iterator[Changed
 
 def _parts(old: Offer, new: Offer) -> Iterator[Changed]:
     told = old.choices is not None and new.choices is not None
-    for choice in dict.fromkeys(old.choices or ()) if told else ():
-        if choice not in (new.choices or ()):
-            yield Changed(old, new, "choice removed", choice.text, choice=choice)
-    for choice in dict.fromkeys(new.choices or ()) if told else ():
-        if choice not in (old.choices or ()):
-            yield Changed(old, new, "choice added", "", choice.text)
+    before, after = (dict.fromkeys(each.choices or ()) if told else {} for each in (old, new))
+    yield from (
+        Changed(old, new, "choice removed", choice.text, choice=choice) for choice in before if choice not in after
+    )
+    yield from (Changed(old, new, "choice added", "", choice.text) for choice in after if choice not in before)
     for (label, text), (_, other) in zip(old.parts, new.parts, strict=True):
         if text != other and not (told and label == "choices"):
             yield Changed(old, new, f"{label} changed".strip(), text, other)

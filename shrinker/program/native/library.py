@@ -8,10 +8,11 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from functools import cached_property
 
-from shrinker.cache import Cache, pack, unpack
+from shrinker.cache import Cache
 from shrinker.program.edges.native import include_edges
 from shrinker.program.files import FileIndex, index_files
 from shrinker.program.nodes import node_path, suffix
+from shrinker.program.order import reached
 from shrinker.syntax.cmake import read_cmake
 from shrinker.syntax.native import NativeSource, read_native, without_refuted
 from shrinker.values.upstream import UpstreamTree
@@ -66,13 +67,7 @@ class Library:
     def closure(self, path: str) -> tuple[str, ...]:
         """The file, and all that it includes."""
         if path not in self._closures:
-            found = {path: None}
-            stack = [path]
-            while stack:
-                for target, _ in self.includes.get(stack.pop(), ()):
-                    if target not in found:
-                        found[target] = None
-                        stack.append(target)
+            found = reached((path,), lambda each: (target for target, _ in self.includes.get(each, ())))
             self._closures[path] = tuple(found)
         return self._closures[path]
 
@@ -110,11 +105,8 @@ def _read(
     tree: UpstreamTree, paths: Collection[str], undefined: Collection[str], cache: Cache
 ) -> dict[str, NativeSource]:
     layer = cache.layer("native sources", *sorted(undefined))
-    keys = {path: layer.key(tree.by_path[path].sha256) for path in paths}
-    found = {path: unpack(data) for path, data in layer.load(keys).items()}
-    fresh = {path: read_native(without_refuted(tree.read(path), undefined)) for path in keys if path not in found}
-    layer.save(keys, {path: pack(source) for path, source in fresh.items()})
-    return dict(sorted((found | fresh).items()))
+    keys = {path: layer.key(tree.by_path[path].sha256) for path in sorted(paths)}
+    return layer.each(keys, lambda path: read_native(without_refuted(tree.read(path), undefined)))
 
 
 def _includes(

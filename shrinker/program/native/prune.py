@@ -16,6 +16,7 @@ from shrinker.program.order import first_reasons
 from shrinker.program.symbols.dead import dead_spans, search_package
 from shrinker.program.symbols.search import Search
 from shrinker.ruleset import Companion, Ruleset
+from shrinker.syntax.names import is_special
 from shrinker.values.edits import Span
 from shrinker.values.folded import FoldedModule
 from shrinker.values.graph import UNREACHABLE, Edge, Graph, Removal
@@ -110,12 +111,7 @@ def prune_companions(
 
 def _dunder(modules: Mapping[str, FoldedModule]) -> frozenset[str]:
     """Names that tools ask of any package, such as its version."""
-    return frozenset(
-        name
-        for module in modules.values()
-        for name, _ in module.defines
-        if name.startswith("__") and name.endswith("__")
-    )
+    return frozenset(name for module in modules.values() for name, _ in module.defines if is_special(name))
 
 
 def _without(graph: Graph, gone: Mapping[str, str], edges: Collection[Edge]) -> Graph:

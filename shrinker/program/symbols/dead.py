@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from shrinker.program.reach import IMPORT_KINDS
 from shrinker.program.symbols.program import Program
-from shrinker.program.symbols.reasons import Outside, Placed, Protocols
+from shrinker.program.symbols.reasons import Outside, Protocols
 from shrinker.program.symbols.search import Search
 from shrinker.program.symbols.side_effect_imports import run
 from shrinker.program.symbols.types import Types
@@ -43,7 +43,6 @@ def search_symbols(
     folded: Mapping[str, FoldedModule],
     named: NamedPlaces,
     more: Iterable[str] = (),
-    pinned: frozenset[Placed] = frozenset(),
 ) -> Search:
     """Everything that the roots can reach.
 
@@ -54,9 +53,8 @@ def search_symbols(
         folded: every kept module, by path, with its units.
         named: of this tree.
         more: modules that stay whatever the search finds.
-        pinned: symbols that stay with their modules.
     """
-    return _searched(rules, folded, replace(_outside(tree, rules, graph, folded, named, more), pinned=pinned))
+    return _searched(rules, folded, _outside(tree, rules, graph, folded, named, more))
 
 
 def search_package(rules: Ruleset, folded: Mapping[str, FoldedModule], words: frozenset[str]) -> Search:
@@ -115,15 +113,15 @@ def dead_spans(search: Search, modules: Collection[str]) -> dict[str, frozenset[
     return out
 
 
-def live_again(search: Search, dead: Mapping[str, frozenset[Span]]) -> frozenset[Placed]:
-    """What is live although an earlier search found it dead: it stays for what its import loads.
+def live_again(search: Search, dead: Mapping[str, frozenset[Span]]) -> frozenset[str]:
+    """Modules in which something is live although an earlier search found it dead: it stays for what its import loads.
 
     Args:
         search: after it ran.
         dead: what the earlier search found, by path.
     """
-    live = ((search.program.modules[key[0]].path, search.program.unit(key).span) for key in search.live)
-    return frozenset((path, span) for path, span in live if span in dead.get(path, ()))
+    live = ((search.program.modules[key[0]], search.program.unit(key).span) for key in search.live)
+    return frozenset(module.name for module, span in live if span in dead.get(module.path, ()))
 
 
 def _outside(

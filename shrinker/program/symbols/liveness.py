@@ -14,6 +14,7 @@ from shrinker.program.symbols.lookups import Found, Touch
 from shrinker.program.symbols.program import Key, Program
 from shrinker.program.symbols.reasons import Node, Outside, Protocols, Reason
 from shrinker.program.symbols.types import Types
+from shrinker.syntax.names import is_special
 
 _LAST = chr(sys.maxunicode)
 """A letter after which no other comes."""
@@ -71,8 +72,6 @@ class Liveness:
             self._load(name.rpartition(".")[0], Reason(node, "package"))
         module = self.program.modules[name]
         for number, unit in enumerate(module.units):
-            if (module.path, unit.span) in self.outside.pinned:
-                self.keep((name, number), Reason(node, "import"))
             if unit.kind == "main":
                 if name in self.outside.roots or name in self._escaped:
                     self.keep((name, number), Reason(node, "effect"))
@@ -133,20 +132,19 @@ class Liveness:
             return
         self.names[name] = reason
         here = Reason(node, "by name")
-        if name == "__subclasses__":
-            self._keep_heirs(here)
+        for heir, bases in self.types.hierarchy.bases.items() if name == "__subclasses__" else ():
+            if bases and heir[1] >= 0:
+                self._keep_heir(heir, here)
         for key in self._by_name.get(name, ()):
             self._mark(key, here)
         for key in self._names_in.get(name, ()):
             self.keep(key, here)
 
-    def _keep_heirs(self, reason: Reason) -> None:
-        """Some class is asked for its subclasses."""
-        for key, bases in self.types.hierarchy.bases.items():
-            if bases and key[1] >= 0:
-                self._heirs.setdefault(key[0], []).append(key)
-                if key[0] in self.loaded:
-                    self.keep(key, reason)
+    def _keep_heir(self, key: Key, reason: Reason) -> None:
+        """A class is found through one above it: now, or as soon as its module is loaded."""
+        self._heirs.setdefault(key[0], []).append(key)
+        if key[0] in self.loaded:
+            self.keep(key, reason)
 
     def _touch(self, found: Found, reason: Reason) -> None:
         touches, modules = found.effects
@@ -174,10 +172,8 @@ class Liveness:
             case "name":
                 self.look_up(touch.name, reason)
             case "heirs":
-                for key in self.types.heirs((touch.module, touch.unit)):
-                    self._heirs.setdefault(key[0], []).append(key)
-                    if key[0] in self.loaded:
-                        self.keep(key, reason)
+                for heir in self.types.heirs((touch.module, touch.unit)):
+                    self._keep_heir(heir, reason)
 
     def _escape(self, name: str, reason: Reason) -> None:
         """A module was handed on as a value: names looked up on anything may be its own."""
@@ -213,8 +209,3 @@ class Liveness:
             found = [name for name in self._all_names[start:end] if matches(name, len(first)) is not None]
         for name in found:
             self.look_up(name, reason)
-
-
-def is_special(name: str) -> bool:
-    """True for a member that lives as soon as its class does, whoever else spells its name."""
-    return name.startswith("__") and name.endswith("__")

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import cached_property
 
-from shrinker.program.order import postorder
+from shrinker.program.order import postorder, reached
 from shrinker.values.folded import FoldedModule
 from shrinker.values.symbols import Symbol
 
@@ -33,12 +33,9 @@ class Module:
         self.entries = folded.units.entries
         self.symbols: dict[str, list[int]] = {}
         self.members: dict[int, dict[str, list[int]]] = {}
-        self.children: dict[int, list[int]] = {}
         self.stars: list[tuple[int, str]] = []
         self.globals = frozenset(name for unit in self.units for name in unit.stores)
         for number, unit in enumerate(self.units):
-            if unit.parent >= 0:
-                self.children.setdefault(unit.parent, []).append(number)
             if unit.kind == "member":
                 self.members.setdefault(unit.parent, {}).setdefault(unit.names[0], []).append(number)
                 continue
@@ -125,11 +122,6 @@ class Program:
         """True for a kept module, or a folder of some."""
         return name in self.modules or name in self.packages
 
-    def target(self, module: str, name: str) -> str | None:
-        """The submodule that `from module import name` may load."""
-        whole = f"{module}.{name}" if name else module
-        return whole if self.is_module(whole) else None
-
     @cached_property
     def imports(self) -> Mapping[str, tuple[str, ...]]:
         """Modules of the tree that each module imports at its module level, whatever is live."""
@@ -174,14 +166,7 @@ class Program:
         for name, targets in self.imports.items():
             for target in targets:
                 importers.setdefault(target, []).append(name)
-        found = set(self.acting)
-        stack = list(found)
-        while stack:
-            for importer in importers.get(stack.pop(), ()):
-                if importer not in found:
-                    found.add(importer)
-                    stack.append(importer)
-        return frozenset(found)
+        return frozenset(reached(self.acting, lambda name: importers.get(name, ())))
 
     @cached_property
     def order(self) -> tuple[str, ...]:

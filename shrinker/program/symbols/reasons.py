@@ -9,10 +9,6 @@ from typing import NamedTuple
 from shrinker.program.symbols.program import Key
 from shrinker.ruleset.match import name_matches
 from shrinker.ruleset.models import Api, Label, Ruleset
-from shrinker.values.edits import Span
-
-Placed = tuple[str, Span]
-"""A symbol by its place: path of the module, and span."""
 
 Node = Key | str
 """A unit; or ``module:``, ``name:`` and ``root:`` with what they are of."""
@@ -48,8 +44,6 @@ class Outside:
     """Rules that say of texts that they are shown or counted, and name nothing."""
     apis: tuple[Api, ...] = ()
     """Rules that say what code outside takes from modules by name."""
-    pinned: frozenset[Placed] = frozenset()
-    """Symbols that stay with their modules: once, with fewer facts, an import stayed for one of them alone."""
 
     def is_label(self, module: str, text: str) -> bool:
         """True for a text of a module, computed or not, that a rule says names nothing."""

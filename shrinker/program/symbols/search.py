@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import chain
 
-from shrinker.program.symbols.liveness import Liveness, is_special
-from shrinker.program.symbols.lookups import ordered
+from shrinker.program.order import reached
+from shrinker.program.symbols.liveness import Liveness
+from shrinker.program.symbols.lookups import Found, ordered
 from shrinker.program.symbols.program import Key, Module, Program
 from shrinker.program.symbols.reasons import Node, Reason
 from shrinker.program.symbols.types import Types
 from shrinker.ruleset.models import Api
+from shrinker.syntax.names import is_special
 from shrinker.values.symbols import Symbol
 
 _LETTERS = re.compile(r"[A-Za-z]")
@@ -66,11 +69,7 @@ class Search(Liveness):
         if module.name in self.program.packages or (module.path.endswith("__init__.py")):
             names.update(module.symbols)
         for name in sorted(names):
-            found = self.types.imported(module.name, name)
-            self._touch(found, reason)
-            for value in ordered(found.values):
-                if value.kind == "class":
-                    self._open(value.key, reason)
+            self._give(module.name, name, reason)
 
     def _offer(self, name: str, api: Api, reason: Reason) -> None:
         """What code outside takes from a module, with the public members of classes."""
@@ -80,13 +79,16 @@ class Search(Liveness):
         module = self.program.modules[name]
         for symbol, numbers in module.symbols.items():
             spelled = f"{name}.{symbol}" in api.names or any(module.units[n].kind in _DEFINED for n in numbers)
-            if not spelled or not api.takes(name, symbol):
-                continue
-            found = self.types.imported(name, symbol)
-            self._touch(found, reason)
-            for value in ordered(found.values):
-                if value.kind == "class":
-                    self._open(value.key, reason)
+            if spelled and api.takes(name, symbol):
+                self._give(name, symbol, reason)
+
+    def _give(self, module: str, name: str, reason: Reason) -> None:
+        """People take a name from a module, with the public members of a class."""
+        found = self.types.imported(module, name)
+        self._touch(found, reason)
+        for value in ordered(found.values):
+            if value.kind == "class":
+                self._open(value.key, reason)
 
     def _open(self, key: Key, reason: Reason) -> None:
         for each in self.types.hierarchy.ancestors(key):
@@ -208,9 +210,7 @@ class Search(Liveness):
             reason = Reason(key, "unpickled")
             for each in (key, *(k for k in self.types.hierarchy.below(key) if k[1] >= 0)):
                 self._open(each, reason)
-                self._heirs.setdefault(each[0], []).append(each)
-                if each[0] in self.loaded:
-                    self.keep(each, reason)
+                self._keep_heir(each, reason)
 
     def _needed(self, key: Key) -> Iterator[tuple[Key, Reason]]:
         """Members that live as soon as their class does."""
@@ -257,25 +257,18 @@ def unpickles(program: Program, types: Types, key: Key) -> bool:
     An object that unpickles what another process of the server sent is none: who sends it is kept code, which names the class.
     """
     module = program.modules[key[0]]
-    stack = [
-        (key[0], number)
-        for numbers in module.members.get(key[1], {}).values()
-        for number in numbers
-        if not _OWN.isdisjoint(module.units[number].flags)
-    ]
-    seen = set(stack)
-    while stack:
-        name, number = stack.pop()
+
+    def uses(number: int) -> Iterator[Found]:
         unit = module.units[number]
         owner = unit.parent if unit.kind == "member" else -1
-        for path, _ in unit.uses:
-            found = types.follow(name, owner, path, number)
-            if any(value.kind == "outside" and value.module in _LOADERS for value in found.values):
-                return True
-            for touch in found.touches:
-                target = (touch.module, touch.unit)
-                own = touch.kind == "unit" and touch.module == name and module.units[touch.unit].kind == "function"
-                if own and target not in seen:
-                    seen.add(target)
-                    stack.append(target)
-    return False
+        return (types.follow(key[0], owner, path, number) for path, _ in unit.uses)
+
+    def called(number: int) -> Iterator[int]:
+        touches = (touch for found in uses(number) for touch in found.touches)
+        own = (touch.unit for touch in touches if touch.kind == "unit" and touch.module == key[0])
+        return (each for each in own if module.units[each].kind == "function")
+
+    methods = chain.from_iterable(module.members.get(key[1], {}).values())
+    reading = reached((number for number in methods if not _OWN.isdisjoint(module.units[number].flags)), called)
+    values = (value for number in reading for found in uses(number) for value in found.values)
+    return any(value.kind == "outside" and value.module in _LOADERS for value in values)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 
+from shrinker.program.order import reached
 from shrinker.program.symbols.program import Key, Program
 from shrinker.program.symbols.reasons import Reason
 from shrinker.program.symbols.search import Search
@@ -90,14 +91,7 @@ class Loading:
         start = frozenset(names)
         known = self._reached.get(start)
         if known is None:
-            found: set[str] = set()
-            stack = list(start)
-            while stack:
-                name = stack.pop()
-                if name not in found:
-                    found.add(name)
-                    stack.extend(self.direct(name))
-            known = self._reached[start] = frozenset(found)
+            known = self._reached[start] = frozenset(reached(start, self.direct))
         return known
 
 

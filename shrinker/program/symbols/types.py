@@ -7,13 +7,17 @@ anything else, annotated or not, is one by name. Nothing here depends on what is
 from __future__ import annotations
 
 import builtins
-from collections.abc import Iterable
+from collections.abc import Callable, Hashable, Iterable
+from typing import TypeVar
 
 from shrinker.program.symbols.hierarchy import Hierarchy
 from shrinker.program.symbols.lookups import UNKNOWN, Found, Touch, Value, Values
 from shrinker.program.symbols.program import Key, Program
 
 _BUILTINS = frozenset(dir(builtins))
+_NOTHING_PROVEN = Found(UNKNOWN, frozenset())
+_Question = TypeVar("_Question", bound=Hashable)
+_Answer = TypeVar("_Answer")
 
 
 class Types:
@@ -59,51 +63,48 @@ class Types:
             case _:
                 where = module, -1, path
         known = self._paths.get(where)
-        if known is not None:
-            return known
-        if where in self._busy:
-            self._cut = True
-            return Found(UNKNOWN, frozenset())
-        before_cut = self._enter(where)
-        head, _, name = path.rpartition(".")
-        if head:
-            before = self.follow(module, owner, head, unit)
-            values: set[Value] = set()
-            touches = set(before.touches)
-            for value in before.values:
-                step = self._step(value, name)
-                values |= step.values
-                touches |= step.touches
-            found = Found(frozenset(values), frozenset(touches))
-        else:
-            found = self._root(module, owner, name, unit)
-        if self._leave(where, before_cut):
-            self._paths[where] = found
-        return found
+        return known if known is not None else self._sought(self._paths, where, self._follow, _NOTHING_PROVEN)
 
-    def _enter(self, question: object) -> bool:
+    def _follow(self, where: tuple[str, int, str]) -> Found:
+        module, number, path = where
+        # Of a path that starts at a local import the number is the unit's, of any other one the class's.
+        head, _, name = path.rpartition(".")
+        if not head:
+            return self._root(module, number, name)
+        before = self.follow(module, number, head, number)
+        steps = [self._step(value, name) for value in before.values]
+        return Found(
+            frozenset().union(*(step.values for step in steps)), before.touches.union(*(step.touches for step in steps))
+        )
+
+    def _sought(
+        self,
+        known: dict[_Question, _Answer],
+        question: _Question,
+        seek: Callable[[_Question], _Answer],
+        unproven: _Answer,
+    ) -> _Answer:
+        """The answer to a question; what leads back to it is not proven. Only what is as good as it can be is remembered."""
+        if question in known:
+            return known[question]
+        if question in self._busy:
+            self._cut = True
+            return unproven
         self._busy.add(question)
         before, self._cut = self._cut, False
-        return before
-
-    def _leave(self, question: object, before: bool) -> bool:
-        """True when the answer is as good as it can be, so that it may be remembered."""
+        answer = seek(question)
         self._busy.discard(question)
-        final = not self._cut or not self._busy
+        if not self._cut or not self._busy:
+            known[question] = answer
         self._cut = (self._cut or before) and bool(self._busy)
-        return final
+        return answer
 
     def value_of(self, key: Key) -> Values:
         """What a name bound by this unit may be."""
-        known = self._units.get(key)
-        if known is not None:
-            return known
-        if key in self._busy:
-            self._cut = True
-            return UNKNOWN
-        before = self._enter(key)
-        unit = self.program.unit(key)
-        found = UNKNOWN
+        return self._sought(self._units, key, self._value_of, UNKNOWN)
+
+    def _value_of(self, key: Key) -> Values:
+        unit, found = self.program.unit(key), UNKNOWN
         if unit.kind == "class":
             found = frozenset({Value("class", *key)})
             if "replaced" in unit.flags:
@@ -123,11 +124,7 @@ class Types:
                     for path in unit.value
                 )
             )
-        if not self.program.patched.isdisjoint(unit.names):
-            found |= UNKNOWN
-        if self._leave(key, before):
-            self._units[key] = found
-        return found
+        return found if self.program.patched.isdisjoint(unit.names) else found | UNKNOWN
 
     def heirs(self, key: Key) -> list[Key]:
         """Classes that inherit from it, but for those inside functions."""
@@ -149,14 +146,13 @@ class Types:
         step = self._step(Value("module", module), name)
         return Found(step.values, step.touches | {Touch("module", module)})
 
-    def _root(self, module: str, owner: int, name: str, unit: int) -> Found:
-        if name[0] == "?" or (owner < 0 and name[0] == "@"):
-            return Found(UNKNOWN, frozenset())
+    def _root(self, module: str, number: int, name: str) -> Found:
         if name[0] == "#":
-            return self.imported(*self.program.unit((module, unit)).imports[int(name[1:])][:2])
+            return self.imported(*self.program.unit((module, number)).imports[int(name[1:])][:2])
+        if name[0] == "?" or (number < 0 and name[0] == "@"):
+            return _NOTHING_PROVEN
         if name[0] == "@":
-            kind = {"@self": "object", "@cls": "subclass", "@super": "object"}[name]
-            return Found(frozenset({Value(kind, module, owner)}), frozenset())
+            return Found(frozenset({Value("subclass" if name == "@cls" else "object", module, number)}), frozenset())
         bound = self.program.bound(module, name)
         if not bound:
             return Found(
@@ -173,20 +169,10 @@ class Types:
         return Found(frozenset(values), frozenset(touches))
 
     def _step(self, value: Value, name: str) -> Found:
-        where = (value, name)
-        known = self._steps.get(where)
-        if known is not None:
-            return known
-        if where in self._busy:
-            self._cut = True
-            return Found(UNKNOWN, frozenset())
-        before = self._enter(where)
-        found = self._look(value, name)
-        if self._leave(where, before):
-            self._steps[where] = found
-        return found
+        return self._sought(self._steps, (value, name), self._look, _NOTHING_PROVEN)
 
-    def _look(self, value: Value, name: str) -> Found:
+    def _look(self, where: tuple[Value, str]) -> Found:
+        value, name = where
         match value.kind:
             case "outside":
                 return Found(frozenset({Value("outside", f"{value.module}.{name}")}), frozenset())

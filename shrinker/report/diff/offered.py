@@ -35,8 +35,7 @@ def offered_changes(pair: Pair) -> tuple[tuple[Row, ...], tuple[Row, ...]]:
 
 def _change(pair: Pair, paths: Mapping[str, str], changed: Changed) -> Row:
     """With the rule that took it, where the side's own interface report tells; else whether upstream changed the file."""
-    offer = changed.new or changed.old
-    assert offer is not None, "one of the two is there"
+    offer = changed.new or changed.offer
     path, removed = paths[offer.module], changed.new is None
     whole = "; ".join(f"{label} {text}".strip() for label, text in offer.parts if text)
     before, after = {"removed": (whole, ""), "added": ("", whole)}.get(changed.kind, (changed.before, changed.after))
@@ -85,4 +84,7 @@ def _fields(syntax: Syntax) -> Iterator[Offer]:
             if isinstance(row, ast.AnnAssign) and isinstance(row.target, ast.Name):
                 text = ast.unparse(row.annotation) + (f" = {ast.unparse(row.value)}" if row.value else "")
                 subject = f"{node.name}.{row.target.id}"
-                yield Offer(module=module, owner=node.name, subject=subject, parts=(("", text),), line=row.lineno)
+                where = f"{module}.{node.name}"
+                yield Offer(
+                    group=where, subject=subject, parts=(("", text),), module=module, where=where, line=row.lineno
+                )

@@ -3,6 +3,9 @@
 Only attributes are looked at that folding gave a literal, or of which a store went: upstream's own constants stay. Names are
 compared, not objects: one other store of the name anywhere, a keyword, an annotated field, a string or a definition of that name,
 and the attribute is open.
+
+Such a fact is derived from the folded code of all kept modules. To fold with it deletes code and adds none: what nothing set to another
+value is still set to no other. So a fact, once true, stays true. Only a rescue brings code back; rescues are settled before.
 """
 
 from __future__ import annotations
@@ -14,6 +17,7 @@ from typing import Protocol
 from shrinker.program.symbols.program import Key
 from shrinker.program.symbols.reasons import Outside
 from shrinker.program.symbols.types import Types
+from shrinker.syntax.names import is_special
 from shrinker.values.folded import FoldedModule
 from shrinker.values.refinement import NOTHING, Refinement
 from shrinker.values.symbols import Symbol
@@ -129,7 +133,7 @@ class _Stores:
             and "" not in values
             and name in self._candidates
             and name not in self._named
-            and not (name.startswith("__") and name.endswith("__"))
+            and not is_special(name)
             and self._set.fullmatch(name) is None
         }
 
