@@ -101,8 +101,18 @@ class Case:
         return [(f.check, f.path.removeprefix(PACKAGE_PREFIX)) for f in found]
 
 
-Build = Callable[[Files, Files], Case]
+Build = Callable[..., Case]
 """What the fixture `case` is."""
+GONE = "# gone\n"
+"""The end of a line that the generated tree does not have."""
+
+
+def what_is_left(files: Files) -> Files:
+    """Files without the lines that are marked; one of which nothing else is there goes as a whole."""
+    left = {
+        path: "".join(line for line in text.splitlines(True) if not line.endswith(GONE)) for path, text in files.items()
+    }
+    return {path: text for path, text in left.items() if text or not files[path]}
 
 
 def less(text: str, *parts: str) -> str:
