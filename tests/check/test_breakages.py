@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from tests.check.asked import levels
 from tests.check.trees import Build
 from tools.mutation import judge_all
 from tools.mutation.breakages import Breakage, breakage_fault, declared, why_skipped
@@ -82,7 +81,7 @@ def test_each_kind_is_put_in_and_caught(case: Build, name: str) -> None:
     breakage, check = BREAKAGES[name]
     fault = breakage_fault(breakage, trees.tree, trees.out, trees.manifest)
     assert fault is not None
-    (judged,) = judge_all(trees.out, trees.manifest, [fault], levels(trees))
+    (judged,) = judge_all(trees.out, trees.manifest, [fault], trees.levels())
     assert judged.caught_by == "references"
     assert f"[{check}]" in judged.finding
 
@@ -92,7 +91,7 @@ def test_a_symbol_that_only_a_removed_source_defines(case: Build) -> None:
     trees = case(listed, {**GENERATED, "//kernels/CMakeLists.txt": "="})
     fault = breakage_fault(Breakage(name="x", files=("kernels/csrc/mamba.cu",)), trees.tree, trees.out, trees.manifest)
     assert fault is not None
-    (judged,) = judge_all(trees.out, trees.manifest, [fault], levels(trees))
+    (judged,) = judge_all(trees.out, trees.manifest, [fault], trees.levels())
     assert "[operators]" in judged.finding and "scan" in judged.finding
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from shrinker.cache import Cache
-from shrinker.check.levels import judge
+from shrinker.check.levels import EVIDENCE_LEVELS, judge
 from shrinker.check.trees import Trees
 from shrinker.ruleset import Absent, Fact, Platform, Remove, Ruleset
 from shrinker.ruleset.load import load_rules
@@ -21,6 +21,8 @@ from shrinker.values.outcome import EmittedFile, Evidence
 from shrinker.values.upstream import PACKAGE_PREFIX, Identity, UpstreamTree
 from tests.program.small_tree import tree_of
 from tests.small import write
+from tools.mutation.judge import Asked
+from tools.mutation.levels import static_level
 
 Files = Mapping[str, str]
 IDENTITY = Identity(kind="path", spec="path", version=None, commit=None, dirty=True)
@@ -88,6 +90,10 @@ class Case:
 
     def trees(self, rules: Ruleset | None = None, jobs: int = 1, cache: Cache | None = None) -> Trees:
         return Trees(self.tree, self.out, self.manifest, rules, jobs, cache or Cache.off())
+
+    def levels(self) -> dict[str, Asked]:
+        """The levels that read trees, as faults are judged by them."""
+        return {name: static_level(name, self.tree, None, 1, Cache.off()) for name in EVIDENCE_LEVELS}
 
     def ruled(self, text: str) -> Case:
         """The same, judged by the rules of the text."""

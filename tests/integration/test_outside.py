@@ -25,11 +25,6 @@ def upstream() -> Path:
     return open_upstream("release:0.5.15.post1", repository=REPOSITORY).root / "python"
 
 
-GRPC = {
-    "sglang.srt.managers.io_struct": "AbortReq BatchEmbeddingOutput BatchTokenIDOutput FlushCacheReqOutput "
-    "GetInternalStateReqOutput HealthCheckOutput ProfileReqOutput TokenizedEmbeddingReqInput TokenizedGenerateReqInput",
-    "sglang.srt.managers.schedule_batch": "Modality MultimodalDataItem MultimodalInputs MultimodalProcessorOutput",
-}
 TAKEN = {
     "sglang.utils": "async_stream_and_merge stream_and_merge wait_for_server print_highlight terminate_process "
     "launch_server_cmd trim_overlap read_jsonl",
@@ -62,13 +57,6 @@ def test_what_code_outside_takes_is_there(newest: Shrunk, narrower: Shrunk, upst
     assert names <= bound(upstream, module)
     for shrunk in (newest, narrower):
         assert names <= bound(shrunk.out / "python", module), shrunk.profile
-
-
-@pytest.mark.parametrize("module", GRPC)
-def test_what_the_server_of_grpc_imports_is_there(newest: Shrunk, upstream: Path, module: str) -> None:
-    names = set(GRPC[module].split())
-    assert names <= bound(upstream, module)
-    assert names <= bound(newest.out / "python", module)
 
 
 @pytest.mark.parametrize("profile", ["deepseek", "deepseek-r1-nvfp4"])
