@@ -12,10 +12,10 @@ from shrinker.project import RULES_FOLDER
 from shrinker.ruleset.load import load_profile, load_rules
 from shrinker.ruleset.models import Api, Remove, Root, Walk
 from tests.cli.small import World
-from tests.profiles.miniature import FILES
-from tests.small import write
+from tests.small import read_archive, write
 
 PROGRAMS = ("package/operators.toml", "package/environment.toml")
+FILES = read_archive(Path(__file__).with_name("miniature.txtar"))
 PROFILES = ("deepseek", "deepseek-r1-nvfp4", "deepseek-r1-minimal")
 
 REMOVED_BY = {
