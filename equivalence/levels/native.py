@@ -97,7 +97,7 @@ def _verdict(setting: NativeSetting, preprocessed: Preprocessed) -> str:
     keys = {"verdict": setting.layer.key(preprocessed.digest, setting.compiler.version, *options)}
     known = setting.layer.load(keys)
     if not known:
-        known = {"verdict": read(preprocessed).error.encode()}
+        known = {"verdict": read(preprocessed).encode()}
         setting.layer.save(keys, known)
     return known["verdict"].decode()
 

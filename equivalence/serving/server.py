@@ -61,9 +61,6 @@ class Server(Group):
         )
         self.watch_memory()
 
-    def __enter__(self) -> Server:
-        return self
-
     def wait_ready(self) -> float:
         """Wait for the ready text in the log, and return the seconds it took from the start.
 
