@@ -1,7 +1,5 @@
 """The fixture that builds the small trees."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

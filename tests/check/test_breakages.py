@@ -1,7 +1,5 @@
 """What broke by hand, put into a small tree: each kind of entry, and that a level catches it."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

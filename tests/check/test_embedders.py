@@ -1,7 +1,5 @@
 """What programs outside use: upstream, with a mark at what is gone of it, a program, and what is found."""
 
-from __future__ import annotations
-
 import zipfile
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """What the rules say of what comes in from outside: enforced claims and flags that keep their effect first."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """What kept definitions may lose, and what they may not: `(upstream, what is lost of it, another module)`."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.check.trees import Build, less

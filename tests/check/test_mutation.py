@@ -1,7 +1,5 @@
 """Faults that are put into copies of a tree, and who notices them."""
 
-from __future__ import annotations
-
 import ast
 import os
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Native code that is judged: `(changed files, findings)` of one small library; no finding means that the tree passes."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -1,7 +1,5 @@
 """Each check of the level `references`: upstream, with a mark at what is gone of it, and what is found."""
 
-from __future__ import annotations
-
 import shutil
 import sysconfig
 

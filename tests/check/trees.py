@@ -2,13 +2,12 @@
 platforms.
 """
 
-from __future__ import annotations
-
 import ast
 import hashlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Self
 
 from shrinker.cache import Cache
 from shrinker.check.levels import EVIDENCE_LEVELS, judge
@@ -95,7 +94,7 @@ class Case:
         """The levels that read trees, as faults are judged by them."""
         return {name: static_level(name, self.tree, None, 1, Cache.off()) for name in EVIDENCE_LEVELS}
 
-    def ruled(self, text: str) -> Case:
+    def ruled(self, text: str) -> Self:
         """The same, judged by the rules of the text."""
         (file := self.out.with_name("rules.toml")).write_text(text)
         self.rules = load_rules([file])

@@ -1,7 +1,5 @@
 """The original with the facts and the folded program leave the same trace, in every form that upstream writes; else the smallest program that shows it."""
 
-from __future__ import annotations
-
 import gc
 import os
 from collections.abc import Callable, Iterator

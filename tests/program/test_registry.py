@@ -1,7 +1,5 @@
 """Rows of a table that say where an implementation is: which of them keep it, from sources to what is kept."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Patterns: `*` within one component, `**` over whole ones; rules that contradict each other are refused when they are loaded."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
