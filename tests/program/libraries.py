@@ -24,7 +24,7 @@ class Generated:
     """What was made of a package, given as Python files, and the library."""
 
     def __init__(self, root: Path, package: Mapping[str, str], library: Mapping[str, str] = LIBRARY) -> None:
-        self.tree = write_tree(root / "upstream", {**library, **package, "/LICENSE": "free\n"})
+        self.tree = write_tree(root / "upstream", {**package, **library, "/LICENSE": "free\n"})
         self.out = root / "out"
         self.out.mkdir()
         self.rules: Ruleset = small_rules(root, root=RULES)
