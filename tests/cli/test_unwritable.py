@@ -31,8 +31,7 @@ def failing(monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> World:
 
 
 def test_the_file_stays_as_upstream_wrote_it_with_what_it_names_and_is_listed(failing: World) -> None:
-    done = failing.shrink()
-    assert done.code == 0, done.err
+    done = failing.shrink().expect(0)
     assert f"{SERVER} stays as upstream wrote it: {REASON}" in done.err
     for name in ("server", "lonely", "npu", "npu_tools"):
         path = f"python/sglang/srt/{name}.py"

@@ -82,8 +82,7 @@ def llama(tmp_path_factory: pytest.TempPathFactory) -> World:
     files["profiles/llama.toml"] = f'description = "Llama on NVIDIA GPUs."\ninclude = [{included}]\n'
     write(folder / "rules", files)
     world = World(folder, profile="llama")
-    done = world.shrink()
-    assert done.code == 0, done.err
+    world.shrink().expect(0)
     return world
 
 

@@ -49,8 +49,7 @@ RULES = "\n".join(
 @pytest.fixture(scope="module")
 def world(tmp_path_factory: pytest.TempPathFactory) -> World:
     world = small_world(tmp_path_factory.mktemp("interface"), FILES, SMALL | {"world.toml": RULES})
-    done = world.shrink()
-    assert done.code == 0, done.err
+    world.shrink().expect(0)
     return world
 
 

@@ -74,8 +74,7 @@ def _always(world: World, files: dict[str, str]) -> None:
 
 
 def _kept(world: World, path: str) -> str:
-    done = world.shrink()
-    assert done.code == 0, done.err
+    world.shrink().expect(0)
     return (world.out / path).read_text()
 
 
