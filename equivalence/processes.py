@@ -1,7 +1,5 @@
 """Commands and children that always end: in a process group of their own, with a time limit, ended with all that they started."""
 
-from __future__ import annotations
-
 import gc
 import json
 import os

@@ -9,8 +9,6 @@ Limits: what no header is there for is not judged, and said. No code is made: wh
 called functions are defined is asked by *references*.
 """
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 from collections.abc import Callable, Sequence

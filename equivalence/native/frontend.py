@@ -4,8 +4,6 @@ Device code is checked as far as the front end goes, which is every name and typ
 memory, instructions of an architecture) is not seen.
 """
 
-from __future__ import annotations
-
 import hashlib
 import re
 import shlex

@@ -1,7 +1,5 @@
 """A server: started, awaited by its log, and always ended."""
 
-from __future__ import annotations
-
 import random
 import socket
 import time

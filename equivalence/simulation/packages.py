@@ -5,8 +5,6 @@ in decorators and tables; what they are asked for at import is a placeholder. Ke
 others, because what starts them is a stub as well.
 """
 
-from __future__ import annotations
-
 import functools
 import importlib.machinery
 import importlib.metadata

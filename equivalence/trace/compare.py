@@ -5,8 +5,6 @@ finding that names it. Lines in the bodies of modules and classes that an import
 only defines, imports or binds a name: that is what the levels references and imports ask about.
 """
 
-from __future__ import annotations
-
 import ast
 from collections import Counter
 from collections.abc import Mapping

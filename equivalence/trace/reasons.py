@@ -4,8 +4,6 @@ Each kind says when it applies; whatever else was executed and is missing is a f
 made: they look at the missing line, at what is left of its function, and at the names that the generated tree still says.
 """
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass

@@ -3,8 +3,6 @@
 The first list finds nothing more loaded than a server does; what it loads is loaded for the others, so that what an import sets is told once.
 """
 
-from __future__ import annotations
-
 import contextlib
 import importlib
 import io

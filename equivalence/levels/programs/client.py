@@ -1,7 +1,5 @@
 """Use a server as people do, with the OpenAI client; and what needs two requests at once. GIVEN.json RESULT.json."""
 
-from __future__ import annotations
-
 import json
 import threading
 import urllib.error

@@ -1,7 +1,5 @@
 """Ask commands for help, each in a child of a process that has loaded the libraries of those before. Arguments: GIVEN.json RESULT.json."""
 
-from __future__ import annotations
-
 import contextlib
 import importlib
 import json
