@@ -1,7 +1,5 @@
 """Commands and children that always end: in a process group of their own, with a time limit, ended with all that they started."""
 
-from __future__ import annotations
-
 import gc
 import json
 import os
@@ -14,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, NoReturn, Self
 
 _PROC = Path("/proc")
 _MEMORY_PERIOD = 0.5
@@ -28,7 +26,6 @@ class Finished:
     """Exit code; None when it ran past its limit and was killed."""
     output: Path
     """File with all that it wrote."""
-    seconds: float
 
     def text(self) -> str:
         """All that it wrote."""
@@ -76,7 +73,7 @@ class Group:
         """Of the leader and of the group."""
         self._over = threading.Event()
 
-    def __enter__(self) -> Group:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *exception: object) -> None:
@@ -136,10 +133,8 @@ def run(
         limit: seconds.
         folder: where it runs; by default beside `output`.
     """
-    start = time.monotonic()
     with Group(command, variables, output, folder or output.parent) as group:
-        code = group.wait(limit)
-    return Finished(code, output, time.monotonic() - start)
+        return Finished(group.wait(limit), output)
 
 
 def group_alive(group: int) -> bool:

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 from collections.abc import Mapping
 from pathlib import Path
@@ -14,6 +15,12 @@ def write(folder: Path, files: Mapping[str, str]) -> Path:
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(text, "utf-8")
     return folder
+
+
+def read_archive(path: Path) -> dict[str, str]:
+    """Files by their names: an archive is prose, then `-- NAME --` before the lines of each."""
+    _, *parts = re.split(r"^-- (.+) --\n", path.read_text("utf-8"), flags=re.MULTILINE)
+    return dict(zip(parts[::2], parts[1::2], strict=True))
 
 
 def content(folder: Path) -> dict[str, bytes]:

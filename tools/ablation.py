@@ -5,8 +5,6 @@ is counted for none of them. That figure is told, too. Beside it nothing is attr
 rule, and compared.
 """
 
-from __future__ import annotations
-
 import ast
 import json
 import tempfile

@@ -1,7 +1,5 @@
 """docs/rules.md from the models of the rules: `python -m tools.rules_page` writes it, a test compares it."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

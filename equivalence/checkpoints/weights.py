@@ -1,7 +1,5 @@
 """Name, shape and role of every weight of a checkpoint; its configuration by name."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path

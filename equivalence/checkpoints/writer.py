@@ -4,8 +4,6 @@ Every linear keeps the size of what passes through it; `lm_head` is wide, so tha
 bit of a sum decides the text. By itself, `python -m equivalence.checkpoints.writer CONFIG.json FOLDER` makes one for a simulation.
 """
 
-from __future__ import annotations
-
 import base64
 import json
 import pickle

@@ -11,8 +11,6 @@ this package needs the standard library only (`checkpoint` needs torch, which th
     table.py       gpu.json and gpu.md
 """
 
-from __future__ import annotations
-
 from equivalence.gpu.cells import CELLS, Cell, Plan
 from equivalence.gpu.schedule import run
 from equivalence.gpu.trees import Environment, Tree

@@ -1,7 +1,5 @@
 """`python -m equivalence.gpu`: see --help."""
 
-from __future__ import annotations
-
 import argparse
 import json
 import sys

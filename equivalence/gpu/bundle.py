@@ -4,8 +4,6 @@
 `unpack` on the other side needs nothing but Python: it checks every piece before it writes anything.
 """
 
-from __future__ import annotations
-
 import argparse
 import ensurepip
 import hashlib

@@ -1,7 +1,5 @@
 """The cells: one configuration of the server each, and what is to be run of them; `cells.toml` has them as data."""
 
-from __future__ import annotations
-
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field

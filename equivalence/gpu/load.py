@@ -4,8 +4,6 @@ Upstream's own benchmark imports the package it measures, ten seconds a run; thi
 room for enough rounds. All requests stream, so that tokenizer, scheduler and detokenizer have all their work.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import random

@@ -1,7 +1,5 @@
 """What a server's log says of the choices it made: class, backends, caches, warnings of fallbacks."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

@@ -1,7 +1,5 @@
 """One server of one cell: started, asked, profiled by its own endpoints, ended; everything seen of it as plain JSON."""
 
-from __future__ import annotations
-
 import gzip
 import hashlib
 import json

@@ -1,7 +1,5 @@
 """Many observations in the time there is: in order, some at once where asked, each kept in a file and not made twice."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -9,8 +9,6 @@ test takes for the tree's: where it tells the trees apart, and their answers are
 the labels of whole servers are permuted instead.
 """
 
-from __future__ import annotations
-
 import json
 import random
 from collections import Counter

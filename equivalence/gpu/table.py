@@ -1,7 +1,5 @@
 """The results of all cells as one document, one page and one table for the terminal."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
 from typing import Any

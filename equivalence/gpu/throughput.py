@@ -1,7 +1,5 @@
 """What is measured of a cell: imports, starts, upstream's benchmarks without a server, and servers under load."""
 
-from __future__ import annotations
-
 import json
 import sys
 from collections import Counter

@@ -1,7 +1,5 @@
 """The two trees, the environment that both run in, the commands that start something there, and the hardware below."""
 
-from __future__ import annotations
-
 import datetime
 import hashlib
 import json

@@ -5,8 +5,6 @@ starts first alternates from block to block, who is measured first from round to
 differs by, upstream differs from itself.
 """
 
-from __future__ import annotations
-
 import math
 import random
 import shutil

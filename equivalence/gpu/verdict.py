@@ -1,7 +1,5 @@
 """The observations of a cell, judged: answers, class, settings, choices, kernels."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, replace

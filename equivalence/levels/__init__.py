@@ -4,8 +4,6 @@ Each is a function `run(upstream, generated, setting) -> LevelResult` of two fol
 can be asked about any two trees, a damaged copy of the generated one included.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from pathlib import Path
 

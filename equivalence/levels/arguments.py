@@ -1,7 +1,5 @@
 """Lists of a server's arguments, which both trees settle alike: every value of every flag that has some, in changing company."""
 
-from __future__ import annotations
-
 import random
 import re
 from collections.abc import Mapping, Sequence

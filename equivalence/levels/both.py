@@ -1,7 +1,5 @@
 """One program on both trees."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import replace

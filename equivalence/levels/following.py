@@ -1,7 +1,5 @@
 """The lines of upstream that the programs of the levels execute: each program is followed once, and remembered."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field

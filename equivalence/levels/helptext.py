@@ -1,7 +1,5 @@
 """The text of `--help` of both trees, option by option."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any

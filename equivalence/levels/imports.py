@@ -16,8 +16,6 @@ imports only because another was there before is not noticed; the server is star
 Commands are asked for help in children of a process that has loaded the libraries of those before, and nothing of the tree.
 """
 
-from __future__ import annotations
-
 import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace

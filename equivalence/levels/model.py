@@ -13,8 +13,6 @@ Limits: kernels are references and Triton's interpreter, so that nothing is said
 against tree only; no attention but Triton's and FlashAttention 3's reference; no tensor parallelism here.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 

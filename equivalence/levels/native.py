@@ -9,8 +9,6 @@ Limits: what no header is there for is not judged, and said. No code is made: wh
 called functions are defined is asked by *references*.
 """
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 from collections.abc import Callable, Sequence
@@ -97,7 +95,7 @@ def _verdict(setting: NativeSetting, preprocessed: Preprocessed) -> str:
     keys = {"verdict": setting.layer.key(preprocessed.digest, setting.compiler.version, *options)}
     known = setting.layer.load(keys)
     if not known:
-        known = {"verdict": read(preprocessed).error.encode()}
+        known = {"verdict": read(preprocessed).encode()}
         setting.layer.save(keys, known)
     return known["verdict"].decode()
 

@@ -1,7 +1,5 @@
 """OpenAPI documents of both trees: upstream's, less the listed endpoints and what only they use, is the generated one."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping

@@ -4,8 +4,6 @@ On upstream a program runs once. One that never asked for the module in which a 
 on the tree: it is not run again.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeVar

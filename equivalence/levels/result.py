@@ -1,7 +1,5 @@
 """What a level that runs the trees collects."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, TypeVar

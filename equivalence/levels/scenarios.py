@@ -1,7 +1,5 @@
 """What the levels model, server and trace run, as `scenarios.toml` declares it."""
 
-from __future__ import annotations
-
 import json
 import tomllib
 from collections.abc import Mapping

@@ -14,8 +14,6 @@ that upstream's own server does not have in a simulation is *not shown*, which i
 Limits: bf16 on simulated Hopper devices, attention by Triton, no CUDA graphs; no speed, no overlap of streams.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re
@@ -67,6 +65,25 @@ _WHOLE = frozenset({"json_schema", "tools_required"})
 """Requests whose answer says something only when it is whole."""
 _NUMBERS = frozenset({"model_info", "generate_0", "generate_1", "generate_repeated", "generate_stream", "chat"})
 """Requests of a scenario that asks whether the numbers are the same: ids and logprobs, more than once, streamed."""
+
+
+_LOADED = re.compile(r"Load weight end.*?type=(\w+)")
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What one server showed."""
+
+    record: Record
+    client: Mapping[str, Any]
+    """What the OpenAI client saw, by step; empty where it did not ask."""
+    log: str
+    called: Called
+
+    @property
+    def classes(self) -> list[str]:
+        """Of the models that the log says were loaded."""
+        return sorted(set(_LOADED.findall(self.log)))
 
 
 def run(upstream: Path, generated: Path, setting: Setting, *, scenarios: Sequence[Scenario] = SCENARIOS) -> LevelResult:
@@ -227,25 +244,6 @@ def _client(address: str, side: str, folder: Path, setting: Setting) -> Mapping[
         found: Mapping[str, Any] = json.loads(result.read_text("utf-8"))
         return found
     return {"client": f"ended with {finished.code}: {finished.tail()}"}
-
-
-_LOADED = re.compile(r"Load weight end.*?type=(\w+)")
-
-
-@dataclass(frozen=True, slots=True)
-class Seen:
-    """What one server showed."""
-
-    record: Record
-    client: Mapping[str, Any]
-    """What the OpenAI client saw, by step; empty where it did not ask."""
-    log: str
-    called: Called
-
-    @property
-    def classes(self) -> list[str]:
-        """Of the models that the log says were loaded."""
-        return sorted(set(_LOADED.findall(self.log)))
 
 
 def _compare(where: str, seen: Mapping[str, Seen], ledger: Ledger) -> None:

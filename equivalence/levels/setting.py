@@ -1,14 +1,12 @@
 """With what a level runs: the simulation, a folder to work in, what is known to differ."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from equivalence.checkpoints import weights, writer
 from equivalence.levels.following import Following
@@ -46,12 +44,12 @@ class Expected:
                     return f"{name} {value}"
         return ""
 
-    @staticmethod
-    def read(path: Path) -> Expected:
+    @classmethod
+    def read(cls, path: Path) -> Self:
         """From the report. Raises InputError when it is not there or not such a report."""
         try:
             data = json.loads(path.read_text("utf-8"))
-            return Expected(tuple(data["flags"]), tuple(data["endpoints"]), tuple(data["refused"]))
+            return cls(tuple(data["flags"]), tuple(data["endpoints"]), tuple(data["refused"]))
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise InputError(
                 f"{path}: the list of what may differ cannot be read: {error}",

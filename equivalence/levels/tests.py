@@ -10,8 +10,6 @@ Limits: a test that fails in upstream's tree here, for want of a package or of t
 tests are upstream's, and stand in its repository, not in a release.
 """
 
-from __future__ import annotations
-
 import re
 import tomllib
 from collections import Counter, defaultdict

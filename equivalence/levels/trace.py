@@ -10,8 +10,6 @@ Limits: says nothing of what no program executed. A line that is simplified with
 found: what may be left out of a line is the level form's own question.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path

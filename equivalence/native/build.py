@@ -1,7 +1,5 @@
 """How a library is built, read from its build lists: sources, folders of headers, and what is defined; torch's own headers."""
 
-from __future__ import annotations
-
 import os
 import posixpath
 import re

@@ -4,15 +4,12 @@ Device code is checked as far as the front end goes, which is every name and typ
 memory, instructions of an architecture) is not seen.
 """
 
-from __future__ import annotations
-
 import hashlib
 import re
 import shlex
 import shutil
 import subprocess
 import tempfile
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -77,15 +74,6 @@ class Preprocessed:
         return hashlib.sha256(plain).hexdigest()
 
 
-@dataclass(frozen=True, slots=True)
-class Read:
-    """What the front end said."""
-
-    error: str
-    """Its first error; empty when it has none."""
-    seconds: float
-
-
 def preprocess(compiler: Compiler, build: Build, source: str) -> Preprocessed:
     """Preprocess a source for the host, in which the front end reads the device's code, too."""
     path = build.folder / source
@@ -105,9 +93,8 @@ def preprocess(compiler: Compiler, build: Build, source: str) -> Preprocessed:
         return Preprocessed(out.read_bytes() if out.is_file() else b"", _error(done), command)
 
 
-def read(preprocessed: Preprocessed) -> Read:
-    """Ask the front end about a preprocessed source."""
-    start = time.monotonic()
+def read(preprocessed: Preprocessed) -> str:
+    """The front end's first error about a preprocessed source; empty when it has none."""
     with tempfile.TemporaryDirectory(prefix="shrinker-native-") as scratch:
         file = Path(scratch) / "x.ii"
         file.write_bytes(preprocessed.text)
@@ -117,8 +104,7 @@ def read(preprocessed: Preprocessed) -> Read:
                 at = command.index(option) + 1
                 command[at] = str(Path(scratch) / Path(command[at]).name)
         plain = ["g++", "-std=c++17", "-fsyntax-only", "-w", "-x", "c++-cpp-output", str(file)]
-        done = _run(command or plain, scratch)
-    return Read(_error(done), time.monotonic() - start)
+        return _error(_run(command or plain, scratch))
 
 
 def find_nvcc() -> str:

@@ -9,8 +9,6 @@ library, so that it runs in a cluster's environment as it is.
     found = differences("health", upstream.answers["health"], generated.answers["health"])
 """
 
-from __future__ import annotations
-
 from equivalence.serving.client import perform as perform
 from equivalence.serving.record import Answer as Answer
 from equivalence.serving.record import Difference as Difference

@@ -1,7 +1,5 @@
 """Send a script of requests, one at a time, and keep what came back."""
 
-from __future__ import annotations
-
 import http.client
 import json
 import time

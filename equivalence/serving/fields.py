@@ -3,8 +3,6 @@
 What a client may send is what upstream publishes, and not what the script thinks of. `fields.toml` has bodies to begin with, and what is left out.
 """
 
-from __future__ import annotations
-
 import tomllib
 from collections.abc import Iterator, Mapping
 from itertools import chain

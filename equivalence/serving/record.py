@@ -1,14 +1,12 @@
 """What a server answered: one record a run, kept as JSON, without what differs from run to run by its nature; two answers, value by value."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from itertools import pairwise, zip_longest
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 NO_TIME = "no time left"
 """The error of a request that was not sent, since the time for all of them was over."""
@@ -44,7 +42,7 @@ class Record:
         return {name: asdict(answer) for name, answer in self.answers.items()}
 
     @classmethod
-    def of(cls, document: Mapping[str, Any]) -> Record:
+    def of(cls, document: Mapping[str, Any]) -> Self:
         """From plain JSON."""
         return cls({name: Answer(**answer) for name, answer in document.items()})
 

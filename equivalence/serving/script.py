@@ -1,7 +1,5 @@
 """The script: what is asked of a server, in which order. The requests stand in `requests.toml`."""
 
-from __future__ import annotations
-
 import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field

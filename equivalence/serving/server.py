@@ -1,7 +1,5 @@
 """A server: started, awaited by its log, and always ended."""
 
-from __future__ import annotations
-
 import random
 import socket
 import time
@@ -60,9 +58,6 @@ class Server(Group):
             launch.command, process_environment(launch.environment), launch.log, launch.folder, launch.stop_seconds
         )
         self.watch_memory()
-
-    def __enter__(self) -> Server:
-        return self
 
     def wait_ready(self) -> float:
         """Wait for the ready text in the log, and return the seconds it took from the start.

@@ -1,7 +1,5 @@
 """`python -m equivalence.simulation TREE [--capability 9.0] -- ARGUMENTS…`: run the simulation's Python on a tree."""
 
-from __future__ import annotations
-
 import argparse
 import os
 import sys

@@ -4,8 +4,6 @@ As shipped it computes with the raw 16 bits of a bfloat16 as if they were an int
 converts. Here each operation computes in float32 and rounds to the nearest, ties to even, as the device does.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -3,8 +3,6 @@
 A process of a server may be killed at any time, so each name is written at once, when it is called first.
 """
 
-from __future__ import annotations
-
 import os
 import threading
 from pathlib import Path

@@ -3,13 +3,11 @@
 Operators that are registered for CUDA run on the CPU, process groups over gloo where NCCL is asked for.
 """
 
-from __future__ import annotations
-
 import threading
 import time
 from contextlib import nullcontext
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, Self
 
 import torch
 from torch import distributed
@@ -68,7 +66,7 @@ class Event:
         """It has happened."""
         return True
 
-    def elapsed_time(self, other: Event) -> float:
+    def elapsed_time(self, other: Self) -> float:
         """Milliseconds between two events."""
         return (other._time - self._time) * 1e3
 

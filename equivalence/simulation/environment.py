@@ -1,14 +1,12 @@
 """How a command runs simulated: which interpreter, which variables. For any Python, standard library only."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from equivalence.simulation.packages import declared_versions
 from equivalence.simulation.settings import SWITCH, Settings
@@ -65,7 +63,7 @@ class Simulation:
         compiled = {"PYTHONPYCACHEPREFIX": str(self.compiled)} if self.compiled else {"PYTHONDONTWRITEBYTECODE": "1"}
         return kept | fixed | compiled
 
-    def seeing(self, **changes: Any) -> Simulation:
+    def seeing(self, **changes: Any) -> Self:
         """The same with other `Settings`."""
         return replace(self, settings=replace(self.settings, **changes))
 

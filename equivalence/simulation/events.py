@@ -5,8 +5,6 @@ of each process, where all three loops run. A piece of work begins where a funct
 one begins; loops that turn without a batch do no work. Each piece is written at once: a server's processes are killed.
 """
 
-from __future__ import annotations
-
 import os
 import sys
 from collections.abc import Callable, Mapping

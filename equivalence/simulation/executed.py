@@ -5,8 +5,6 @@ A server's processes are killed rather than ended, so each of them answers while
 by itself writes when it does.
 """
 
-from __future__ import annotations
-
 import atexit
 import json
 import os

@@ -6,8 +6,6 @@ and outputs, as on the device. Limit: a tensor that the recorded program wrote t
 has its last value at each replay.
 """
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable
 from typing import Any

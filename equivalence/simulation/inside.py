@@ -1,7 +1,5 @@
 """What `install` does in the simulated process, in its order, and the finders that it puts first: they find nothing themselves."""
 
-from __future__ import annotations
-
 import gc
 import importlib.util
 import os

@@ -3,8 +3,6 @@
 Where Triton has no wheel: what modules ask it while they are loaded, and no kernel.
 """
 
-from __future__ import annotations
-
 import functools
 import importlib
 import inspect

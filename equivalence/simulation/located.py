@@ -4,8 +4,6 @@ Their tensor arguments are handed over as one that says it is on the GPU and sha
 that the tree's own branch for CUDA runs.
 """
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Callable
 from types import ModuleType

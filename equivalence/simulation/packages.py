@@ -5,8 +5,6 @@ in decorators and tables; what they are asked for at import is a placeholder. Ke
 others, because what starts them is a stub as well.
 """
 
-from __future__ import annotations
-
 import functools
 import importlib.machinery
 import importlib.metadata
@@ -21,48 +19,14 @@ from equivalence.simulation import calls
 from equivalence.simulation.calls import SimulationError
 from equivalence.simulation.settings import current
 
-PACKAGES = frozenset(
-    (
-        "sgl_kernel",
-        "flashinfer",
-        "deep_gemm",
-        "cutlass",
-        "flash_attn",
-        "quack",
-        "tilelang",
-        "tokenspeed_mla",
-        "torchao",
-        "torchvision",
-        "torch_memory_saver",
-        "cuda",
-        "pynvml",
-        "IPython",
-        "compressed_tensors",
-        "gguf",
-        "soundfile",
-        "datasets",
-        "flash_mla",
-        "cuda_tile",
-        "triton",
-    )
-)
+_STUBS = """sgl_kernel flashinfer deep_gemm cutlass flash_attn quack tilelang tokenspeed_mla torchao torchvision torch_memory_saver cuda
+pynvml IPython compressed_tensors gguf soundfile datasets flash_mla cuda_tile triton"""
+PACKAGES = frozenset(_STUBS.split())
 """Top-level modules that are stubs where they are not installed. `datasets` needs no GPU, but weighs 300 MB.
 Triton is installed where it has a wheel, on Linux."""
 
-AT_IMPORT = frozenset(
-    (
-        "cutlass",
-        "cuda",
-        "quack",
-        "tilelang",
-        "triton_kernels",
-        "flash_attn",
-        "torchvision",
-        "timm",
-        "cuda_tile",
-        "triton",
-    )
-)
+_CALLED = "cutlass cuda quack tilelang triton_kernels flash_attn torchvision timm cuda_tile triton"
+AT_IMPORT = frozenset(_CALLED.split())
 """Those that modules call while they are loaded."""
 
 _DISTRIBUTIONS = {

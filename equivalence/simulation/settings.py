@@ -1,11 +1,10 @@
 """What a simulated process is told, through its environment."""
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
+from typing import Self
 
 SWITCH = "SHRINKER_SIMULATE"
 """Environment variable that holds the settings as JSON; without it `sitecustomize` does nothing."""
@@ -39,11 +38,11 @@ class Settings:
         """JSON, for the environment variable."""
         return json.dumps(asdict(self), sort_keys=True)
 
-    @staticmethod
-    def from_text(text: str) -> Settings:
+    @classmethod
+    def from_text(cls, text: str) -> Self:
         """Read it back. Raises ValueError, KeyError or TypeError for a text that `to_text` did not write."""
         data = json.loads(text)
-        return Settings(**{**data, "capability": tuple(data["capability"]), "hidden": tuple(data["hidden"])})
+        return cls(**{**data, "capability": tuple(data["capability"]), "hidden": tuple(data["hidden"])})
 
 
 def current() -> Settings:

@@ -4,8 +4,6 @@ A `TorchFunctionMode` would be off inside the Python body of every custom operat
 wrapped: factories, `Tensor.to`, `Module.to`, `torch.device` as a context, `torch.load`, generators.
 """
 
-from __future__ import annotations
-
 import functools
 from typing import Any
 

@@ -5,8 +5,6 @@ finding that names it. Lines in the bodies of modules and classes that an import
 only defines, imports or binds a name: that is what the levels references and imports ask about.
 """
 
-from __future__ import annotations
-
 import ast
 from collections import Counter
 from collections.abc import Mapping
@@ -159,7 +157,6 @@ class _Judge:
             return
         left = file.generated.scopes.get(scope, []) if file.generated else []
         pairs = pair([x.tokens for x in lines], executed, [x.tokens for x in left], self.stated.defaults)
-        last = max(pairs, default=-1)
         function = lines[0].function
         remains = file.generated.functions.get(function, []) if file.generated and function else left
         here = names_of(file.generated.definitions.get(function, ()) if file.generated and function else ())
@@ -171,7 +168,7 @@ class _Judge:
             elif not function:
                 kind = self._bound(file, line)
             else:
-                around = reasons.Around(here, self.names, self.idle, index > last and bool(left))
+                around = reasons.Around(here, self.names, self.idle)
                 kind = self._kind(file, line, around, bool(remains))
             if kind is None:
                 where = ".".join(line.scope) or "the module"

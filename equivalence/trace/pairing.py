@@ -5,8 +5,6 @@ exist (the same text stands in two branches), the level asks whether ANY leaves 
 generated lines as possible are paired, then as many as possible word for word, then as many executed ones as possible.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from functools import cache
 

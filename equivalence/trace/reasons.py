@@ -4,8 +4,6 @@ Each kind says when it applies; whatever else was executed and is missing is a f
 made: they look at the missing line, at what is left of its function, and at the names that the generated tree still says.
 """
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -22,8 +20,6 @@ ASSIGNMENT = "assignment that nothing reads"
 """To names that the function does not read any more, or to attributes that no file of the tree reads."""
 DEFINITION = "definition that nothing names"
 """Of a function or class within a function that does not read its name any more."""
-END = "return at the end of what is left"
-"""Nothing of the function follows it, and it returns nothing."""
 CALL = "call of a function without effect"
 """As a statement. No file of the tree reads the function's name, and what ran of it had no effect; or all functions of the
 name that the tree has do nothing."""
@@ -45,7 +41,7 @@ MODULE = "body of a module that is gone"
 """What an import executed of it; no function of it ran later."""
 
 KINDS = (
-    *(CONDITION, FRAME, IMPORT, ASSIGNMENT, DEFINITION, END, CALL, FUNCTION, STATED, REMOVED),
+    *(CONDITION, FRAME, IMPORT, ASSIGNMENT, DEFINITION, CALL, FUNCTION, STATED, REMOVED),
     *(IMPORTING, REGISTRATION, BOUND, MODULE),
 )
 """All of them, in the order in which they are reported."""
@@ -64,8 +60,6 @@ class Around:
     """What the generated tree reads."""
     idle: Callable[[str], bool]
     """Whether all functions of a name are gone, and what ran of them had no effect."""
-    last: bool = False
-    """Whether nothing of its function stands behind it in the generated tree."""
 
 
 def reason(line: Line, around: Around) -> str | None:
@@ -82,9 +76,6 @@ def reason(line: Line, around: Around) -> str | None:
         return ASSIGNMENT if all(_unread(target, around) for target in _targets(node)) else None
     if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
         return None if node.name in around.here.plain else DEFINITION
-    if isinstance(node, (ast.Return, ast.Pass)):
-        nothing = isinstance(node, ast.Pass) or ast.unparse(node) in ("return", "return None")
-        return END if around.last and nothing else None
     if isinstance(node, ast.Expr):
         name = called(node)
         gone = name not in around.tree.plain | around.tree.attributes and around.idle(name)

@@ -1,7 +1,5 @@
 """A file as the lines that can be executed: which statement each is, and of which function. What code reads, by name."""
 
-from __future__ import annotations
-
 import ast
 import bisect
 import re
@@ -9,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Self
 
 from shrinker.check.tokens import Tokens, logical_lines
 from shrinker.syntax.imports import absolute, package_of
@@ -45,8 +44,8 @@ class Source:
     definitions: dict[Scope, list[ast.stmt]]
     """Outermost functions: several where a condition chooses among them."""
 
-    @staticmethod
-    def read(text: str) -> Source:
+    @classmethod
+    def read(cls, text: str) -> Self:
         """Raises SyntaxError or tokenize.TokenError when the text is not Python."""
         tree = ast.parse(text)
         owners, definitions = _owners(tree, text.count("\n") + 2)
@@ -67,7 +66,7 @@ class Source:
             scopes.setdefault(scope, []).append(line)
             if function:
                 functions.setdefault(function, []).append(line)
-        return Source(tuple(lines), scopes, functions, definitions)
+        return cls(tuple(lines), scopes, functions, definitions)
 
     def of(self, numbers: frozenset[int]) -> Counter[int]:
         """How many of these physical lines each logical line holds, by its first number."""

@@ -1,57 +1,17 @@
 """What broke by hand, put into a small tree: each kind of entry, and that a level catches it."""
 
-from __future__ import annotations
+from pathlib import Path
 
 import pytest
 
-from tests.check.asked import levels
 from tests.check.trees import Build
+from tests.small import read_archive
 from tools.mutation import judge_all
 from tools.mutation.breakages import Breakage, breakage_fault, declared, why_skipped
 from tools.mutation.page import breakages_data, breakages_page
 
-STATE = """class Group: ...
-
-
-def make():
-    return Group()
-
-
-def get_group():
-    return make()
-
-
-class Column: ...
-
-
-class Merged(Column): ...
-"""
-USER = """from sglang.kinds import {}is_cpu
-from sglang.state import Column, Group, Merged, get_group
-
-_is_cpu = is_cpu()
-
-
-def run():
-    if _is_cpu:
-        return Column
-    return get_group(), Group, Merged
-"""
-KERNELS = '#include "sgl/mamba.h"\nTORCH_LIBRARY(x, m) {\n  m.def("scan(Tensor x)");\n  m.impl("scan", torch::kCUDA, &scan);\n  m.def("sort(Tensor x)");\n}\n'
-UPSTREAM = {
-    "kinds.py": "class ChatConfig: ...\n\n\ndef is_cpu():\n    return False\n",
-    "state.py": STATE,
-    "user.py": USER.format("ChatConfig, "),
-    "sparse/__init__.py": "",
-    "sparse/indexer.py": "def index(): ...\n",
-    "backend.py": "import torch\nfrom sglang.sparse.indexer import index\n\nindex()\ntorch.ops.x.scan(1)\ntorch.ops.x.sort(1)\n",
-    "//kernels/csrc/extension.cc": KERNELS,
-    "//kernels/csrc/mamba.cu": "void scan(at::Tensor x) {}\n",
-    "//kernels/include/sgl/mamba.h": "void scan(at::Tensor x);\n",
-    "//kernels/CMakeLists.txt": 'set(SOURCES\n"csrc/extension.cc"\n"csrc/mamba.cu"\n)\n',
-    "//kernels/python/kernels/__init__.py": "from kernels.mamba import scan\nfrom .mamba import scan as again\n",
-    "//kernels/python/kernels/mamba.py": "def scan(): ...\n",
-}
+UPSTREAM = read_archive(Path(__file__).with_name("breakages.txtar"))
+KERNELS = UPSTREAM["//kernels/csrc/extension.cc"]
 NOTE = "Modified by shrinker: parts not used by this profile were removed. See NOTICE and SHRINK.json.\n"
 GENERATED = {
     **dict.fromkeys(UPSTREAM, "="),
@@ -82,7 +42,7 @@ def test_each_kind_is_put_in_and_caught(case: Build, name: str) -> None:
     breakage, check = BREAKAGES[name]
     fault = breakage_fault(breakage, trees.tree, trees.out, trees.manifest)
     assert fault is not None
-    (judged,) = judge_all(trees.out, trees.manifest, [fault], levels(trees))
+    (judged,) = judge_all(trees.out, trees.manifest, [fault], trees.levels())
     assert judged.caught_by == "references"
     assert f"[{check}]" in judged.finding
 
@@ -92,7 +52,7 @@ def test_a_symbol_that_only_a_removed_source_defines(case: Build) -> None:
     trees = case(listed, {**GENERATED, "//kernels/CMakeLists.txt": "="})
     fault = breakage_fault(Breakage(name="x", files=("kernels/csrc/mamba.cu",)), trees.tree, trees.out, trees.manifest)
     assert fault is not None
-    (judged,) = judge_all(trees.out, trees.manifest, [fault], levels(trees))
+    (judged,) = judge_all(trees.out, trees.manifest, [fault], trees.levels())
     assert "[operators]" in judged.finding and "scan" in judged.finding
 
 

@@ -1,7 +1,5 @@
 """What is gone is explained by words of what the profile drops; and what carries a capability stands. What is no finding comes first."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import pytest

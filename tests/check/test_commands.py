@@ -1,7 +1,5 @@
 """Commands that a tree declares, and the dotted texts that name what they run."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 

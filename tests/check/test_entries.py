@@ -1,7 +1,5 @@
 """What the rules say of what comes in from outside: enforced claims and flags that keep their effect first."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 
@@ -11,7 +9,7 @@ from shrinker.check.entries import judge_entries
 from shrinker.ruleset.load import load_rules
 from shrinker.values.entries import Entries
 from tests.check.trees import Build, Files
-from tests.small import rule
+from tests.small import read_archive, rule
 
 Judge = Callable[..., Entries]
 
@@ -22,66 +20,8 @@ RULES = (
     + rule("platform", "others", 'words = ["npu", "hip"]')
     + rule("dropped", "no-hip", "words = ['hip']")
 )
-ARGS = """from dataclasses import dataclass
-
-KINDS = ["one", "two", "three"]
-MORE = KINDS
-
-
-@dataclass
-class Args:
-    fast: bool = False
-    slow: bool = False
-    kind: A[str, Arg(help="four", choices=MORE)] = "one"
-    mode: str = "plain"
-    algorithm: str = ""
-    unread: int = 0
-
-    def __post_init__(self):
-        self.checked = self.slow
-
-    def both(self):
-        return self.slow and self.mode
-"""
-USES = """import os
-from enum import Enum, auto
-
-import torch
-
-from sglang.args import Args, get_args
-class Mode(Enum):
-    PLAIN = "plain"
-    DEEP = "deep"
-    def is_deep(self): return self == Mode.DEEP
-    def is_shallow(self): return self in (Mode.PLAIN,)
-class Algorithm(Enum):
-    EAGLE = auto()
-    NGRAM = auto()
-
-    @classmethod
-    def of(cls, name): return cls[name.upper()]
-    def is_ngram(self): return self == Algorithm.NGRAM
-class Envs:
-    SGLANG_OFF = EnvBool(False)
-    SGLANG_ON = EnvBool(True)
-    SGLANG_COUNT = EnvInt(0)
-class Layer:
-    def __init__(self, args: Args):
-        self.use_fast = args.fast and torch.cuda.is_available()
-        self.patched = get_bool_env_var("SGLANG_PATCHED")
-        self.folder = os.environ.get("SGLANG_FOLDER")
-        self.tuned = os.environ.get("SGLANG_TUNED", "0") == "1"
-        self.mode = Mode(args.mode)
-        self.algorithm = Algorithm.of(args.algorithm)
-        self.kind = args.kind
-        self.wanted = fast_is_wanted()
-def fast_is_wanted(): return is_fast()
-def is_fast(): return get_args().fast
-def is_npu(): return hasattr(torch, "npu")
-def is_hopper(): return torch.cuda.get_device_capability()[0] == 9
-"""
-REQUESTS = "class ChatRequest:\n    image: str = ''\n"
-UPSTREAM = {"__init__.py": "", "args.py": ARGS, "uses.py": USES, "requests.py": REQUESTS}
+UPSTREAM = read_archive(Path(__file__).with_name("entries.txtar"))
+ARGS, USES = UPSTREAM["args.py"], UPSTREAM["uses.py"]
 
 
 def _refusal(name: str, attributes: str, more: str) -> str:

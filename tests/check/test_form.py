@@ -1,7 +1,5 @@
 """Each check of the level `form`, with a tree that passes and trees that do not."""
 
-from __future__ import annotations
-
 import dataclasses
 import hashlib
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """A named error is right where something was asked for, and a fault on the straight way through a program. What is no fault comes first."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.check.trees import Build, Files

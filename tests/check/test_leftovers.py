@@ -1,7 +1,5 @@
 """What is left of other platforms in a generated tree, what folding left there, and the reasons for both."""
 
-from __future__ import annotations
-
 import pytest
 
 from shrinker.check.leftovers import find_leftovers

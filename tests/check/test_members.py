@@ -1,7 +1,5 @@
 """What kept definitions may lose, and what they may not: `(upstream, what is lost of it, another module)`."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.check.trees import Build, less
@@ -45,8 +43,6 @@ USES_SLOW = "def f(x): x.slow()\n"
 
 Lost = str | tuple[str, ...]
 MAY: dict[str, tuple[str, Lost, str]] = {
-    "nobody names it": (POOL, LOST, "print(1)\n"),
-    "a method of a module of another package": (POOL, LOST, "import torch\ntorch.lost()\ntorch.cuda.lost()\n"),
     "a method of another class, looked up on that class": (
         POOL + OTHER,
         LOST,
@@ -54,7 +50,6 @@ MAY: dict[str, tuple[str, Lost, str]] = {
     ),
     "a method of another class, looked up on its self": (POOL + OTHER + "    def at(self): self.lost()\n", LOST, ""),
     "the class goes as a whole": (POOL, POOL.partition(CLOSE)[2], "def f(x): x.lost()\n"),
-    "it is only stored": (POOL, LOST, "def f(x): x.lost = 1\n"),
     "a method that a library asks for by a name that nobody has": (
         "import torch.nn as nn\nclass Layer(nn.Module):\n    a = 1\n" + BRIEF,
         BRIEF,
@@ -88,16 +83,6 @@ MAY: dict[str, tuple[str, Lost, str]] = {
 MAY_NOT: dict[str, dict[str, tuple[str, Lost, str, str]]] = {
     "members": {
         "its own class calls it": (POOL, USED, "", "pool"),
-        "anything may be of the class": (POOL, LOST, "def f(x):\n    x.lost()\n", "user"),
-        "below another look-up": (POOL, LOST, "def f(x):\n    x.pool.lost()\n", "user"),
-        "on self, below another look-up": (
-            POOL,
-            LOST,
-            "class A:\n    def f(self):\n        self.pool.lost()\n",
-            "user",
-        ),
-        "by a text": (POOL, LOST, "def f(x):\n    return getattr(x, 'lost')()\n", "user"),
-        "whether it is there": (POOL, LOST, "def f(x):\n    return hasattr(x, 'lost')\n", "user"),
         "an attribute": (POOL, LIMIT, "def f(x):\n    return x.LIMIT\n", "user"),
         "a field, by a keyword of the class": (POOL, SIZE, "from sglang.pool import Pool as P\nP(size=1)\n", "user"),
         "a property, looked up beside a keyword that the constructor takes": (
@@ -172,7 +157,10 @@ MAY_NOT: dict[str, dict[str, tuple[str, Lost, str, str]]] = {
 }
 """By the check that finds it; at the end the module where it does."""
 OPS = "def lost(p): pass\n"
-MODULES = {
+NO_MEMBER = {
+    "nobody names it": "print(1)\n",
+    "a method of a module of another package": "import torch\ntorch.lost()\ntorch.cuda.lost()\n",
+    "it is only stored": "def f(x): x.lost = 1\n",
     "imported": "from sglang import _ops as ops\nops.lost(1)\n",
     "by its whole name": "import sglang._ops\nsglang._ops.lost(1)\n",
     "under another name": "import sglang._ops as ops\ngetattr(ops, 'lost')\n",
@@ -181,9 +169,14 @@ MODULES = {
     "within a function": "def f():\n    from . import _ops as ops\n    return ops.lost\n",
     "for all functions": "ops = None\ndef f():\n    global ops\n    from sglang import _ops as ops\ndef g():\n    ops.lost(1)\n",
 }
-"""A look-up on a module of the tree, however it is imported."""
+"""What names no member: among others a look-up on a module of the tree, however it is imported."""
 NATIVE = {"_ops": OPS, "_more": OPS}
-OBJECTS = {
+A_MEMBER = {
+    "anything may be of the class": "def f(x):\n    x.lost()\n",
+    "below another look-up": "def f(x):\n    x.pool.lost()\n",
+    "on self, below another look-up": "class A:\n    def f(self):\n        self.pool.lost()\n",
+    "by a text": "def f(x):\n    return getattr(x, 'lost')()\n",
+    "whether it is there": "def f(x):\n    return hasattr(x, 'lost')\n",
     "an object of a module": "from sglang.held import pool\npool.lost()\n",
     "a module or an object": "import x\nif x.y:\n    from sglang import _ops as ops\nelse:\n    from sglang.held import pool as ops\nops.lost(1)\n",
     "a module or anything": "import x\nif x.y:\n    from sglang import _ops as ops\nelse:\n    ops = x.f()\nops.lost(1)\n",
@@ -214,14 +207,14 @@ def test_what_may_not(case: Build, check: str, name: str) -> None:
     assert changed(case, upstream, lost, user) == [(check, f"{where}.py")]
 
 
-@pytest.mark.parametrize("name", MODULES)
-def test_what_is_looked_up_on_a_module_is_no_member(case: Build, name: str) -> None:
-    assert changed(case, POOL, LOST, MODULES[name], **NATIVE) == []
+@pytest.mark.parametrize("name", NO_MEMBER)
+def test_what_names_no_member(case: Build, name: str) -> None:
+    assert changed(case, POOL, LOST, NO_MEMBER[name], **NATIVE) == []
 
 
-@pytest.mark.parametrize("name", OBJECTS)
-def test_what_is_looked_up_on_an_object_of_a_module_may_be_a_member(case: Build, name: str) -> None:
-    assert changed(case, POOL, LOST, OBJECTS[name], **NATIVE, **HELD) == [("members", "user.py")]
+@pytest.mark.parametrize("name", A_MEMBER)
+def test_what_may_be_a_member(case: Build, name: str) -> None:
+    assert changed(case, POOL, LOST, A_MEMBER[name], **NATIVE, **HELD) == [("members", "user.py")]
 
 
 @pytest.mark.parametrize(

@@ -1,52 +1,22 @@
 """Faults that are put into copies of a tree, and who notices them."""
 
-from __future__ import annotations
-
 import ast
 import os
+from pathlib import Path
 
 import pytest
 
 from shrinker.check.levels import EVIDENCE_LEVELS
-from tests.check.asked import levels
 from tests.check.trees import Build, Case
+from tests.small import read_archive
 from tools.mutation import KINDS, Fault, Judged, choose, judge_all, stand
 from tools.mutation.judge import table
 from tools.mutation.kinds import ON_PYTHON, Source
 from tools.mutation.native_kinds import ON_NATIVE
 from tools.mutation.page import mutation_data, mutation_page
 
-BEFORE = """import os
-from functools import cache, partial
-
-from sglang.registry import register
-
-SLOTS = 4
-FLAG = is_other = False
-TABLE = {
-    "one": os.path,
-    "two": os.sep,
-}
-
-
-@register("run")
-def run(fast=True):
-    if is_other:
-        return partial(run, 1)
-    else:
-        return cache(run)
-
-
-class Pool:
-    size: int = 1
-
-    def take(self):
-        return self.size
-
-
-register("pool")(Pool)
-EntryClass = [Pool, dict]
-"""
+FILES = read_archive(Path(__file__).with_name("mutation.txtar"))
+BEFORE, KERNEL = FILES["models/pool.py"], FILES["kernels/add.cu"]
 AFTER = BEFORE.replace(
     """    if is_other:
         return partial(run, 1)
@@ -55,22 +25,6 @@ AFTER = BEFORE.replace(
 """,
     "    return cache(run)\n",
 )
-KERNEL = """#include <torch/all.h>
-Tensor add(Tensor a) {
-  return a;
-}
-TORCH_LIBRARY_FRAGMENT(sgl_kernel, m) {
-  m.def("add(Tensor a) -> Tensor");
-  m.impl("add", torch::kCUDA, &add);
-}
-"""
-FILES = {
-    "models/pool.py": BEFORE,
-    "registry.py": "def register(name):\n    return lambda what: what\n",
-    "user.py": "from sglang.models.pool import Pool, run\n\nrun()\nPool().take()\n",
-    "models/data.json": "{}\n",
-    "kernels/add.cu": KERNEL,
-}
 GENERATED = {**dict.fromkeys(FILES, "="), "models/pool.py": AFTER}
 
 
@@ -145,7 +99,7 @@ def test_the_same_seed_draws_the_same_faults(trees: Case) -> None:
 
 def test_a_fault_is_judged_by_what_was_decided_and_not_by_hashes(trees: Case) -> None:
     every = choose(trees.tree, trees.out, trees.manifest, count=1000, seed=0)
-    judged = {(j.fault.kind, j.fault.subject): j for j in judge_all(trees.out, trees.manifest, every, levels(trees))}
+    judged = {(j.fault.kind, j.fault.subject): j for j in judge_all(trees.out, trees.manifest, every, trees.levels())}
     caught = {key: j.caught_by for key, j in judged.items()}
     assert caught["function deleted", "run"] == "references"
     assert caught["method deleted", "Pool.take"] == "references"

@@ -1,12 +1,10 @@
 """Native code that is judged: `(changed files, findings)` of one small library; no finding means that the tree passes."""
 
-from __future__ import annotations
-
 import re
 
 import pytest
 
-from tests.check.trees import RULES, Build, Case, Files
+from tests.check.trees import RULES, Build, Case, Files, less
 
 NOTE = "Modified by shrinker: parts not used by this profile were removed. See NOTICE and SHRINK.json.\n"
 EXTENSION = """\
@@ -35,53 +33,31 @@ PRUNED: Files = {
     "//kernels/csrc/ext.cc": f"// {NOTE}" + "".join(r for r in EXTENSION.splitlines(keepends=True) if "mul" not in r),
     "//kernels/include/ops.h": f"// {NOTE}Tensor add(Tensor a);\n",
 }
+LISTS, EXT, ADDS = "//kernels/CMakeLists.txt", "//kernels/csrc/ext.cc", "//kernels/csrc/add.cu"
+HELPER, HEADER, OPS = "//kernels/csrc/helper.cu", "//kernels/csrc/shared.cuh", "//kernels/include/ops.h"
 GONE = "//kernels/csrc/mul.cu"
+NO_INCLUDE = f"// {NOTE}" + ADD.replace('#include "shared.cuh"\n', "")
 
 CASES: dict[str, tuple[dict[str, str | None], list[tuple[str, str]]]] = {
     "an operator with all that is its own": ({}, []),
-    "only the entry of the build list is left": (
-        {"//kernels/CMakeLists.txt": "="},
-        [("build lists", "kernels/CMakeLists.txt")],
-    ),
-    "an entry without quotes": (
-        {"//kernels/csrc/add.cu": None},
-        [("build lists", "kernels/CMakeLists.txt"), ("operators", "kernels/csrc/ext.cc")],
-    ),
-    "a header with its include": (
-        {
-            "//kernels/csrc/shared.cuh": None,
-            "//kernels/csrc/add.cu": f"// {NOTE}" + ADD.replace('#include "shared.cuh"\n', ""),
-        },
-        [],
-    ),
-    "only the registration is left": (
-        {"//kernels/csrc/ext.cc": "="},
-        [("operators", "kernels/csrc/ext.cc"), ("definitions", "kernels/include/ops.h")],
-    ),
-    "a declaration is gone": ({"//kernels/include/ops.h": f"// {NOTE}"}, [("definitions", "kernels/include/ops.h")]),
-    "an include is gone": (
-        {"//kernels/csrc/add.cu": f"// {NOTE}" + ADD.replace('#include "shared.cuh"\n', "")},
-        [("includes", "kernels/csrc/add.cu")],
-    ),
+    "only the entry of the build list is left": ({LISTS: "="}, [("build lists", LISTS)]),
+    "an entry without quotes": ({ADDS: None}, [("build lists", LISTS), ("operators", EXT)]),
+    "a header with its include": ({HEADER: None, ADDS: NO_INCLUDE}, []),
+    "only the registration is left": ({EXT: "="}, [("operators", EXT), ("definitions", OPS)]),
+    "a declaration is gone": ({OPS: f"// {NOTE}"}, [("definitions", OPS)]),
+    "an include is gone": ({ADDS: NO_INCLUDE}, [("includes", ADDS)]),
     "an operator is declared that nothing implements": (
-        {
-            "//kernels/csrc/ext.cc": PRUNED["//kernels/csrc/ext.cc"].replace(
-                '  m.impl("add", torch::kCUDA, &add);\n', ""
-            )
-        },
-        [("operators", "kernels/csrc/ext.cc")],
+        {EXT: less(PRUNED[EXT], '  m.impl("add", torch::kCUDA, &add);\n')},
+        [("operators", EXT)],
     ),
     "an operator is implemented that nothing declares": (
-        {"//kernels/csrc/ext.cc": PRUNED["//kernels/csrc/ext.cc"].replace('  m.def("add(Tensor a) -> Tensor");\n', "")},
-        [("operators", "kernels/csrc/ext.cc")],
+        {EXT: less(PRUNED[EXT], '  m.def("add(Tensor a) -> Tensor");\n')},
+        [("operators", EXT)],
     ),
-    "a header is gone": ({"//kernels/csrc/shared.cuh": None}, [("includes", "kernels/csrc/add.cu")]),
+    "a header is gone": ({HEADER: None}, [("includes", ADDS)]),
     "a source that another one calls is gone": (
-        {
-            "//kernels/csrc/helper.cu": None,
-            "//kernels/CMakeLists.txt": f'# {NOTE}set(SOURCES\n    "csrc/ext.cc"\n    csrc/add.cu\n)\n',
-        },
-        [("links", "kernels/csrc/add.cu")],
+        {HELPER: None, LISTS: f'# {NOTE}set(SOURCES\n    "csrc/ext.cc"\n    csrc/add.cu\n)\n'},
+        [("links", ADDS)],
     ),
 }
 
@@ -94,7 +70,7 @@ def _tree(case: Build, changes: dict[str, str | None]) -> Case:
 @pytest.mark.parametrize(("changes", "findings"), CASES.values(), ids=CASES)
 def test_references(case: Build, changes: dict[str, str | None], findings: list[tuple[str, str]]) -> None:
     found = _tree(case, changes)
-    assert found.findings("references") == findings
+    assert found.findings("references") == [(check, path.removeprefix("//")) for check, path in findings]
     assert found.findings("form") == []
 
 
@@ -154,23 +130,16 @@ def test_a_build_that_defines_the_macro(case: Build) -> None:
 
 
 FORM = {
-    "a line that upstream has not": ADD.replace("a;\n", "b;\n").replace("helper(a)", "other(a)"),
-    "lines in another order": '#include "shared.cuh"\nTensor add(Tensor a) {\nTensor helper(Tensor a);\n}\n',
-    "half a line": '#include "shared.cuh"\nTensor helper(Tensor a)\n',
+    "a line that upstream has not": f"// {NOTE}" + ADD.replace("a;\n", "b;\n").replace("helper(a)", "other(a)"),
+    "lines in another order": f'// {NOTE}#include "shared.cuh"\nTensor add(Tensor a) {{\nTensor helper(Tensor a);\n}}\n',
+    "half a line": f'// {NOTE}#include "shared.cuh"\nTensor helper(Tensor a)\n',
+    "no note": ADD.partition("\n")[2],
 }
 
 
 @pytest.mark.parametrize("text", FORM.values(), ids=FORM)
 def test_lines_only_go(case: Build, text: str) -> None:
-    assert _tree(case, {"//kernels/csrc/add.cu": f"// {NOTE}{text}"}).findings("form") == [
-        ("changed lines", "kernels/csrc/add.cu")
-    ]
-
-
-def test_the_note_comes_first(case: Build) -> None:
-    assert _tree(case, {"//kernels/csrc/add.cu": ADD.partition("\n")[2]}).findings("form") == [
-        ("changed lines", "kernels/csrc/add.cu")
-    ]
+    assert _tree(case, {ADDS: text}).findings("form") == [("changed lines", "kernels/csrc/add.cu")]
 
 
 def test_other_files_do_not_change(case: Build) -> None:

@@ -1,7 +1,5 @@
 """The levels on a whole upstream: what is unchanged passes, and each of many random deletions is found."""
 
-from __future__ import annotations
-
 import ast
 import random
 import re

@@ -1,7 +1,5 @@
 """Rows of tables, of calls that file something and of loops that import: when one may go, and when not."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.check.trees import Build, less

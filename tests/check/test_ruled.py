@@ -1,7 +1,5 @@
 """What goes by no rule: registrations, tables that others look up, includes."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.check.trees import Build, Files, less

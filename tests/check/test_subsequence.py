@@ -1,7 +1,5 @@
 """What may and what may not stand in a generated file, line by line."""
 
-from __future__ import annotations
-
 import textwrap
 
 import pytest

@@ -1,7 +1,5 @@
 """Tables that are found by a computed name: what may go comes first."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.check.trees import Build

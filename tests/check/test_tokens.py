@@ -1,7 +1,5 @@
 """Both ways to split a file say the same, on the standard library and on what is known to be hard."""
 
-from __future__ import annotations
-
 import sysconfig
 import tokenize
 from pathlib import Path

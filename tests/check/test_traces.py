@@ -1,7 +1,5 @@
 """What is a trace of another platform, what is none, and where in the syntax it stands."""
 
-from __future__ import annotations
-
 import ast
 
 import pytest

@@ -1,7 +1,5 @@
 """Why an import without a use stays, and the imports that have no reason: `(source of the module sglang.here, name)`."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Many files are judged in a few processes."""
 
-from __future__ import annotations
-
 import os
 
 import pytest

@@ -2,16 +2,15 @@
 platforms.
 """
 
-from __future__ import annotations
-
 import ast
 import hashlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Self
 
 from shrinker.cache import Cache
-from shrinker.check.levels import judge
+from shrinker.check.levels import EVIDENCE_LEVELS, judge
 from shrinker.check.trees import Trees
 from shrinker.ruleset import Absent, Fact, Platform, Remove, Ruleset
 from shrinker.ruleset.load import load_rules
@@ -21,6 +20,8 @@ from shrinker.values.outcome import EmittedFile, Evidence
 from shrinker.values.upstream import PACKAGE_PREFIX, Identity, UpstreamTree
 from tests.program.small_tree import tree_of
 from tests.small import write
+from tools.mutation.judge import Asked
+from tools.mutation.levels import static_level
 
 Files = Mapping[str, str]
 IDENTITY = Identity(kind="path", spec="path", version=None, commit=None, dirty=True)
@@ -89,7 +90,11 @@ class Case:
     def trees(self, rules: Ruleset | None = None, jobs: int = 1, cache: Cache | None = None) -> Trees:
         return Trees(self.tree, self.out, self.manifest, rules, jobs, cache or Cache.off())
 
-    def ruled(self, text: str) -> Case:
+    def levels(self) -> dict[str, Asked]:
+        """The levels that read trees, as faults are judged by them."""
+        return {name: static_level(name, self.tree, None, 1, Cache.off()) for name in EVIDENCE_LEVELS}
+
+    def ruled(self, text: str) -> Self:
         """The same, judged by the rules of the text."""
         (file := self.out.with_name("rules.toml")).write_text(text)
         self.rules = load_rules([file])
@@ -101,8 +106,18 @@ class Case:
         return [(f.check, f.path.removeprefix(PACKAGE_PREFIX)) for f in found]
 
 
-Build = Callable[[Files, Files], Case]
+Build = Callable[..., Case]
 """What the fixture `case` is."""
+GONE = "# gone\n"
+"""The end of a line that the generated tree does not have."""
+
+
+def what_is_left(files: Files) -> Files:
+    """Files without the lines that are marked; one of which nothing else is there goes as a whole."""
+    left = {
+        path: "".join(line for line in text.splitlines(True) if not line.endswith(GONE)) for path, text in files.items()
+    }
+    return {path: text for path, text in left.items() if text or not files[path]}
 
 
 def less(text: str, *parts: str) -> str:

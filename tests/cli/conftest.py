@@ -14,6 +14,5 @@ def world(tmp_path: Path) -> World:
 
 @pytest.fixture
 def generated(world: World) -> World:
-    done = world.shrink()
-    assert done.code == 0, done.err
+    world.shrink().expect(0)
     return world

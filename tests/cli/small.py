@@ -82,6 +82,11 @@ class Done:
     def document(self) -> Any:
         return json.loads(self.out)
 
+    def expect(self, code: int) -> "Done":
+        """The same, which must have ended with this code."""
+        assert self.code == code, self.out + self.err
+        return self
+
 
 @dataclass(frozen=True)
 class World:

@@ -28,8 +28,7 @@ def _computed(world: World) -> dict[str, int]:
 
 
 def _run(world: World, *more: str) -> dict[str, bytes]:
-    done = world.shrink(*more)
-    assert done.code == 0, done.err
+    world.shrink(*more).expect(0)
     return _outcome(world)
 
 
@@ -130,8 +129,7 @@ def test_judging_again_takes_nothing_from_the_cache(world: World) -> None:
     _run(world)
     results = world.folder / "cache/results/results.sqlite"
     before = results.read_bytes()
-    done = world.verify()
-    assert done.code == 0, done.err
+    world.verify().expect(0)
     assert results.read_bytes() == before
 
 

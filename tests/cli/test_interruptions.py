@@ -23,8 +23,7 @@ from tests.small import content, write
 def template(tmp_path_factory: pytest.TempPathFactory) -> World:
     """A large small world with a tree, generated once; tests take a copy."""
     world = small_world(tmp_path_factory.mktemp("template"), large())
-    done = world.shrink()
-    assert done.code == 0, done.err
+    world.shrink().expect(0)
     return world
 
 
@@ -183,8 +182,7 @@ def test_killed_at_twenty_random_moments(generated: World) -> None:
     write(world.upstream, {CUDA: FILES[CUDA].replace("'cuda'", "'new'")})
     start = time.perf_counter()
     fresh = World(world.folder)
-    done = fresh.process(fresh.arguments())
-    assert done.code == 0, done.err
+    fresh.process(fresh.arguments()).expect(0)
     usual = time.perf_counter() - start
     states["new"] = content(world.out)
     chance = random.Random(7)
@@ -204,12 +202,10 @@ def test_killed_at_twenty_random_moments(generated: World) -> None:
     assert killed >= KILLS // 4, "otherwise this shows nothing"
     for name in ("cuda", "new"):
         write(world.upstream, {CUDA: FILES[CUDA].replace("'cuda'", f"'{name}'")})
-        done = world.shrink()
-        assert done.code == 0, done.err
+        world.shrink().expect(0)
         assert content(world.out) == states[name], "what killed runs left in the cache is right"
         assert world.hidden() == []
-    done = world.verify()
-    assert done.code == 0, done.out
+    world.verify().expect(0)
 
 
 @pytest.mark.parametrize("same", [True, False])
@@ -231,8 +227,7 @@ def test_two_runs_at_once(world: World, same: bool) -> None:
         assert content(other.out) == first
     assert world.shrink("--no-cache").code == 0
     assert content(world.out) == first
-    done = world.verify()
-    assert done.code == 0, done.out
+    world.verify().expect(0)
 
 
 def test_a_cache_that_cannot_be_written_costs_time_and_nothing_else(world: World, tmp_path: Path) -> None:

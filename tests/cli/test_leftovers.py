@@ -75,8 +75,7 @@ def test_no_tree(world: World, tmp_path: Path) -> None:
 
 def test_strict_passes_a_clean_tree(judged: World) -> None:
     mend(judged)
-    done = judged.shrink("--strict")
-    assert done.code == 0, done.err
+    done = judged.shrink("--strict").expect(0)
     assert "lines removed by folding" in done.out and "files touched by folding" in done.out
 
 
@@ -93,8 +92,7 @@ def test_strict_refuses_a_predicate_that_no_rule_names_until_the_proposal_is_pas
     table = error[error.index("[[fact]]") :].split("\n  ", 5)
     pasted = "\n".join(row.strip() for row in table[:5])
     judged.add("rules/world.toml", f"\n{pasted}\n")
-    done = judged.shrink("--strict")
-    assert done.code == 0, done.err
+    judged.shrink("--strict").expect(0)
 
 
 def test_strict_refuses_a_fact_in_a_construct_that_is_not_understood(judged: World) -> None:
@@ -119,8 +117,7 @@ TWICE = "\n" + rule("fact", "npu-again", calls=["sglang.**.is_npu"], value=False
 def _effect(world: World, *names: str) -> list[dict[str, object]]:
     """What `ablate` prints of these rules; of names, those that begin with a dash are options."""
     places = ["--upstream", f"path:{world.upstream}", "--rules", str(world.rules), "--profile", world.profile]
-    done = world.run(["ablate", *names, *places, "--jobs", "1", "--json"])
-    assert done.code == 0, done.err
+    done = world.run(["ablate", *names, *places, "--jobs", "1", "--json"]).expect(0)
     rows = done.document
     assert isinstance(rows, list)
     return rows

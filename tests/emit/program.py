@@ -13,67 +13,36 @@ from tests.emit.reference import apply, span
 Maker = Callable[[str], Edit]
 
 
-def _spans(source: str, text: str, of: type | tuple[type, ...]) -> list[Span]:
+def _span(source: str, text: str, of: type | tuple[type, ...], nth: int) -> Span:
+    """The span of the nth node with this text, of a statement its first line."""
     found = []
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, of):
             segment = ast.get_source_segment(source, node) or ""
-            if isinstance(node, ast.stmt):
-                segment = segment.split("\n")[0]
-            if segment == text:
+            if (segment.partition("\n")[0] if isinstance(node, ast.stmt) else segment) == text:
                 found.append(span(node))
-    return sorted(found)
-
-
-def _span(source: str, text: str, of: type | tuple[type, ...], nth: int) -> Span:
-    found = _spans(source, text, of)
     assert len(found) > nth, f"{text!r} occurs {len(found)} times"
-    return found[nth]
+    return sorted(found)[nth]
 
 
-def drop(text: str, nth: int = 0) -> Maker:
-    """DropStatement on the statement whose first line is `text`."""
-    return lambda source: kinds.DropStatement(_span(source, text, ast.stmt, nth))
+def _edit(kind: Callable[..., Edit], of: type | tuple[type, ...]) -> Callable[..., Maker]:
+    """How a case says one kind of edit: the text that it names, what else the edit holds, and of several such texts which."""
+
+    def named(text: str, *more: str, nth: int = 0) -> Maker:
+        return lambda source: kind(_span(source, text, of, nth), *more)
+
+    return named
 
 
-def tail(text: str, nth: int = 0) -> Maker:
-    """DropTail."""
-    return lambda source: kinds.DropTail(_span(source, text, ast.stmt, nth))
-
-
-def take(text: str, block: str, nth: int = 0) -> Maker:
-    """TakeBlock."""
-    return lambda source: kinds.TakeBlock(_span(source, text, ast.stmt, nth), block)
-
-
-def drop_block(text: str, block: str, nth: int = 0) -> Maker:
-    """DropBlock."""
-    return lambda source: kinds.DropBlock(_span(source, text, ast.stmt, nth), block)
-
-
-def raises(text: str, message: str, nth: int = 0) -> Maker:
-    """Raise."""
-    return lambda source: kinds.Raise(_span(source, text, ast.stmt, nth), message)
-
-
-def literal(text: str, value: str, nth: int = 0) -> Maker:
-    """Literal."""
-    return lambda source: kinds.Literal(_span(source, text, ast.expr, nth), value)
-
-
-def operand(text: str, child: str, nth: int = 0) -> Maker:
-    """TakeOperand."""
-    return lambda source: kinds.TakeOperand(_span(source, text, ast.expr, nth), child)
-
-
-def element(text: str, container: str, nth: int = 0) -> Maker:
-    """DropElement."""
-    return lambda source: kinds.DropElement(_span(source, text, (ast.expr, ast.keyword), nth), container)
-
-
-def alias(text: str) -> Maker:
-    """DropAlias."""
-    return lambda source: kinds.DropAlias(_span(source, text, ast.alias, 0))
+drop = _edit(kinds.DropStatement, ast.stmt)
+tail = _edit(kinds.DropTail, ast.stmt)
+take = _edit(kinds.TakeBlock, ast.stmt)
+drop_block = _edit(kinds.DropBlock, ast.stmt)
+raises = _edit(kinds.Raise, ast.stmt)
+literal = _edit(kinds.Literal, ast.expr)
+operand = _edit(kinds.TakeOperand, ast.expr)
+element = _edit(kinds.DropElement, (ast.expr, ast.keyword))
+alias = _edit(kinds.DropAlias, ast.alias)
 
 
 def rewrite(source: str, *makers: Maker) -> str:

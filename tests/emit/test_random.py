@@ -1,7 +1,5 @@
 """Random programs, random edits that leave valid Python: the output means what the edits say, and only deletes."""
 
-from __future__ import annotations
-
 import ast
 import random
 import re

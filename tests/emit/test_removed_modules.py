@@ -13,6 +13,7 @@ from shrinker.emit.rewrite import rewrite_file
 from shrinker.values.edits import Guard, Span
 from shrinker.values.graph import Removal
 from tests.emit.small_tree import folded_module
+from tests.small import read_archive
 
 P = "python/sglang/"
 KEPT = [f"{P}__init__.py", f"{P}srt/__init__.py", f"{P}srt/models/one.py", f"{P}mixed/kept.py"]
@@ -50,41 +51,7 @@ NAMES = [
     ("sglang.srt.handed_on", "unreachable"),
     ("sglang.srt.models.one.went", "unreachable"),
 ]
-OWN = """\
-def __getattr__(name):
-    if name in ("Tool", "early"):
-        return name
-    raise AttributeError(name)
-"""
-"""Of a module that answers for names itself, one of them lost."""
-ASKING = """\
-import sglang.mixed.kept as kept
-
-
-def by_import():
-    try:
-        from sglang.mixed.kept import helper
-    except ImportError:
-        return None
-
-
-def by_attribute():
-    return getattr(kept, "helper", None)
-
-
-def by_pickle():
-    import pickle
-
-    return pickle.loads(b"csglang.mixed.kept\\nhelper\\n.")
-
-
-def by_module():
-    try:
-        import sglang.vision
-    except ImportError:
-        return None
-"""
-"""A module of the tree that would go on without what it asks for."""
+TEXTS = read_archive(Path(__file__).with_name("removed_modules.txtar"))
 SOURCE = '"""The package."""\n\nfrom __future__ import annotations\n\n# First.\nVERSION = 1\n'
 
 
@@ -99,7 +66,9 @@ def tree(tmp_path: Path) -> Path:
     written = rewrite_file(SOURCE.encode(), FOLDED[KEPT[0]].edits).decode()
     for path in KEPT:
         (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / path).write_text({KEPT[0]: written, KEPT[-1]: OWN, KEPT[-2]: ASKING}.get(path, ""))
+        (tmp_path / path).write_text(
+            {KEPT[0]: written, KEPT[-1]: TEXTS["own.py"], KEPT[-2]: TEXTS["asking.py"]}.get(path, "")
+        )
     (tmp_path / P / "removed_features.py").write_text(text)
     return tmp_path / "python"
 
@@ -111,28 +80,7 @@ def run(tree: Path, *arguments: str) -> tuple[int, str]:
 
 
 def test_what_stays_as_it_was(tree: Path) -> None:
-    code = """
-import importlib, importlib.util, pkgutil, pytest, sys
-import sglang, sglang.srt.models.one, sglang.mixed.kept
-from sglang.removed_features import guard
-guard()
-assert [type(f).__name__ for f in sys.meta_path].count("_Guard") == 1
-for name in ("sglang.vision.deep", "sglang.plain.lost"):
-    with pytest.raises(ModuleNotFoundError):
-        importlib.util.find_spec(name)
-for name in ("sglang.lost", "sglang.vision", "sglang.srt.models.llama", "sglang.mixed.gone", "nothing"):
-    assert importlib.util.find_spec(name) is None, name
-assert [m.name for m in pkgutil.iter_modules(sglang.__path__)] == ["removed_features", "srt"]
-for name in ("sglang.never", "sglang.srt.models.never", "sglang.losty", "nothing", "sglang.mixed.never"):
-    with pytest.raises(ModuleNotFoundError) as caught:
-        importlib.import_module(name)
-    assert caught.value.name == name
-with pytest.raises(ImportError) as caught:
-    from sglang.srt.models import never
-assert "RemovedFeatureError" not in repr(caught.value)
-print("fine")
-"""
-    assert run(tree, "-c", code) == (0, "fine\n")
+    assert run(tree, "-c", TEXTS["stays.py"]) == (0, "fine\n")
 
 
 @pytest.mark.parametrize(
@@ -189,57 +137,12 @@ def test_the_named_error_of_names(tree: Path, code: str, said: list[str]) -> Non
 
 
 def test_code_outside_may_look_whether_it_is_there(tree: Path) -> None:
-    code = """
-import pytest, sys
-import sglang, sglang.mixed.kept as kept
-from sglang.removed_features import RemovedFeatureError
-for ask in ("import sglang.lost", "from sglang.vision import Encoder", "from sglang.srt.models import llama", "from sglang import OpenEye"):
-    with pytest.raises(ImportError) as caught:
-        exec(ask)
-    assert isinstance(caught.value, RemovedFeatureError), ask
-with pytest.raises(ModuleNotFoundError):
-    import sglang.lost
-assert not hasattr(sglang, "OpenEye") and getattr(kept, "helper", 1) == 1
-# What a module answers for itself, what nobody ever had, and what the machinery looks for.
-assert kept.Tool == "Tool" and kept.early == "early"
-for name in ("nothing", "__path__", "_helper"):
-    assert not hasattr(kept, name) and not hasattr(sglang.mixed, name.replace("__path__", "x")), name
-    with pytest.raises(AttributeError) as caught:
-        getattr(sglang, name.replace("__path__", "y"))
-    assert not isinstance(caught.value, RemovedFeatureError)
-with pytest.raises(ImportError, match="cannot import name") as caught:
-    from sglang.mixed.kept import nothing
-assert not isinstance(caught.value, RemovedFeatureError)
-from sglang.mixed.kept import *
-import inspect
-assert "def __getattr__" in inspect.getsource(kept)
-print("fine")
-"""
-    assert run(tree, "-c", code) == (0, "fine\n")
+    assert run(tree, "-c", TEXTS["outside.py"]) == (0, "fine\n")
 
 
 def test_an_import_inside_a_function_runs_no_code_of_the_guard(tree: Path) -> None:
     """It asks the module for `__path__`, which a module of one file has not got: a server does so at each step."""
-    code = """
-import pytest, sys
-from sglang.srt.models.one import by_import
-ran = []
-def trace(frame, event, argument):
-    if frame.f_globals.get("__name__") == "sglang.removed_features":
-        ran.append(frame.f_code.co_name)
-sys.settrace(trace)
-from sglang.srt.models.one import by_import
-sys.settrace(None)
-one = sys.modules["sglang.srt.models.one"]
-assert "__getattr__" in vars(one) and not ran, ran
-with pytest.raises(AttributeError, match="'sglang.srt.models.one' object has no attribute 'nothing'"):
-    one.nothing
-assert not hasattr(one, "__path__") and not hasattr(one, "__module__") and not hasattr(one, "went")
-with pytest.raises(ImportError, match="the name went of the module sglang.srt.models.one"):
-    from sglang.srt.models.one import went
-print("fine")
-"""
-    assert run(tree, "-c", code) == (0, "fine\n")
+    assert run(tree, "-c", TEXTS["inside.py"]) == (0, "fine\n")
 
 
 @pytest.mark.parametrize(

@@ -188,37 +188,28 @@ CASES = [
         "x = {a: 1 for a in b if c for d in a if e}\n",
     ),
     ("comprehension", "f(a for a in b if (F))\n", "f(a for a in b)\n"),
+    ("BoolOp", "x = F or a\n", "x = a\n"),
+    ("BoolOp", "x = a or F\n", "x = a\n"),
+    ("BoolOp", "x = a or F or b\n", "x = a or b\n"),
+    ("BoolOp", "x = a  or  F  or   b\n", "x = a  or   b\n"),
+    ("BoolOp", "if (a and F): b\n", "if a: b\n"),
+    ("BoolOp", "if(a and F): b\n", "if(a): b\n"),
+    ("BoolOp", "if(a and F)or c: b\n", "if(a)or c: b\n"),
+    ("BoolOp", "x = not (F or a == b)\n", "x = not (a == b)\n"),
+    ("BoolOp", "x = not (F or a)\n", "x = not a\n"),
+    ("BoolOp", "x = (F or a).b\n", "x = a.b\n"),
+    ("BoolOp", "x = (F or 1).real\n", "x = (1).real\n"),
+    ("BoolOp", "x = c and (F or a or b)\n", "x = c and (a or b)\n"),
+    ("BoolOp", "x = (a)and(F)and(b)\n", "x = (a)and(b)\n"),
+    ("BoolOp", "x = a and(F)and b\n", "x = a and b\n"),
+    ("BoolOp", "f(*(F or a))\n", "f(*a)\n"),
+    ("BoolOp", "f(x=(F or a + 1))\n", "f(x=a + 1)\n"),
 ]
 
 
 @pytest.mark.parametrize(("container", "before", "after"), CASES)
 def test_an_element_goes(container: str, before: str, after: str) -> None:
     assert rewrite(before, element("F", container)) == after
-
-
-BOOL = [
-    ("x = F or a\n", "x = a\n"),
-    ("x = a or F\n", "x = a\n"),
-    ("x = a or F or b\n", "x = a or b\n"),
-    ("x = a  or  F  or   b\n", "x = a  or   b\n"),
-    ("if (a and F): b\n", "if a: b\n"),
-    ("if(a and F): b\n", "if(a): b\n"),
-    ("if(a and F)or c: b\n", "if(a)or c: b\n"),
-    ("x = not (F or a == b)\n", "x = not (a == b)\n"),
-    ("x = not (F or a)\n", "x = not a\n"),
-    ("x = (F or a).b\n", "x = a.b\n"),
-    ("x = (F or 1).real\n", "x = (1).real\n"),
-    ("x = c and (F or a or b)\n", "x = c and (a or b)\n"),
-    ("x = (a)and(F)and(b)\n", "x = (a)and(b)\n"),
-    ("x = a and(F)and b\n", "x = a and b\n"),
-    ("f(*(F or a))\n", "f(*a)\n"),
-    ("f(x=(F or a + 1))\n", "f(x=a + 1)\n"),
-]
-
-
-@pytest.mark.parametrize(("before", "after"), BOOL)
-def test_an_operand_of_and_or(before: str, after: str) -> None:
-    assert rewrite(before, element("F", "BoolOp")) == after
 
 
 TERNARY = [

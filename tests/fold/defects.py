@@ -3,26 +3,24 @@
 import ast
 import gc
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
-from tests.fold.generate import Parts, files
 from tests.fold.judge import Shrunk, faults, shrink
 from tests.fold.world import difference, trace
 
 
-def defects(parts: Parts, *, rounds: bool = False, twice: bool = False) -> list[str]:
+def defects(program: Mapping[str, str], *, rounds: bool = False, twice: bool = False) -> list[str]:
     """What is wrong with the folded program, in words.
 
     Args:
-        parts: the program.
+        program: texts by path.
         rounds: True to run the refinement rounds as well.
         twice: True to fold the result again, which must change nothing.
     """
     with warnings.catch_warnings():
         # "assertion is always true" and its like: generated code is not upstream's.
         warnings.simplefilter("ignore", SyntaxWarning)
-        program = files(parts)
         if not _compiles(program):
             # What is left of a larger program.
             return []
@@ -36,10 +34,10 @@ def defects(parts: Parts, *, rounds: bool = False, twice: bool = False) -> list[
     return found
 
 
-def fails(parts: Parts, *, rounds: bool = False, twice: bool = False) -> bool:
+def fails(program: Mapping[str, str], *, rounds: bool = False, twice: bool = False) -> bool:
     """True when the program shows a defect; an exception is one."""
     try:
-        return bool(defects(parts, rounds=rounds, twice=twice))
+        return bool(defects(program, rounds=rounds, twice=twice))
     except Exception:
         return True
 
@@ -57,7 +55,7 @@ def unhurried() -> Iterator[None]:
         gc.unfreeze()
 
 
-def _compiles(program: dict[str, str]) -> bool:
+def _compiles(program: Mapping[str, str]) -> bool:
     try:
         compile(program["python/sglang/main.py"], "program", "exec", dont_inherit=True)
     except SyntaxError:

@@ -12,7 +12,7 @@ from tests.fold.callables import part, part_calls
 from tests.fold.conditions import condition
 from tests.fold.layout import Block, Compound, Style, together, write
 from tests.fold.shapes import ANYWHERE, SHAPES
-from tests.fold.surroundings import AGAIN, FLAG_VALUES, FLAGS, HOOKS, KINDS, MAIN, NPU, REGISTRY, flag_module
+from tests.fold.surroundings import AROUND, FLAG_VALUES, flag_module
 
 _OFF = ("is_hip()", "_is_hip", "not is_cuda()", "_off")
 _SIMPLE = (
@@ -277,15 +277,9 @@ def files(parts: Parts) -> dict[str, str]:
         Compound(((f"def f{n}(a, b, device, thing)", (*_LOCALS, *body, "return (x, y, v, w, seen)")),))
         for n, body in enumerate(parts.bodies)
     )
-    main = MAIN + write(parts.module, parts.style) + "\n\n" + write((*parts.parts, *functions), parts.style)
-    return {
+    main = write(parts.module, parts.style) + "\n\n" + write((*parts.parts, *functions), parts.style)
+    more = {
         "python/sglang/main.py": main + ("\n\nflags.enable()\n" if parts.rebinding else ""),
-        "python/sglang/flags.py": FLAGS + "\n\n" + write(parts.flags, Style()),
-        "python/sglang/again.py": AGAIN,
-        "python/sglang/registry.py": REGISTRY,
-        "python/sglang/kinds.py": KINDS,
-        "python/sglang/loud.py": "from probes import probe\n\nprobe(77)\n",
-        "python/sglang/srt/npu/__init__.py": "",
-        "python/sglang/srt/npu/graph.py": NPU,
-        "python/sglang/srt/npu/hooks.py": HOOKS,
+        "python/sglang/flags.py": "\n\n" + write(parts.flags, Style()),
     }
+    return AROUND | {path: AROUND[path] + text for path, text in more.items()}

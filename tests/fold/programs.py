@@ -5,8 +5,7 @@ without a `want` must stay as it is, byte for byte. With a section `-- rounds --
 as if every module of the archive that no rule removes were reachable.
 """
 
-import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
@@ -24,10 +23,9 @@ from shrinker.ruleset.load import load_rules
 from shrinker.values.folded import FoldedModule
 from shrinker.values.upstream import UpstreamTree, module_name
 from tests.program.small_tree import tree_of
+from tests.small import read_archive
 
 PROGRAMS = Path(__file__).resolve().parents[1] / "programs"
-
-_HEADER = re.compile(r"^-- (want )?(\S+) --$")
 
 PREDICATES = """import os
 from functools import lru_cache
@@ -60,35 +58,25 @@ class Program:
     """One archive."""
 
     name: str
-    files: dict[str, str] = field(default_factory=dict)
-    wanted: dict[str, str] = field(default_factory=dict)
-    rescued: tuple[str, ...] = ()
-    rounds: bool = False
+    files: dict[str, str]
+    wanted: dict[str, str]
+    rescued: tuple[str, ...]
+    rounds: bool
 
 
 def read_program(path: Path) -> Program:
     """Parse an archive."""
-    program = Program(path.stem)
-    current: list[str] | None = None
-    sections: list[tuple[bool, str, list[str]]] = []
-    for line in path.read_text("utf-8").splitlines():
-        header = _HEADER.match(line)
-        if header:
-            current = []
-            sections.append((bool(header.group(1)), header.group(2), current))
-        elif current is not None:
-            current.append(line)
-    rescued: tuple[str, ...] = ()
-    rounds = False
-    for wanted, name, lines in sections:
-        text = "".join(f"{line}\n" for line in lines).replace("<BOM>", "\ufeff")
-        if name == "rescued":
-            rescued = tuple(lines)
-        elif name == "rounds":
-            rounds = True
-        else:
-            (program.wanted if wanted else program.files)[f"python/{name}"] = text
-    return Program(program.name, program.files, program.wanted, rescued, rounds)
+    sections = {name: text.replace("<BOM>", "\ufeff") for name, text in read_archive(path).items()}
+    rescued, rounds = tuple(sections.pop("rescued", "").split()), sections.pop("rounds", None) is not None
+    files, wanted = (
+        {
+            f"python/{name.removeprefix('want ')}": text
+            for name, text in sections.items()
+            if name.startswith("want ") is want
+        }
+        for want in (False, True)
+    )
+    return Program(path.stem, files, wanted, rescued, rounds)
 
 
 def make_tree(folder: Path, files: dict[str, str]) -> UpstreamTree:

@@ -4,7 +4,7 @@ import gc
 
 import pytest
 
-from tests.fold.generate import make
+from tests.fold.generate import files, make
 from tests.fold.mutants import Mutant, broken, place
 
 MUTANTS = (
@@ -56,7 +56,7 @@ TREES = 60
 def test_mistake_is_found(mutant: Mutant) -> None:
     with broken(mutant) as engine, engine.unhurried():
         for seed in range(TREES):
-            if engine.defects(make(seed, 8)):
+            if engine.defects(files(make(seed, 8))):
                 return
             gc.collect()
     pytest.fail(f"{TREES * 8} examples do not show it")

@@ -15,103 +15,10 @@ from tests.integration.shrunk import Shrunk
 
 pytestmark = pytest.mark.network
 
+QUESTIONS = Path(__file__).with_name("questions.txt").read_text("utf-8").splitlines()
+"""Each with its verdict, and a text of its answer."""
 SECONDS = 0.5
 """For an answer about something that is there; `shrinker` itself starts in a third of a second."""
-
-QUESTIONS = """
-RadixCache.match_prefix | kept | radix_cache.py
-RadixCache | kept | radix_cache.py
-sglang.srt.mem_cache.radix_cache | kept | --import-->
-sglang.srt.mem_cache.radix_cache.RadixCache.insert | kept | radix_cache.py
-mem_cache/radix_cache.py | kept | --import-->
-python/sglang/srt/managers/scheduler.py | kept | --import-->
-Scheduler.event_loop_overlap | kept | scheduler.py
-DeepseekV3ForCausalLM | kept | deepseek
-sglang.srt.models.deepseek_v2 | kept | root
-sglang.launch_server | kept | root
-sglang.Engine | kept | root
-server_args.py | kept | --
-sglang.srt.layers.moe.topk | kept | topk.py
-sgl_kernel.rmsnorm | kept | layernorm.py
-rmsnorm | kept | sgl_kernel
-torch | kept | torch
-transformers | kept | transformers
-sglang.srt.models.qwen3 | removed | remove-other-models
-sglang.srt.models.llama | removed | remove-other-models
-srt/models/gpt_oss.py | removed | remove-other-models
-LlamaForCausalLM | removed | remove-other-models
-Qwen3ForCausalLM | removed | remove-other-models
-sglang.srt.hardware_backend.npu | removed | remove-npu
-sglang.multimodal_gen | removed | remove-diffusion
-sglang.eval.llama3_eval | removed | unreachable
-mem_cache/common.py:181 | removed | platform-hip
-managers/scheduler.py:300 | kept | srt/managers/scheduler.py
-is_multimodal_chunked_prefill_supported | removed | unreachable
-torch_npu | removed | absent-ascend
-USE_ROCM | removed | no build defines it
-__HIPCC__ | removed | macros-of-rocm
-torchao | kept | torchao_utils
-sglang.srt.layers.attention.aiter_backend | removed | remove-rocm
-sglang.multimodal_gen.registry | removed | remove-diffusion
-AscendAttnBackend | removed | remove-npu
-DFlashWorkerV2 | removed | remove-other-drafts
-lang.backend.openai.OpenAI.generate | removed | remove-vendor-clients
-sentence-transformers | removed | import
-peft | removed | import
-srt/layers/moe | partly kept | files kept
-srt/layers/moe/ | partly kept | files kept
-python/sglang/srt/models | partly kept | remove-other-models
-sglang.srt.models | partly kept | remove-other-models
-sglang.srt.mem_cache.storage.simm | partly kept | file kept
-srt/mem_cache/ | partly kept | files kept
-multimodal_gen/ | removed | remove-diffusion
-srt/hardware_backend/npu/ | removed | remove-npu
---enable-lora | kept | command line
---tp-size | kept | command line
---model-path | kept | command line
---mem-fraction-static | kept | command line
---attention-backend | refused | aiter
---device | refused | npu
---is-embedding | refused | any value
---dllm-algorithm | refused | any value
---enable-multi-layer-eagle | refused | refuse-multi-layer-eagle
---model-impl | refused | transformers
---quantization | refused | quark
-SGLANG_USE_AITER | removed | switch-aiter
-SGLANG_MOE_USE_AITER | removed | switch-aiter
-SGLANG_EXTERNAL_MM_MODEL_ARCH | removed | no-foreign-multimodal-model
-SGLANG_USE_RUNAI_MODEL_STREAMER | removed | remove-diffusion
-SGLANG_DISABLE_MSA | removed | msa.py:227 has it
-SGLANG_CPU_OMP_THREADS_BIND | removed | remove-diffusion
-SGLANG_ENABLE_JIT_DEEPGEMM | kept | reads it
-SGLANG_TORCH_PROFILER_DIR | kept | reads it
-/v1/chat/completions | kept | http_server.py
-/generate | kept | http_server.py
-/health | kept | .py:
-/v1/chat/completion | unknown | /v1/chat/completions
-RadixCache.match_prefx | unknown | RadixCache.match_prefix
---enable-lorra | unknown | --enable-lora
-switch-aitre | unknown | switch-aiter
-DeepseekV3ForCausalML | unknown | DeepseekV3ForCausalLM
-DeepGemmRunnerCore.run | kept | deep_gemm.py
-torch.ops.sgl_kernel.rmsnorm | kept | sgl_kernel
-sgl_kernel::rmsnorm | kept | sgl_kernel
-removed_feature | removed | endpoint
-the endpoint POST /api/generate is not part of this server (Ollama, removed by rule remove-ollama) | removed | remove-ollama
-sglang.srt.layers.moe.topk.fused_topk_deepseek | kept | moe/topk.py
-sglang.srt.layers.moe.topk.topk_softmax | kept, removed | imports it from sgl_kernel.topk_softmax
-sglang.srt.layers.moe.topk.is_cuda | kept, removed | platform-cuda: `is_cuda` is removed
-sglang.srt.layers.moe.topk.get_bool_env_var | kept, removed | unused: `get_bool_env_var` is removed
-sglang.srt.layers.moe.topk.logging | removed | imports it from logging, outside of the tree
-sglang.srt.utils.get_device_count | kept | sglang.srt.utils.common.get_device_count
-sglang.srt.utils.is_npu | removed | a module that has sglang.srt.utils.common.is_npu no more
-sglang.srt.managers.scheduler.is_cuda | kept | scheduler.py:249 imports it from sglang.srt.utils.is_cuda
-managers.scheduler.Req.finished | kept | sglang.srt.managers.schedule_batch.Req.finished
-sglang.srt.utils.get_devise_count | unknown | sglang.srt.utils.common.get_device_count
-switch-aiter | rule | decisions
-platform-hip | rule | decisions
-remove-other-models | rule | files
-"""
 
 
 @pytest.fixture(scope="module")
@@ -127,7 +34,7 @@ def explainer(newest: Shrunk) -> Explainer:
 def wrong(explainer: Explainer) -> list[str]:
     """Questions that are answered otherwise."""
     found: list[str] = []
-    for row in QUESTIONS.strip().splitlines():
+    for row in QUESTIONS:
         name, verdict, says = row.split(" | ")
         try:
             answers = explainer.explain(name)
@@ -146,7 +53,7 @@ def wrong(explainer: Explainer) -> list[str]:
 
 
 def test_questions(explainer: Explainer) -> None:
-    assert len(QUESTIONS.strip().splitlines()) >= 70
+    assert len(QUESTIONS) >= 70
     assert wrong(explainer) == []
 
 

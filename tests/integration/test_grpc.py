@@ -12,40 +12,8 @@ from tests.integration.shrunk import Shrunk
 
 pytestmark = pytest.mark.network
 
-CLIENT = """
-import json, sys
-import grpc
-from google.protobuf.json_format import MessageToDict
-from smg_grpc_proto import sglang_scheduler_pb2 as asked, sglang_scheduler_pb2_grpc as service
-
-def told(message):
-    return MessageToDict(message, preserving_proto_field_name=True)
-
-def tried(call, request):
-    try:
-        found = call(request, timeout=300)
-        return told(found) if hasattr(found, "DESCRIPTOR") else [told(part) for part in found]
-    except grpc.RpcError as error:
-        return [error.code().name, error.details()]
-
-stub = service.SglangSchedulerStub(grpc.insecure_channel(sys.argv[1]))
-prompt = asked.TokenizedInput(original_text="a", input_ids=[5, 9, 23, 51])
-plain = dict(top_p=1.0, top_k=-1, repetition_penalty=1.0, max_new_tokens=4, ignore_eos=True, n=1, skip_special_tokens=True)
-def sent(name, **more):
-    return asked.GenerateRequest(request_id=name, tokenized=prompt, sampling_params=asked.SamplingParams(**plain), **more)
-image = asked.MultimodalInputs(image_urls=["http://localhost/none.png"])
-answers = {
-    "model": tried(stub.GetModelInfo, asked.GetModelInfoRequest()),
-    "whole": tried(stub.Generate, sent("whole", return_logprob=True, logprob_start_len=0, top_logprobs_num=2)),
-    "streamed": tried(stub.Generate, sent("streamed", stream=True)),
-    "health": tried(stub.HealthCheck, asked.HealthCheckRequest()),
-    "aborted": tried(stub.Abort, asked.AbortRequest(request_id="none", reason="a test")),
-    "text": tried(stub.Generate, asked.GenerateRequest(request_id="text")),
-    "loads": sorted(tried(stub.GetLoads, asked.GetLoadsRequest())),
-    "embedded": tried(stub.Embed, asked.EmbedRequest(request_id="embedded", tokenized=prompt)),
-}
-json.dump(answers, open(sys.argv[2], "w"))
-"""
+CLIENT = Path(__file__).with_name("grpc_client.txt").read_text("utf-8")
+"""A program, of the environment of simulated runs: no type of it is known here."""
 
 
 def answers(tree: Path, folder: Path) -> dict[str, Any]:

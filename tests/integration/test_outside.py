@@ -16,6 +16,7 @@ from shrinker.source import open_upstream
 from shrinker.source.cache import default_folder
 from tests.integration.shrunk import EARLIER, REPOSITORY, Shrunk, bound, check_api
 from tests.simulations import simulation_python
+from tests.small import read_archive
 
 pytestmark = pytest.mark.network
 
@@ -25,11 +26,6 @@ def upstream() -> Path:
     return open_upstream("release:0.5.15.post1", repository=REPOSITORY).root / "python"
 
 
-GRPC = {
-    "sglang.srt.managers.io_struct": "AbortReq BatchEmbeddingOutput BatchTokenIDOutput FlushCacheReqOutput "
-    "GetInternalStateReqOutput HealthCheckOutput ProfileReqOutput TokenizedEmbeddingReqInput TokenizedGenerateReqInput",
-    "sglang.srt.managers.schedule_batch": "Modality MultimodalDataItem MultimodalInputs MultimodalProcessorOutput",
-}
 TAKEN = {
     "sglang.utils": "async_stream_and_merge stream_and_merge wait_for_server print_highlight terminate_process "
     "launch_server_cmd trim_overlap read_jsonl",
@@ -64,13 +60,6 @@ def test_what_code_outside_takes_is_there(newest: Shrunk, narrower: Shrunk, upst
         assert names <= bound(shrunk.out / "python", module), shrunk.profile
 
 
-@pytest.mark.parametrize("module", GRPC)
-def test_what_the_server_of_grpc_imports_is_there(newest: Shrunk, upstream: Path, module: str) -> None:
-    names = set(GRPC[module].split())
-    assert names <= bound(upstream, module)
-    assert names <= bound(newest.out / "python", module)
-
-
 @pytest.mark.parametrize("profile", ["deepseek", "deepseek-r1-nvfp4"])
 def test_every_name_of_a_rule_is_there(newest: Shrunk, narrower: Shrunk, upstream: Path, profile: str) -> None:
     tree = {"deepseek": newest, "deepseek-r1-nvfp4": narrower}[profile].out / "python"
@@ -79,66 +68,16 @@ def test_every_name_of_a_rule_is_there(newest: Shrunk, narrower: Shrunk, upstrea
             check_api(rule, upstream, tree)
 
 
-PROCESSORS = """
-import dill, json, torch
-from sglang.srt.sampling.custom_logit_processor import CustomLogitProcessor, DeepSeekR1ThinkingBudgetLogitProcessor as Budget
-
-text = Budget.to_str()
-class Req:
-    origin_input_ids, output_ids = [128798, 5, 6, 7], []
-made = CustomLogitProcessor.from_str(text)
-logits = made(torch.zeros(1, 129280), [{"thinking_budget": 2, "__req__": Req}])
-print(text, type(made).__name__, logits.argmax().item(), int(logits.isinf().sum()))
-"""
-
-
-PROBED = """
-import sglang
-from sglang.removed_features import RemovedFeatureError
-for ask in ("from sglang import OpenAI", "from sglang.lang.backend.openai import OpenAI", "from sglang.srt.models import qwen3"):
-    try:
-        exec(ask)
-    except ImportError as error:
-        assert isinstance(error, RemovedFeatureError) and "To get it back" in str(error), ask
-    else:
-        raise AssertionError(ask)
-try:
-    from sglang import OpenAI
-except ImportError as error:
-    assert "removed by rule remove-vendor-clients" in str(error), error
-assert not hasattr(sglang, "OpenAI")
-from sglang.srt import server_args
-server_args.add_attention_backend_choices(["mine"])
-assert "mine" in server_args.ATTENTION_BACKEND_CHOICES
-from sglang.srt.constrained import base_grammar_backend as grammar
-grammar.register_grammar_backend("mine", len)
-assert grammar.GRAMMAR_BACKEND_REGISTRY["mine"] is len
-print("fine")
-"""
-
-
 DRAFTS = {
     name: f"from sglang.srt.server_args import ServerArgs\nServerArgs(model_path='none', speculative_algorithm={name!r})"
     for name in ("EAGLE3", "DFLASH")
 }
-TESTED = """
-import os
-os.environ["SGLANG_IS_IN_CI"] = "true"
-from sglang.utils import is_in_ci
-from sglang.removed_features import refuse
-refuse("nowhere", None)
-print(is_in_ci())
-"""
-ROUNDED = "from sglang.srt.layers.quantization import get_quantization_config as get\nprint(get('auto-round').__name__)"
 ROUTER = "sglang.srt.entrypoints.ollama.smart_router"
 PROGRAMS = ("sglang.srt.managers.configure_logging", "sglang.srt.mem_cache.flush_cache", "sglang.auto_benchmark")
 SCRIPTS = {
     # It takes nothing, and is only looked for.
     ROUTER: f"import importlib.util as u\nprint('usage:', bool(u.find_spec({ROUTER!r})))",
-    "processors": PROCESSORS,
-    "probed": PROBED,
-    "tested": TESTED,
-    "rounded": ROUNDED,
+    **read_archive(Path(__file__).with_name("outside.txtar")),
     **DRAFTS,
 }
 COMMANDS = {**{name: ("-m", name) for name in PROGRAMS}, **{name: ("-c", code) for name, code in SCRIPTS.items()}}

@@ -20,7 +20,7 @@ from shrinker.ruleset import Ruleset
 from shrinker.values.upstream import UpstreamTree
 from tests.fold.programs import PROGRAMS, make_tree, read_program
 from tests.program.symbols.support import ROOT, small_rules
-from tests.small import Silent, rule
+from tests.small import Silent, read_archive, rule
 
 _RULES = (
     ROOT
@@ -31,59 +31,7 @@ _RULES = (
     + rule("sibling_package", "kernels", folder="kernels/fast")
 )
 LAUNCH, PARTS = "python/sglang/launch_server.py", "python/sglang/parts.py"
-FILES = {
-    "docs/use.md": "words\n",
-    "notes/first.txt": "words\n",
-    "notes/use.py": "from sglang.parts import start\n\nprint(start)\n",
-    "kernels/fast/__init__.py": "try:\n    from sglang.other import RATE\nexcept ImportError:\n    RATE = 1\n",
-    "python/sglang/data/kernel.cu": '#include "kernel.h"\n',
-    "python/sglang/data/kernel.h": "int spared;\n",
-    "python/sglang/gone.py": "from sglang.parts import spare\n\n\nEngine().forgotten()\n",
-    "python/sglang/other.py": "RATE = 2\n",
-    LAUNCH: """\
-from sglang.parts import start
-from sglang.srt.utils import is_hip
-
-
-def main():
-    if is_hip():
-        start().only_hip()
-    print(start().run())
-
-
-if __name__ == "__main__":
-    main()
-""",
-    PARTS: """\
-KERNEL = "data/kernel.cu"
-
-
-class Engine:
-    def run(self):
-        return self.inner() + 1
-
-    def inner(self):
-        return 2
-
-    def only_hip(self):
-        return 3
-
-    def forgotten(self):
-        return 4
-
-    def public(self):
-        return 6
-
-
-def start():
-    open(KERNEL)
-    return Engine()
-
-
-def spare():
-    return 7
-""",
-}
+FILES = read_archive(Path(__file__).with_name("analysed.txtar"))
 _RESCUING = {
     LAUNCH: FILES[LAUNCH]
     .replace("print(", "print(RATE, ")

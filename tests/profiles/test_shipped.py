@@ -12,10 +12,10 @@ from shrinker.project import RULES_FOLDER
 from shrinker.ruleset.load import load_profile, load_rules
 from shrinker.ruleset.models import Api, Remove, Root, Walk
 from tests.cli.small import World
-from tests.profiles.miniature import FILES
-from tests.small import write
+from tests.small import read_archive, write
 
 PROGRAMS = ("package/operators.toml", "package/environment.toml")
+FILES = read_archive(Path(__file__).with_name("miniature.txtar"))
 PROFILES = ("deepseek", "deepseek-r1-nvfp4", "deepseek-r1-minimal")
 
 REMOVED_BY = {
@@ -82,8 +82,7 @@ def llama(tmp_path_factory: pytest.TempPathFactory) -> World:
     files["profiles/llama.toml"] = f'description = "Llama on NVIDIA GPUs."\ninclude = [{included}]\n'
     write(folder / "rules", files)
     world = World(folder, profile="llama")
-    done = world.shrink()
-    assert done.code == 0, done.err
+    world.shrink().expect(0)
     return world
 
 

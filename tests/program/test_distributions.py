@@ -9,13 +9,12 @@ import pytest
 
 from shrinker.emit.writer import without_lines
 from shrinker.program.answers import SavedRun, why, why_not
-from shrinker.program.build import build_graph
 from shrinker.program.distributions import PYPROJECT, decide_distributions, with_uncertain
 from shrinker.program.native.cargo import cargo_cuts
 from shrinker.program.saved import graph_data
 from shrinker.program.written import written_imports
 from shrinker.report.chains import dropped_importers
-from shrinker.ruleset.models import Distribution, Listing, Remove, Root, Ruleset
+from shrinker.ruleset.models import Distribution, Listing, Remove
 from shrinker.values.answers import Site
 from shrinker.values.distributions import Distribution as Row
 from shrinker.values.distributions import Distributions
@@ -23,7 +22,7 @@ from shrinker.values.errors import InputError
 from shrinker.values.folded import FoldedModule
 from shrinker.values.graph import Graph, Removal
 from shrinker.values.upstream import DeclaredPackage, UpstreamTree
-from tests.program.small_tree import WHY, plain_fold, write_tree
+from tests.program.small_tree import WHY, build, rules_of, write_tree
 
 TABLE = (
     Distribution(id="zmq", why=WHY, name="PyZMQ", imports=("zmq",)),
@@ -43,13 +42,8 @@ def decide(
 ) -> tuple[Distributions, Graph, dict[str, FoldedModule]]:
     tree: UpstreamTree = write_tree(folder, {"__init__.py": "", "lost.py": "", **sources})
     tree = replace(tree, declared=DeclaredPackage("sglang", "", tuple(sorted(dependencies)), extras or {}, {}))
-    rules = Ruleset(
-        roots=(Root(id="entry", why=WHY, modules=("sglang.main",)),),
-        distributions=TABLE,
-        removes=(GONE,),
-        listings=(LISTING,),
-    )
-    graph, folded = build_graph(tree, rules, plain_fold(tree))
+    rules = rules_of(distributions=TABLE, removes=(GONE,), listings=(LISTING,))
+    graph, folded = build(tree, rules)
     return decide_distributions(tree, rules, graph, folded, written_imports(tree)), graph, folded
 
 

@@ -1,12 +1,15 @@
 """Imports, packages, data files, native sources and strings that name them; what must not be an edge comes first."""
 
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import pytest
 
+from shrinker.facts.build import build_environment
+from shrinker.fold.engine import FoldEngine
 from shrinker.program.build import build_graph
-from shrinker.ruleset import Root, Ruleset
-from tests.program.small_tree import WHY, edge_kinds, graph_of, names, outcome, plain_fold, read_programs, write_tree
+from shrinker.values.folded import FoldedModule
+from tests.program.small_tree import build, edge_kinds, graph_of, names, outcome, read_programs, rules_of, write_tree
 
 PROGRAMS = read_programs()
 
@@ -87,15 +90,16 @@ def test_external_and_kernels(tmp_path: Path) -> None:
 def test_order_of_folding_makes_no_difference(tmp_path: Path) -> None:
     sources = {"main.py": "import sglang.b, sglang.a", "a.py": "import sglang.c", "b.py": "import sglang.c", "c.py": ""}
     tree = write_tree(tmp_path, sources)
-    rules = Ruleset(roots=(Root(id="entry", why=WHY, modules=("sglang.main",)),))
-    fold = plain_fold(tree)
+    rules = rules_of()
     waves: list[int] = []
 
-    def backwards(paths):
-        waves.append(len(paths))
-        return reversed(list(fold(paths)))
+    with FoldEngine(tree, build_environment(tree, rules, jobs=1), jobs=1) as engine:
 
-    assert build_graph(tree, rules, fold) == build_graph(tree, rules, backwards)
+        def backwards(paths: Sequence[str]) -> Iterable[FoldedModule]:
+            waves.append(len(paths))
+            return reversed(list(engine.fold(paths)))
+
+        assert build(tree, rules) == build_graph(tree, rules, backwards)
     assert waves == [1, 2, 1]
 
 
@@ -123,12 +127,12 @@ NAMED = {
 
 @pytest.mark.parametrize("source", NOT_NAMED.values(), ids=NOT_NAMED)
 def test_not_named(tmp_path: Path, source: str) -> None:
-    graph = graph_of(tmp_path, {"k/main.py": source, "k/csrc/moe/gate.cuh": ""}, ("sglang.k.main",))
+    graph = graph_of(tmp_path, {"k/main.py": source, "k/csrc/moe/gate.cuh": ""}, "sglang.k.main")
     assert names(graph) == {"k/main.py"}
 
 
 @pytest.mark.parametrize("source", NAMED.values(), ids=NAMED)
 def test_named(tmp_path: Path, source: str) -> None:
-    graph = graph_of(tmp_path, {"k/main.py": source, "k/csrc/moe/gate.cuh": ""}, ("sglang.k.main",))
+    graph = graph_of(tmp_path, {"k/main.py": source, "k/csrc/moe/gate.cuh": ""}, "sglang.k.main")
     assert names(graph) == {"k/main.py", "k/csrc/moe/gate.cuh"}
     assert edge_kinds(graph, f"native:{CUDA}") <= {"data", "include"}

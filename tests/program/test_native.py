@@ -142,44 +142,33 @@ inline T once(T a) { return only_once(a); }
 
 inline Tensor only_once(Tensor a) { return a; }
 """
-BY_OTHERS = {
-    "Python": ({"main.py": SUMS + "print('once')\n"}, {}),
-    "a build list": ({}, {"/kernels/more.cmake": "set(KERNEL once)\n"}),
-    "a source outside of the library": (
-        {"main.py": SUMS + "print('csrc/x.cuh')\n", "csrc/x.cuh": "int a = once(1);\n"},
-        {},
-    ),
-    "a source": ({}, {"/kernels/csrc/add.cu": "Tensor add(Tensor a) { return twice(once(a)); }\n"}),
-    "a text of a source": ({}, {"/kernels/csrc/add.cu": 'Tensor add(Tensor a) { return twice(find("once")); }\n'}),
-    "a macro": ({}, {"/kernels/csrc/add.cu": "#define F once\nTensor add(Tensor a) { return twice(F(a)); }\n"}),
-    "a macro that puts it together": (
-        {},
-        {"/kernels/csrc/add.cu": "#define P(x, y) x##y\nTensor add(Tensor a) { return P(on, ce)(a); }\n"},
-    ),
-    "a specialisation": (
-        {},
-        {"/kernels/csrc/add.cu": "template <>\nint once(int a) { return 1; }\nTensor add(Tensor a) { return a; }\n"},
-    ),
-    "a call of an overload": (
-        {},
-        {
-            "/kernels/csrc/add.cu": "Tensor once(int a, int b) { return a; }\nTensor add(Tensor a) { return once(1, 2); }\n"
-        },
-    ),
-    "linkage of C": (
-        {},
-        {"/kernels/csrc/add.cu": 'extern "C" int once(int a) { return 1; }\nTensor add(Tensor a) { return a; }\n'},
-    ),
-    "a member": ({}, {"/kernels/csrc/add.cu": "struct S {\n  int once();\n};\nTensor add(Tensor a) { return a; }\n"}),
+ADD = "Tensor add(Tensor a) { return a; }\n"
+BY_OTHERS: dict[str, dict[str, str]] = {
+    "Python": {"main.py": SUMS + "print('once')\n"},
+    "a build list": {"/kernels/more.cmake": "set(KERNEL once)\n"},
+    "a source outside of the library": {
+        "main.py": SUMS + "print('csrc/x.cuh')\n",
+        "csrc/x.cuh": "int a = once(1);\n",
+    },
 }
+BY_SOURCES = {
+    "a source": "Tensor add(Tensor a) { return twice(once(a)); }\n",
+    "a text of a source": 'Tensor add(Tensor a) { return twice(find("once")); }\n',
+    "a macro": "#define F once\nTensor add(Tensor a) { return twice(F(a)); }\n",
+    "a macro that puts it together": "#define P(x, y) x##y\nTensor add(Tensor a) { return P(on, ce)(a); }\n",
+    "a specialisation": "template <>\nint once(int a) { return 1; }\n" + ADD,
+    "a call of an overload": "Tensor once(int a, int b) { return a; }\nTensor add(Tensor a) { return once(1, 2); }\n",
+    "linkage of C": 'extern "C" int once(int a) { return 1; }\n' + ADD,
+    "a member": "struct S {\n  int once();\n};\n" + ADD,
+}
+BY_OTHERS |= {name: {"/kernels/csrc/add.cu": text} for name, text in BY_SOURCES.items()}
 
 
-@pytest.mark.parametrize(("package", "library"), BY_OTHERS.values(), ids=BY_OTHERS)
-def test_what_something_names_stays(tmp_path: Path, package: dict[str, str], library: dict[str, str]) -> None:
-    shared = {"/kernels/csrc/shared.cuh": SHARED}
-    add = library.get("/kernels/csrc/add.cu", "Tensor add(Tensor a) { return a; }\n")
-    shared["/kernels/csrc/add.cu"] = f'#include "shared.cuh"\n{add}'
-    made = Generated(tmp_path, {"main.py": SUMS} | package, LIBRARY | library | shared)
+@pytest.mark.parametrize("files", BY_OTHERS.values(), ids=BY_OTHERS)
+def test_what_something_names_stays(tmp_path: Path, files: dict[str, str]) -> None:
+    add = f'#include "shared.cuh"\n{files.get("/kernels/csrc/add.cu", ADD)}'
+    shared = {"/kernels/csrc/shared.cuh": SHARED, "/kernels/csrc/add.cu": add}
+    made = Generated(tmp_path, {"main.py": SUMS} | files, LIBRARY | shared)
     assert "once(T a)" in made.text("csrc/shared.cuh")
     assert "Tensor only_once(" in made.text("csrc/shared.cuh")
 

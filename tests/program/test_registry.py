@@ -1,17 +1,12 @@
 """Rows of a table that say where an implementation is: which of them keep it, from sources to what is kept."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest
 
-from shrinker.facts.build import build_environment
-from shrinker.fold.engine import FoldEngine
-from shrinker.program.build import build_graph
-from shrinker.ruleset import Registry, Root, Ruleset
+from shrinker.ruleset import Registry
 from shrinker.values.graph import Graph
-from tests.program.small_tree import WHY, names, write_tree
+from tests.program.small_tree import WHY, graph_of, names
 
 TABLE = Registry(id="table", why=WHY, feature="rows", modules=("sglang.ops",), row="Row", key="op", target="target")
 ROW = "from sglang.table import Row, add\nadd(Row(op='one.run', target='sglang.one:run'))\n"
@@ -23,30 +18,28 @@ LOOP = (
 
 def kept_of(folder: Path, main: str, rows: str, **more: str) -> Graph:
     """A table with rows in `sglang.ops`, which `main` loads, and modules `one` and `two`."""
+    main = f"import sglang.ops\n{main}"
     sources = {"main.py": main, "ops/__init__.py": rows, "table.py": "", "one.py": "", "two.py": ""} | more
-    tree = write_tree(folder, sources)
-    rules = Ruleset(roots=(Root(id="entry", why=WHY, modules=("sglang.main",)),), registries=(TABLE,))
-    with FoldEngine(tree, build_environment(tree, rules, jobs=1), jobs=1) as engine:
-        return build_graph(tree, rules, engine.fold)[0]
+    return graph_of(folder, sources, registries=(TABLE,))
 
 
 KEPT = {
-    "its key is spelled": ("import sglang.ops\nfind('one.run')\n", ROW, {"one.py"}),
+    "its key is spelled": ("find('one.run')\n", ROW, {"one.py"}),
     "its key is spelled where the rows are": (
-        "import sglang.ops\n",
+        "",
         f"{ROW}def call():\n    return find('one.run')\n",
         {"one.py"},
     ),
-    "its key is put together from its first word": ("import sglang.ops\nfind(f'one.{way}')\n", ROW, {"one.py"}),
-    "its key is put together from its last word": ("import sglang.ops\nfind(group + '.run')\n", ROW, {"one.py"}),
-    "one row of a loop is asked for": ("import sglang.ops\nfind('two.run')\n", LOOP, {"two.py"}),
-    "its key is not known": ("import sglang.ops\n", ROW.replace("'one.run'", "name()"), {"one.py"}),
-    "its target is not known": ("import sglang.ops\n", LOOP.replace("('one', 'two')", "[*names()]"), set()),
-    "it is made by another name": ("import sglang.ops\n", ROW.replace("Row(", "Line("), {"one.py"}),
-    "it has another keyword": ("import sglang.ops\n", ROW.replace("op=", "name="), {"one.py"}),
-    "who names the module is none of the rows": ("import sglang.ops\nx = 'sglang.one:run'\n", ROW, {"one.py"}),
-    "nobody asks": ("import sglang.ops\nx = 'one.walk', f'{a}.{b}', 'sglang'\n", ROW, set()),
-    "nobody asks for a row of a loop": ("import sglang.ops\n", LOOP, set()),
+    "its key is put together from its first word": ("find(f'one.{way}')\n", ROW, {"one.py"}),
+    "its key is put together from its last word": ("find(group + '.run')\n", ROW, {"one.py"}),
+    "one row of a loop is asked for": ("find('two.run')\n", LOOP, {"two.py"}),
+    "its key is not known": ("", ROW.replace("'one.run'", "name()"), {"one.py"}),
+    "its target is not known": ("", LOOP.replace("('one', 'two')", "[*names()]"), set()),
+    "it is made by another name": ("", ROW.replace("Row(", "Line("), {"one.py"}),
+    "it has another keyword": ("", ROW.replace("op=", "name="), {"one.py"}),
+    "who names the module is none of the rows": ("x = 'sglang.one:run'\n", ROW, {"one.py"}),
+    "nobody asks": ("x = 'one.walk', f'{a}.{b}', 'sglang'\n", ROW, set()),
+    "nobody asks for a row of a loop": ("", LOOP, set()),
 }
 
 
@@ -57,17 +50,17 @@ def test_a_row_names_its_module_where(case: str, tmp_path: Path) -> None:
 
 
 def test_rows_in_other_modules_name_theirs(tmp_path: Path) -> None:
-    graph = kept_of(tmp_path, f"import sglang.ops\n{ROW}", "")
+    graph = kept_of(tmp_path, f"{ROW}", "")
     assert "one.py" in names(graph)
 
 
 def test_what_a_row_loads_may_ask_for_another_row(tmp_path: Path) -> None:
-    graph = kept_of(tmp_path, "import sglang.ops\nfind('one.run')\n", LOOP, **{"one.py": "find('two.run')\n"})
+    graph = kept_of(tmp_path, "find('one.run')\n", LOOP, **{"one.py": "find('two.run')\n"})
     assert {"one.py", "two.py"} <= names(graph)
 
 
 def test_why_a_module_goes_is_said_by_its_row(tmp_path: Path) -> None:
-    removed = kept_of(tmp_path, "import sglang.ops\n", ROW).removed["python/sglang/one.py"]
+    removed = kept_of(tmp_path, "", ROW).removed["python/sglang/one.py"]
     assert removed.rule == "table"
     assert removed.reason == (
         "only the row of 'one.run' names it (python/sglang/ops/__init__.py:2), and no kept code asks for that"

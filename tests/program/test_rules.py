@@ -5,11 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from shrinker.program.build import build_graph, missing_roots
+from shrinker.program.build import missing_roots
 from shrinker.program.removals import removed_by_rule
-from shrinker.ruleset import Remove, Root, Ruleset, Walk, load_profile
-from shrinker.values.folded import LeakedUse
-from tests.program.small_tree import WHY, doubts, graph_of, names, plain_fold, write_tree
+from shrinker.ruleset import Walk, load_profile
+from tests.program.small_tree import WHY, doubts, graph_of, names, rules_of, write_tree
 
 REGISTRY = {
     "main.py": 'from sglang.registry import load\nload("sglang.models")',
@@ -46,26 +45,10 @@ def test_walk_packages_goes_down(tmp_path: Path) -> None:
 
 
 def test_missing_roots(tmp_path: Path) -> None:
-    rules = Ruleset(roots=(Root(id="entry", why=WHY, modules=("sglang.main", "sglang.gone", "sglang.gone.*")),))
+    rules = rules_of("sglang.main", "sglang.gone", "sglang.gone.*")
     assert missing_roots(write_tree(tmp_path, {"main.py": ""}), rules) == (
         ("entry", "sglang.gone"),
         ("entry", "sglang.gone.*"),
-    )
-
-
-def test_rescued_module_stays_with_its_packages(tmp_path: Path) -> None:
-    sources = {"main.py": "import sglang.npu.a", "npu/__init__.py": "", "npu/a.py": "", "npu/b.py": ""}
-    tree = write_tree(tmp_path, sources)
-    rules = Ruleset(
-        roots=(Root(id="entry", why=WHY, modules=("sglang.main",)),),
-        removes=(Remove(id="npu", why=WHY, feature="NPU", modules=("sglang.npu",)),),
-    )
-    use = LeakedUse(module="sglang.npu.a", name="sglang.npu.a.f", line=7, rule="npu")
-    rescued = {"sglang.npu.a": ("python/sglang/main.py", use)}
-    graph, _ = build_graph(tree, rules, plain_fold(tree), rescued=rescued)
-    assert names(graph) == {"main.py", "npu/__init__.py", "npu/a.py"}
-    assert (
-        doubts(graph)["npu/a.py"] == "rule npu would remove it, but `sglang.npu.a.f` is used at python/sglang/main.py:7"
     )
 
 

@@ -6,14 +6,13 @@ from pathlib import Path
 import pytest
 
 from shrinker.program.answers import SavedRun, why, why_not
-from shrinker.program.build import build_graph
 from shrinker.program.saved import graph_data, load_graph
 from shrinker.program.written import written_imports
 from shrinker.report.chains import removed_importers
-from shrinker.ruleset import Remove, Root, Ruleset
+from shrinker.ruleset import Remove
 from shrinker.values.answers import Site
 from shrinker.values.errors import InputError
-from tests.program.small_tree import WHY, plain_fold, write_tree
+from tests.program.small_tree import WHY, build, rules_of, write_tree
 
 SOURCES = {
     "__init__.py": "",
@@ -35,11 +34,8 @@ SOURCES = {
 @pytest.fixture
 def run(tmp_path: Path) -> SavedRun:
     tree = write_tree(tmp_path, SOURCES)
-    rules = Ruleset(
-        roots=(Root(id="entry", why=WHY, modules=("sglang.main",)),),
-        removes=(Remove(id="npu", why=WHY, feature="NPU", modules=("sglang.npu",)),),
-    )
-    graph, folded = build_graph(tree, rules, plain_fold(tree))
+    npu = Remove(id="npu", why=WHY, feature="NPU", modules=("sglang.npu",))
+    graph, folded = build(tree, rules_of(removes=(npu,)))
     saved = tmp_path / "graph.json"
     saved.write_text(
         json.dumps(graph_data(graph, folded, importers=removed_importers(graph, folded, written_imports(tree))))

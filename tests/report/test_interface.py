@@ -17,103 +17,9 @@ from shrinker.values.upstream import modules_of
 from tests.cli.small import RULES as SMALL
 from tests.cli.small import World, small_world
 from tests.program.small_tree import write_tree
-from tests.small import rule
+from tests.small import read_archive, rule
 
-FILES = {
-    "LICENSE": "Apache License\n",
-    "python/sglang/__init__.py": "from sglang.srt import server\nfrom sglang.srt.args import main\n",
-    "python/sglang/srt/__init__.py": "",
-    "python/sglang/srt/parsers.py": """from sglang.srt.npu import NpuParser
-
-class Plain: pass
-
-class Parsers:
-    table = {"plain": Plain, "npu": NpuParser}
-""",
-    "python/sglang/srt/npu.py": "class NpuParser:\n    pass\n\n\ndef add(parser):\n    parser.add_argument('--cards')\n",
-    "python/sglang/srt/args.py": """import argparse
-from dataclasses import dataclass
-
-from sglang.srt.fields import A, Arg, add_cli_args_of
-from sglang.srt.parsers import Parsers
-from sglang.srt.utils import is_npu
-
-KINDS = ["one", "two"]
-
-@dataclass
-class Args:
-    kind_of: A[str, Arg(help="Which kind.", choices=KINDS, cli_name="--kind", aliases=["--sort"])] = "one"
-    backend: A[str, "Who computes."] = "fancy"
-    hidden: A[int, Arg(no_cli=True)] = 1
-
-    @staticmethod
-    def add_cli_args(parser):
-        add_cli_args_of(parser, Args)
-        names = list(Parsers.table.keys())
-        parser.add_argument("--parser", choices=["auto"] + names, default=None, help=f"One of {names}.")
-        if is_npu():
-            parser.add_argument("--npu-cards", type=int, default=8)
-        parser.add_argument("--verbose", action="store_true")
-
-def check(args):
-    print(args.backend, args.kind_of, args.hidden)
-
-def main():
-    parser = argparse.ArgumentParser()
-    Args.add_cli_args(parser)
-    print(parser.parse_args())
-    check(Args())
-""",
-    "python/sglang/srt/fields.py": """from typing import Annotated as A
-
-class Arg:
-    def __init__(self, help="", choices=None, aliases=None, no_cli=False):
-        self.all = (help, choices, aliases, no_cli)
-
-def add_cli_args_of(parser, cls):
-    print(parser, cls.__annotations__, Arg().all)
-""",
-    "python/sglang/srt/utils.py": "import torch\n\n\ndef is_npu():\n    return hasattr(torch, 'npu')\n",
-    "python/sglang/srt/more.py": """from fastapi import APIRouter
-
-router = APIRouter(prefix="/v2")
-
-@router.get("/loads")
-async def loads():
-    return 1
-""",
-    "python/sglang/srt/server.py": """import os
-from contextlib import asynccontextmanager
-
-from fastapi import FastAPI
-
-from sglang.srt.more import router as loads_router
-
-@asynccontextmanager
-async def lifespan(application):
-    application.ready = True
-    yield
-
-app = FastAPI(lifespan=lifespan)
-app.include_router(loads_router, prefix="/api")
-root_route = os.environ.get("ROOT_ROUTE")
-
-@app.get("/health")
-@app.api_route("/ready", methods=["GET", "POST"])
-async def health():
-    return 1
-
-@app.post(os.environ.get("OLD_ROUTE", "/old/{item}"))
-async def old(item):
-    return item
-
-if root_route is not None:
-
-    @app.get(root_route)
-    async def root():
-        return 1
-""",
-}
+FILES = read_archive(Path(__file__).with_name("interface.txtar"))
 REFUSAL = {"feature": "other kinds", "argument": "args", "instead": "Leave it out."}
 RULES = "\n".join(
     (
@@ -143,8 +49,7 @@ RULES = "\n".join(
 @pytest.fixture(scope="module")
 def world(tmp_path_factory: pytest.TempPathFactory) -> World:
     world = small_world(tmp_path_factory.mktemp("interface"), FILES, SMALL | {"world.toml": RULES})
-    done = world.shrink()
-    assert done.code == 0, done.err
+    world.shrink().expect(0)
     return world
 
 

@@ -10,7 +10,6 @@ import pytest
 from rich.console import Console
 
 from shrinker.emit.writer import count_lines
-from shrinker.program.build import build_graph
 from shrinker.program.distributions import decide_distributions
 from shrinker.program.saved import load_graph
 from shrinker.program.symbols.why import FORMAT
@@ -27,7 +26,7 @@ from shrinker.values.manifest import Manifest
 from shrinker.values.native import Cut
 from shrinker.values.outcome import EmittedFile, Evidence, Finding
 from shrinker.values.upstream import UpstreamTree
-from tests.program.small_tree import plain_fold, write_tree
+from tests.program.small_tree import build, write_tree
 
 WHY = "a rule of a | test"
 SOURCES = {
@@ -62,7 +61,7 @@ def run(
     folder: Path, out: Path, seconds: float = 1.0
 ) -> tuple[dict[str, Any], UpstreamTree, Graph, dict[str, FoldedModule]]:
     tree = write_tree(folder, SOURCES)
-    graph, folded = build_graph(tree, RULES, plain_fold(tree))
+    graph, folded = build(tree, RULES)
     launch = "python/sglang/launch_server.py"
     # As if folding had taken the third line away.
     decision = Decision(line=2, rule="no-hip", kind="if", text="is_hip()", outcome="false", lines=1)

@@ -15,7 +15,7 @@ from shrinker.ruleset.load import load_rules
 from shrinker.values.graph import Graph, Removal
 from shrinker.values.upstream import UpstreamTree
 from tests.program.small_tree import write_tree
-from tests.small import rule
+from tests.small import read_archive, rule
 
 S = "python/sglang/srt/"
 NODES = [
@@ -123,63 +123,13 @@ def test_tables_that_are_gone_by_card() -> None:
 
 
 P = "python/sglang/"
-KEPT = """\
-import json
-import os as system
-from torch import nn
-from sglang.other import handed as on, _private
-from .beside import near
-from sglang.star import *
-
-__all__ = ["first"]
-first: int = 1
-declared: int
-a, (b, c) = 1, (2, 3)
-attribute.of_something = 4
-_own = 5
-
-
-def helper():
-    inner = 1
-    return inner
-
-
-class Tool:
-    member = 1
-
-
-if first:
-    def guarded():
-        pass
-else:
-    try:
-        import sys
-    except ImportError:
-        first = 2
-        tried = 3
-# says: alone
-def alone():
-    return alone
-
-
-def used():
-    return a
-"""
 
 RULES = rule("dropped", "dropped-tpu", words=["tpu"]) + rule("internal", "internal-lost", names=["sglang.lost.L*"])
 
 
 def _tree(folder: Path) -> UpstreamTree:
-    return write_tree(
-        folder,
-        {
-            "__init__.py": "",
-            "kept.py": KEPT,
-            "ruled.py": "def one(): ...\ndef two(): ...\n_three = 1\n",
-            "lost.py": "from sglang.kept import used\nclass Lost: ...\nclass TpuPool: ...\n",
-            "broken.py": "def (",
-        },
-    )
+    files = read_archive(Path(__file__).with_name("retained.txtar"))
+    return write_tree(folder, files | {"broken.py": "def ("})
 
 
 def test_what_counts(tmp_path: Path) -> None:

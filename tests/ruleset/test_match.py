@@ -1,7 +1,5 @@
 """Patterns: `*` within one component, `**` over whole ones; rules that contradict each other are refused when they are loaded."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -10,9 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shrinker.project import RULES_FOLDER
 from shrinker.ruleset import module_matches, path_matches
-from shrinker.ruleset.load import load_profile, load_rules
+from shrinker.ruleset.load import load_rules
 from shrinker.ruleset.match import name_matches, overlap
 from shrinker.values.errors import InputError
 from tests import small
@@ -80,9 +77,6 @@ def test_a_name_with_parts_replaced_by_stars_matches_itself(parts: list[str], da
     pattern = [data.draw(st.sampled_from([part, "*", part[:1] + "*", "**"])) for part in parts]
     assert name_matches(".".join(pattern), ".".join(parts))
     assert path_matches("/".join(pattern), "/".join([*parts, "below.py"]))
-
-
-PROFILES = sorted(path.stem for path in (RULES_FOLDER / "profiles").glob("*.toml"))
 
 
 ONE_TEXT, AS_WRITTEN = ("feature", "package"), ("value", "exact")
@@ -184,11 +178,6 @@ def test_both_rules_are_named(tmp_path: Path, one: str, other: str, words: list[
     for word in ("world.toml:1: rule a", f"world.toml:{second}: rule b", *words):
         assert word in caught.value.message
     assert caught.value.next_step
-
-
-@pytest.mark.parametrize("profile", PROFILES)
-def test_no_profile_contradicts_itself(profile: str) -> None:
-    assert load_profile(profile).places
 
 
 @pytest.mark.parametrize(

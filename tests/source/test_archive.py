@@ -1,7 +1,5 @@
 """Nothing unsound enters the cache of upstreams: what an archive may hold, and what an entry is worth."""
 
-from __future__ import annotations
-
 import errno
 import io
 import multiprocessing
@@ -221,7 +219,7 @@ def test_no_builder_can_write_outside(path: str, cache: Path) -> None:
         store.tree(cache, "k", hostile, "test")
 
 
-def _slow_run(cache: Path, results: multiprocessing.Queue[object]) -> None:
+def _slow_run(cache: Path, results: "multiprocessing.Queue[object]") -> None:
     def build(write: store.Writer) -> DeclaredPackage:
         time.sleep(0.1)
         results.put("built")

@@ -1,7 +1,5 @@
 """Python's syntax: lines that hold a word, the fast walk, the scope a name belongs to, and texts that loops put together."""
 
-from __future__ import annotations
-
 import ast
 import inspect
 import symtable

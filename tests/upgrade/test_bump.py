@@ -70,8 +70,7 @@ def checkout(tmp_path: Path) -> Checkout:
 
 def test_a_bump_moves_everything_and_tells_what_changed(checkout: Checkout) -> None:
     summary = checkout.world.folder / "summary.md"
-    done = checkout.bump("--commit", "main", "--summary", str(summary), "--history", str(checkout.world.upstream))
-    assert done.code == 0, done.err
+    checkout.bump("--commit", "main", "--summary", str(summary), "--history", str(checkout.world.upstream)).expect(0)
     pins = load_pins(checkout.root)
     assert pins.default_commit == pins.submodule_commit == checkout.commits[2]
     assert index_commit(checkout.root, "upstream") == checkout.commits[2]
@@ -112,8 +111,7 @@ def test_what_the_tree_before_imported_too_is_within_the_budget(checkout: Checko
     _budget(checkout, 'forbidden = ["vllm"]\ndistributions = 0\nlines = 100')
     checkout.world.add(f"upstream/{CUDA}", "# more\n")
     checkout.commit("Grown", {})
-    done = checkout.bump("--commit", checkout.commits[4])
-    assert done.code == 0, done.err
+    checkout.bump("--commit", checkout.commits[4]).expect(0)
 
 
 def test_the_page_tells_growth_what_is_unknown_and_which_evidence_is_stale(checkout: Checkout) -> None:
@@ -123,8 +121,7 @@ def test_the_page_tells_growth_what_is_unknown_and_which_evidence_is_stale(check
     (reports / "verify.md").write_text("# Evidence\n\nEvery level passed.\n")
     table = "def start():\n    return {name: 1 for name in PLATFORMS}\n\n\nPLATFORMS = ['npu', 'xpu', 'sail']\n"
     checkout.commit("Platforms", {CUDA: table})
-    done = checkout.bump("--commit", checkout.commits[3])
-    assert done.code == 0, done.err
+    done = checkout.bump("--commit", checkout.commits[3]).expect(0)
     assert "## Lines by folder (1)" in done.out and "| `python/sglang/srt` | +3 |" in done.out
     assert "What the rules do not know of the new upstream" in done.out
     assert "- verify.md: the tree 000000000000 of release:0.9" in done.out
@@ -135,8 +132,7 @@ def test_the_page_tells_growth_what_is_unknown_and_which_evidence_is_stale(check
 
 def test_a_second_bump_compares_with_the_tree_in_place(checkout: Checkout) -> None:
     assert checkout.bump("--commit", checkout.commits[1]).code == 0
-    done = checkout.bump("--commit", checkout.commits[2], "--json")
-    assert done.code == 0, done.err
+    done = checkout.bump("--commit", checkout.commits[2], "--json").expect(0)
     found = json.loads(done.out)
     assert found["before"].endswith(checkout.commits[1]) and found["after"].endswith(checkout.commits[2])
     assert [row["path"] for row in found["tables"]["changed"] if row["reason"]["cause"] == "upstream"] == [CUDA]
@@ -147,8 +143,7 @@ def test_a_tree_of_another_upstream_in_place_is_not_the_old_one(checkout: Checko
     assert checkout.bump("--commit", checkout.commits[2]).code == 0
     path = checkout.root / "upstream.toml"
     path.write_text(moved(path.read_text(), release=None, commit=checkout.commits[0]))
-    done = checkout.bump("--commit", checkout.commits[1], "--json")
-    assert done.code == 0, done.err
+    done = checkout.bump("--commit", checkout.commits[1], "--json").expect(0)
     assert json.loads(done.out)["old"]["commit"] == checkout.commits[0]
 
 

@@ -10,45 +10,13 @@ import pytest
 from shrinker.upgrade.check_upstream import upstream_line
 from tests.cli.small import FILES, Done, World, small_world
 from tests.cli.small import RULES as SMALL
-from tests.small import rule, write
+from tests.small import read_archive, rule, write
 
 UTILS = "python/sglang/srt/utils.py"
 SERVER = "python/sglang/srt/server.py"
 PLATFORM = "python/sglang/srt/platforms/interface.py"
 
-BASE = FILES | {
-    UTILS: "import torch\n\n\n"
-    + "\n\n".join(f"def is_{name}():\n    return hasattr(torch, '{name}')\n" for name in ("npu", "xpu", "hip")),
-    SERVER: """from sglang.srt import platforms
-from sglang.srt.utils import is_hip, is_npu, is_xpu
-
-if is_hip() or is_xpu():
-    WAVES = 64
-else:
-    WAVES = 32
-
-if is_npu():
-    from sglang.srt.npu import start
-else:
-    from sglang.srt.cuda import start
-
-print(start(), WAVES, platforms.find("cuda"))
-""",
-    "python/sglang/srt/platforms/__init__.py": "from sglang.srt.platforms.interface import find\n",
-    PLATFORM: """import enum
-
-
-class Kind(enum.Enum):
-    CUDA = 1
-    NPU = 2
-    HIP = 3
-
-
-def find(name):
-    return Kind.CUDA if name in ("cuda", "hip", "npu") else None
-""",
-    "python/pyproject.toml": "[project]\nname = 'sglang'\nrequires-python = '>=3.10'\ndependencies = []\n",
-}
+BASE = FILES | read_archive(Path(__file__).with_name("drifting.txtar"))
 RULES = {
     "world.toml": "\n".join(
         (
@@ -106,8 +74,7 @@ def _always(world: World, files: dict[str, str]) -> None:
 
 
 def _kept(world: World, path: str) -> str:
-    done = world.shrink()
-    assert done.code == 0, done.err
+    world.shrink().expect(0)
     return (world.out / path).read_text()
 
 

@@ -1,7 +1,5 @@
 """Run the tools on both trees and explain what is new."""
 
-from __future__ import annotations
-
 import ast
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping

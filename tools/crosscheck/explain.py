@@ -4,8 +4,6 @@ A finding is right when what it says is a consequence of code that went by a rul
 a value. What stays all the same (a name whose value may do something, a definition of which no rule speaks) is harmless.
 """
 
-from __future__ import annotations
-
 import ast
 import re
 from collections import Counter
@@ -22,6 +20,70 @@ _CONDITIONS = frozenset({"redundant if-condition", "unsatisfiable 'if' condition
 _INFERRED = frozenset({"bad-assignment"})
 """Findings about a type that was inferred from what a name is given."""
 _TYPES = re.compile(r"\b[A-Z]\w+\b")
+
+
+_WORDS = re.compile(r"[^\W\d]\w*")
+_SETS = '(?:^\\s*(?:async\\s+def|def|class)\\s+{name}\\b|\\b{name}\\s*(?::[^=]*)?=(?!=)|import.*\\b{name}\\b|"{name}")'
+
+
+class Gone:
+    """Upstream's lines that are not in the generated tree, by the names in them."""
+
+    def __init__(self, upstream: Path, out: Path, graph: Mapping[str, Any], paths: Collection[str], names: set[str]):
+        """
+        Args:
+            upstream: root of upstream's tree.
+            out: root of the generated tree.
+            graph: graph.json of the run.
+            paths: Python files of upstream's package.
+            names: the names that will be asked for.
+        """
+        self._removed: Mapping[str, list[str]] = graph["removed"]
+        self._decisions: Mapping[str, list[list[Any]]] = graph["decisions"]
+        self._places: dict[str, list[tuple[str, int, str]]] = {}
+        for path in sorted(paths):
+            text = (upstream / path).read_text("utf-8", "replace")
+            here = names.intersection(_WORDS.findall(text))
+            if here:
+                self._collect(path, text, out / path, here)
+
+    def _collect(self, path: str, text: str, generated: Path, names: set[str]) -> None:
+        kept: Counter[str] = Counter()
+        if generated.is_file():
+            kept.update(line.strip() for line in generated.read_text("utf-8", "replace").split("\n"))
+        for number, line in enumerate(text.split("\n"), 1):
+            stripped = line.strip()
+            if kept[stripped] > 0:
+                kept[stripped] -= 1
+                continue
+            for name in names.intersection(_WORDS.findall(line)):
+                self._places.setdefault(name, []).append((path, number, line))
+
+    def use(self, name: str, path: str) -> str:
+        """A line with the name that is gone, the same file's first, and why; empty when there is none."""
+        return self._first(name, path, re.compile(""))
+
+    def setting(self, name: str, path: str) -> str:
+        """The same for a line that gives the name a value."""
+        return self._first(name, path, re.compile(_SETS.format(name=re.escape(name))))
+
+    def _first(self, name: str, path: str, pattern: re.Pattern[str]) -> str:
+        places = sorted(self._places.get(name, []), key=lambda place: place[0] != path)
+        return next((why for at, line, text in places if pattern.search(text) and (why := self._why(at, line))), "")
+
+    def _why(self, path: str, line: int) -> str:
+        if path in self._removed:
+            rule, reason = self._removed[path][:2]
+            return f"{path}:{line} of upstream, a file that is removed ({rule}: {reason})"
+        covering: list[Any] | None = None
+        for decision in self._decisions.get(path, ()):
+            first, lines = decision[0], decision[5]
+            if first <= line and (covering is None or (first, lines) > (covering[0], covering[5])):
+                covering = decision
+        if covering is None:
+            return ""
+        _, rule, kind, text, outcome, *_ = covering
+        return f"{path}:{line} of upstream, gone by {rule} ({kind} `{text[:60]}`: {outcome})"
 
 
 def names_of(findings: Collection[Finding], out: Path) -> set[str]:
@@ -157,67 +219,3 @@ def _narrowed(item: Finding, gone: Gone) -> str:
         if use:
             return f"`{name}` is one of fewer types: {use}"
     return ""
-
-
-_WORDS = re.compile(r"[^\W\d]\w*")
-_SETS = '(?:^\\s*(?:async\\s+def|def|class)\\s+{name}\\b|\\b{name}\\s*(?::[^=]*)?=(?!=)|import.*\\b{name}\\b|"{name}")'
-
-
-class Gone:
-    """Upstream's lines that are not in the generated tree, by the names in them."""
-
-    def __init__(self, upstream: Path, out: Path, graph: Mapping[str, Any], paths: Collection[str], names: set[str]):
-        """
-        Args:
-            upstream: root of upstream's tree.
-            out: root of the generated tree.
-            graph: graph.json of the run.
-            paths: Python files of upstream's package.
-            names: the names that will be asked for.
-        """
-        self._removed: Mapping[str, list[str]] = graph["removed"]
-        self._decisions: Mapping[str, list[list[Any]]] = graph["decisions"]
-        self._places: dict[str, list[tuple[str, int, str]]] = {}
-        for path in sorted(paths):
-            text = (upstream / path).read_text("utf-8", "replace")
-            here = names.intersection(_WORDS.findall(text))
-            if here:
-                self._collect(path, text, out / path, here)
-
-    def _collect(self, path: str, text: str, generated: Path, names: set[str]) -> None:
-        kept: Counter[str] = Counter()
-        if generated.is_file():
-            kept.update(line.strip() for line in generated.read_text("utf-8", "replace").split("\n"))
-        for number, line in enumerate(text.split("\n"), 1):
-            stripped = line.strip()
-            if kept[stripped] > 0:
-                kept[stripped] -= 1
-                continue
-            for name in names.intersection(_WORDS.findall(line)):
-                self._places.setdefault(name, []).append((path, number, line))
-
-    def use(self, name: str, path: str) -> str:
-        """A line with the name that is gone, the same file's first, and why; empty when there is none."""
-        return self._first(name, path, re.compile(""))
-
-    def setting(self, name: str, path: str) -> str:
-        """The same for a line that gives the name a value."""
-        return self._first(name, path, re.compile(_SETS.format(name=re.escape(name))))
-
-    def _first(self, name: str, path: str, pattern: re.Pattern[str]) -> str:
-        places = sorted(self._places.get(name, []), key=lambda place: place[0] != path)
-        return next((why for at, line, text in places if pattern.search(text) and (why := self._why(at, line))), "")
-
-    def _why(self, path: str, line: int) -> str:
-        if path in self._removed:
-            rule, reason = self._removed[path][:2]
-            return f"{path}:{line} of upstream, a file that is removed ({rule}: {reason})"
-        covering: list[Any] | None = None
-        for decision in self._decisions.get(path, ()):
-            first, lines = decision[0], decision[5]
-            if first <= line and (covering is None or (first, lines) > (covering[0], covering[5])):
-                covering = decision
-        if covering is None:
-            return ""
-        _, rule, kind, text, outcome, *_ = covering
-        return f"{path}:{line} of upstream, gone by {rule} ({kind} `{text[:60]}`: {outcome})"

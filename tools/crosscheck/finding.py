@@ -1,7 +1,5 @@
 """The values of a cross-check."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass

@@ -1,7 +1,5 @@
 """Run ruff, vulture, pyrefly and pydeps on the Python package of a tree; each is a process of its own and sees files only."""
 
-from __future__ import annotations
-
 import importlib.util
 import json
 import os

@@ -4,8 +4,6 @@ A fault stands for a wrong decision of the tool: the manifest of the copy says t
 no level finds it by the file's hash alone.
 """
 
-from __future__ import annotations
-
 from tools.mutation.faults import KINDS, Fault, choose
 from tools.mutation.judge import Judged, judge_all
 from tools.mutation.mutant import stand

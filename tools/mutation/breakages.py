@@ -1,12 +1,11 @@
 """What broke by hand, as faults: declared in `breakages.toml`, put into a tree wherever it has what they name."""
 
-from __future__ import annotations
-
 import ast
 import re
 import tomllib
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
@@ -36,7 +35,7 @@ class Breakage(BaseModel):
     rename: tuple[str, ...] = ()
 
     @model_validator(mode="after")
-    def _one_kind(self) -> Breakage:
+    def _one_kind(self) -> Self:
         if bool(self.cut) + bool(self.delete) + bool(self.left) + bool(self.read) + bool(self.files) != 1:
             raise ValueError("give exactly one of `cut`, `delete`, `left`, `read` and `files`")
         if (self.lines or self.rename) and not self.files:

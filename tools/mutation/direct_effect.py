@@ -5,8 +5,6 @@ another value. All else follows from that: what nothing names any more, files th
 run, too, but where all that stood around it went with it.
 """
 
-from __future__ import annotations
-
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping

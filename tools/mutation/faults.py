@@ -1,7 +1,5 @@
 """Choose the faults of a run: so many of each kind, drawn by a seed."""
 
-from __future__ import annotations
-
 import random
 from collections import deque
 from collections.abc import Iterable, Iterator

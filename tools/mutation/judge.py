@@ -1,7 +1,5 @@
 """Ask each level in turn whether it notices a fault; the first that does is enough."""
 
-from __future__ import annotations
-
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence

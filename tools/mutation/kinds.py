@@ -1,7 +1,5 @@
 """What can go wrong in one file: one function a kind of fault."""
 
-from __future__ import annotations
-
 import ast
 import copy
 from collections.abc import Callable, Iterator

@@ -1,7 +1,5 @@
 """The levels as faults are judged by them: each says the first thing that it finds, and the costly ones run no more than they must."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial

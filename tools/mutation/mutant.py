@@ -1,7 +1,5 @@
 """A copy of a generated tree into which faults are put, one after the other, and whose manifest says that all is as it was decided."""
 
-from __future__ import annotations
-
 import ast
 import hashlib
 import os

@@ -1,7 +1,5 @@
 """What can go wrong in one native file: one function a kind of fault."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 
 from shrinker.emit.package import NOTE

@@ -1,7 +1,5 @@
 """What a run of faults, or of wrong rules, showed, as JSON and as a page."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Does the evidence of a default run notice a wrong rule? Each is planted among the right ones, and the tree generated with it."""
 
-from __future__ import annotations
-
 import shutil
 import tempfile
 import time

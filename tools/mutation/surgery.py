@@ -1,7 +1,5 @@
 """Take statements out of a source text, or put others in their place, by the lines of its syntax tree."""
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Iterator, Sequence
 

@@ -1,7 +1,5 @@
 """Wrong rules, drawn from the names of upstream within the kept code: what a person could get wrong when writing one."""
 
-from __future__ import annotations
-
 import ast
 import random
 import re

@@ -3,12 +3,9 @@
 The first list finds nothing more loaded than a server does; what it loads is loaded for the others, so that what an import sets is told once.
 """
 
-from __future__ import annotations
-
 import contextlib
 import importlib
 import io
-import json
 import logging
 import os
 import re
@@ -17,12 +14,11 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-with open(sys.argv[1], encoding="utf-8") as file:
-    given = json.load(file)
-
 from sglang.srt.server_args import prepare_server_args
 
-from equivalence.processes import in_child
+from equivalence.processes import given, in_child, tell
+
+asked = given()
 
 ADDRESS = re.compile(r" at 0x[0-9a-f]+")
 
@@ -50,17 +46,15 @@ def loading(arguments: list[str]) -> dict[str, Any]:
 
 def told(show: Callable[[], dict[str, Any]]) -> dict[str, Any]:
     """What a child shows; without it, how it ended."""
-    code, found = in_child(show, f"{sys.argv[2]}.case", given["seconds"])
+    code, found = in_child(show, f"{sys.argv[2]}.case", asked["seconds"])
     return found or {"error": f"ended with {code}", "environment": {}}
 
 
 logging.disable(logging.CRITICAL)
-first, *others = given["cases"]
+first, *others = asked["cases"]
 every = [told(partial(loading, first))]
 for name in every[0].pop("loaded", []):
     with contextlib.suppress(Exception):
         importlib.import_module(name)
 every += [told(partial(settled, case)) for case in others]
-with open(sys.argv[2], "w", encoding="utf-8") as file:
-    json.dump(every, file)
-os._exit(0)
+tell(every)

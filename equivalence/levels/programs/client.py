@@ -1,9 +1,6 @@
 """Use a server as people do, with the OpenAI client; and what needs two requests at once. GIVEN.json RESULT.json."""
 
-from __future__ import annotations
-
 import json
-import sys
 import threading
 import urllib.error
 import urllib.request
@@ -12,6 +9,8 @@ from typing import Any
 
 import openai
 
+from equivalence.processes import given, tell
+
 
 def request(path: str, body: Any = None, method: str = "POST") -> urllib.request.Request:
     """A request with a body of JSON, or without one."""
@@ -19,10 +18,10 @@ def request(path: str, body: Any = None, method: str = "POST") -> urllib.request
     return urllib.request.Request(address + path, data, {"Content-Type": "application/json"}, method=method)
 
 
-def answer(asked: urllib.request.Request) -> tuple[int, str]:
+def answer(question: urllib.request.Request) -> tuple[int, str]:
     """Status and body, whatever the status is."""
     try:
-        with urllib.request.urlopen(asked, timeout=120) as found:
+        with urllib.request.urlopen(question, timeout=120) as found:
             return found.status, found.read().decode()
     except urllib.error.HTTPError as error:
         return error.code, error.read().decode()
@@ -106,16 +105,13 @@ def removed() -> Any:
     """What the listed paths that were removed answer."""
     return {
         f"{method} {path}": answer(request(path, {} if method == "POST" else None, method))
-        for method, path in given["removed"]
+        for method, path in asked["removed"]
     }
 
 
-with open(sys.argv[1], encoding="utf-8") as file:
-    given = json.load(file)
-address = given["address"]
+asked = given()
+address = asked["address"]
 client = openai.OpenAI(base_url=f"{address}/v1", api_key="none", max_retries=0, timeout=200)
 messages = [{"role": "user", "content": "Say hi."}]
 steps = (chat, stream, completion, models, no_embeddings, bad_temperature, abort, metrics, removed)
-results = {step.__name__: attempt(step) for step in steps}
-with open(sys.argv[2], "w", encoding="utf-8") as file:
-    json.dump(results, file, sort_keys=True)
+tell({step.__name__: attempt(step) for step in steps}, sort_keys=True)

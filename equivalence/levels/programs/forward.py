@@ -1,7 +1,5 @@
 """Load a checkpoint, run prefill and decode; write hashes of all that was computed. GIVEN.json RESULT.json."""
 
-from __future__ import annotations
-
 import dataclasses
 import hashlib
 from collections.abc import Iterator

@@ -2,8 +2,6 @@
 take. Arguments: GIVEN.json RESULT.json.
 """
 
-from __future__ import annotations
-
 import argparse
 import importlib
 import importlib.metadata

@@ -1,7 +1,5 @@
 """Build a whole model on the meta device as the server would; write what it consists of. GIVEN.json RESULT.json."""
 
-from __future__ import annotations
-
 import contextlib
 import inspect
 import json

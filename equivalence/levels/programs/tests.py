@@ -1,7 +1,5 @@
 """Run files of tests, each in a child that has loaded PyTorch; write how each test ended. GIVEN.json RESULT.json."""
 
-from __future__ import annotations
-
 import builtins
 import importlib
 import os

@@ -1,7 +1,5 @@
 """Ask commands for help, each in a child of a process that has loaded the libraries of those before. Arguments: GIVEN.json RESULT.json."""
 
-from __future__ import annotations
-
 import contextlib
 import importlib
 import json
@@ -12,10 +10,9 @@ import traceback
 from functools import partial
 from typing import Any
 
-from equivalence.processes import in_child
+from equivalence.processes import given, in_child, tell
 
-with open(sys.argv[1], encoding="utf-8") as file:
-    given = json.load(file)
+asked = given()
 
 
 def libraries(place: str) -> None:
@@ -56,10 +53,10 @@ for library in ("torch", "transformers.masking_utils", "openai", "fastapi", "tri
     with contextlib.suppress(ImportError):
         importlib.import_module(library)
 told: dict[str, tuple[int, str]] = {}
-for name, (kind, program) in given["commands"].items():
+for name, (kind, program) in asked["commands"].items():
     place = f"{sys.argv[2]}.{len(told)}.txt"
     known = f"{place}.libraries"
-    code, _ = in_child(partial(child, place, known, kind, program), f"{place}.none", given["seconds"])
+    code, _ = in_child(partial(child, place, known, kind, program), f"{place}.none", asked["seconds"])
     with open(place, encoding="utf-8", errors="replace") as file:
         told[name] = (code, file.read())
     if os.path.exists(known):
@@ -67,6 +64,4 @@ for name, (kind, program) in given["commands"].items():
             for library in json.load(file):
                 with contextlib.suppress(Exception):
                     importlib.import_module(library)
-with open(sys.argv[2], "w", encoding="utf-8") as file:
-    json.dump(told, file)
-os._exit(0)
+tell(told)

@@ -1,7 +1,5 @@
 """Import modules one after the other; write which fail, and how. Arguments: GIVEN.json RESULT.json."""
 
-from __future__ import annotations
-
 import importlib
 import logging
 import os

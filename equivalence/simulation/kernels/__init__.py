@@ -4,8 +4,6 @@ A reference is written from what the kernel computes, never from its tiling, in 
 in float32. `source` says where what it stands for is: a file of upstream's repository, or of the package that has it.
 """
 
-from __future__ import annotations
-
 import importlib
 import logging
 from types import ModuleType

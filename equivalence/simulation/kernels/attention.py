@@ -1,7 +1,5 @@
 """Attention of FlashAttention 3, and the merge of two parts of it."""
 
-from __future__ import annotations
-
 import itertools
 from typing import Any
 

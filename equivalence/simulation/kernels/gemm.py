@@ -1,7 +1,5 @@
 """Products of matrices."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from equivalence.simulation.kernels.quantization import dequantize

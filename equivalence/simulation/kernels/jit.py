@@ -1,7 +1,5 @@
 """Kernels that upstream builds from C++ at run time: their sources must be there, references take their place."""
 
-from __future__ import annotations
-
 import inspect
 import re
 from collections.abc import Sequence
@@ -20,38 +18,6 @@ _INCLUDE = re.compile(r'#include "([^"]+)"')
 _PREFIX = "sgl_kernel_jit_"
 _HASH = re.compile(r"_[0-9a-f]{16}$")
 """Of all sources of kernels: upstream puts it behind a module's name, and lines that went change it. What a source still defines is judged elsewhere."""
-
-
-def load_inline(
-    name: str, cpp_sources: Sequence[str] = (), cuda_sources: Sequence[str] = (), **options: Any
-) -> JitModule:
-    """In place of `tvm_ffi.cpp.load_inline`: a module whose exports are references.
-
-    Raises:
-        OSError: a source file that it includes is not in the tree.
-        SimulationError: an export takes another number of arguments than its reference.
-    """
-    text = "\n".join([*_as_list(cpp_sources), *_as_list(cuda_sources)])
-    calls.record(calls.LOADED, _HASH.sub("", name))
-    sources = {path: Path(path).read_text("utf-8") for path in _INCLUDE.findall(text)}
-    return JitModule(name, dict(_EXPORT.findall(text)), sources)
-
-
-def load_extension(name: str, sources: Sequence[str] | str, *args: Any, **kwargs: Any) -> ModuleType:
-    """In place of `torch.utils.cpp_extension.load`: a module that raises when something of it is called.
-
-    Raises:
-        FileNotFoundError: a source is not in the tree.
-    """
-    for source in _as_list(sources):
-        if not Path(source).is_file():
-            raise FileNotFoundError(f"source of the extension {name}: {source}")
-    calls.record(calls.LOADED, f"extension {name}")
-    return StubModule(name)
-
-
-def _as_list(texts: Sequence[str] | str) -> Sequence[str]:
-    return [texts] if isinstance(texts, str) else texts
 
 
 class JitModule:
@@ -91,6 +57,38 @@ class JitModule:
             )
 
         return missing
+
+
+def load_inline(
+    name: str, cpp_sources: Sequence[str] = (), cuda_sources: Sequence[str] = (), **options: Any
+) -> JitModule:
+    """In place of `tvm_ffi.cpp.load_inline`: a module whose exports are references.
+
+    Raises:
+        OSError: a source file that it includes is not in the tree.
+        SimulationError: an export takes another number of arguments than its reference.
+    """
+    text = "\n".join([*_as_list(cpp_sources), *_as_list(cuda_sources)])
+    calls.record(calls.LOADED, _HASH.sub("", name))
+    sources = {path: Path(path).read_text("utf-8") for path in _INCLUDE.findall(text)}
+    return JitModule(name, dict(_EXPORT.findall(text)), sources)
+
+
+def load_extension(name: str, sources: Sequence[str] | str, *args: Any, **kwargs: Any) -> ModuleType:
+    """In place of `torch.utils.cpp_extension.load`: a module that raises when something of it is called.
+
+    Raises:
+        FileNotFoundError: a source is not in the tree.
+    """
+    for source in _as_list(sources):
+        if not Path(source).is_file():
+            raise FileNotFoundError(f"source of the extension {name}: {source}")
+    calls.record(calls.LOADED, f"extension {name}")
+    return StubModule(name)
+
+
+def _as_list(texts: Sequence[str] | str) -> Sequence[str]:
+    return [texts] if isinstance(texts, str) else texts
 
 
 def check_signature(reference: Reference, target: str, sources: dict[str, str]) -> None:

@@ -1,7 +1,5 @@
 """Copies into caches and between layouts."""
 
-from __future__ import annotations
-
 import ctypes
 
 import torch

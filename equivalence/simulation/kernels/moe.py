@@ -1,7 +1,5 @@
 """Routing of tokens to experts, and their sums."""
 
-from __future__ import annotations
-
 import torch
 
 from equivalence.simulation.kernels.registry import Tensor, jit, kernel

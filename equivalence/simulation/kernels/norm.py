@@ -1,7 +1,5 @@
 """Root-mean-square norms and activations."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import torch

@@ -1,7 +1,5 @@
 """FP8 by groups of columns."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import torch

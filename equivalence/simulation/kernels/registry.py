@@ -1,7 +1,5 @@
 """Which function stands for which kernel, and how a call of it is noted."""
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Rotary position embedding."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import torch

@@ -1,7 +1,5 @@
 """Sparse attention of V3.2: the index of keys, its scores, the best of them (of tokens, too), and attention over these."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import torch

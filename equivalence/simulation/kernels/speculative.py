@@ -1,7 +1,5 @@
 """Trees of drafted tokens (EAGLE, MTP)."""
 
-from __future__ import annotations
-
 from equivalence.simulation.kernels.registry import Tensor, kernel
 
 _SOURCE = "sgl-kernel/csrc/speculative/eagle_utils.cu"

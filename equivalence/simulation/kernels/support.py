@@ -1,7 +1,5 @@
 """What kernel packages are asked besides kernels: settings that change nothing in what is computed."""
 
-from __future__ import annotations
-
 import contextlib
 import importlib
 from typing import Any

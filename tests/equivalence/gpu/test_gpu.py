@@ -40,8 +40,9 @@ def plan(folder: Path, *cells: Cell, at_once: int = 1, seconds: float = 120, ret
     )
 
 
-def test_equal_trees_are_the_same(tmp_path):
-    (row,) = run(plan(tmp_path, at_once=2))
+def test_equal_trees_are_the_same_and_what_was_recorded_is_judged_whichever_trees_stand_there(tmp_path):
+    asked = plan(tmp_path, at_once=2)
+    (row,) = run(asked)
     assert row["result"] == "same"
     assert row["class"] == "DeepseekV3ForCausalLM"
     assert (row["kernels"], row["kernel_names"]) == ("same", 2)
@@ -49,15 +50,10 @@ def test_equal_trees_are_the_same(tmp_path):
     assert len(row["ready_seconds"]) == len(row["peak_host_bytes"]) == 2
     assert passed([row])
     assert json.loads((tmp_path / "out/cells/one.json").read_text()) == row
-
-
-def test_another_token_is_a_difference(tmp_path):
-    (row,) = run(plan(tmp_path, token=8))
-    assert row["result"] == "differs" and not passed([row])
-    first = row["differences"][0]["first"][0]
-    assert (first["path"], first["left"], first["right"]) == ("body.output_ids[0]", "7", "8")
-    text = page(document([row], {"date": "d", "gpus": ["a GPU"], "cores": 1}), "Title")
-    assert "body.output_ids[0]: `7` / `8`" in text
+    (asked.trees[1].root / "sglang/launch_server.py").write_text("another tree")
+    assert run(replace(asked, recorded=True)) == [row]
+    (row,) = run(replace(asked, seconds=0.0))
+    assert row["result"] == "not run"
 
 
 def test_another_kernel_is_a_difference(tmp_path):
@@ -66,34 +62,23 @@ def test_another_kernel_is_a_difference(tmp_path):
     assert (row["kernels_only_upstream"], row["kernels_only_generated"]) == (["moe"], ["other"])
 
 
-def test_a_tree_that_does_not_start_is_told_with_its_error(tmp_path):
+def test_a_tree_that_does_not_start_is_told_and_run_again_when_asked_or_changed(tmp_path):
     (row,) = run(plan(tmp_path, fails=True))
     assert row["result"] == "fails in generated" and not passed([row])
     assert row["generated_error"]["errors"] == ["ImportError: cannot import name 'gone'"]
     assert "cannot import name 'gone'" in lines([row])[0]
-
-
-def test_what_was_seen_is_not_run_again_until_the_tree_changes(tmp_path):
-    run(plan(tmp_path, fails=True))
-    log = tmp_path / "out/logs/one.upstream.log"
-    log.write_text("untouched")
+    written = [tmp_path / f"out/logs/one.{name}.log" for name in ("upstream", "generated")]
+    for log in written:
+        log.write_text("untouched")
     (row,) = run(plan(tmp_path))
-    assert log.read_text() == "untouched" and row["result"] == "fails in generated"
+    assert [log.read_text() for log in written] == ["untouched"] * 2 and row["result"] == "fails in generated"
+    run(plan(tmp_path, retry=True))
+    assert "gone" in written[1].read_text()
     write_tree(tmp_path / "fixed")
     (tmp_path / "gen").rename(tmp_path / "old")
     (tmp_path / "fixed").rename(tmp_path / "gen")
     (row,) = run(plan(tmp_path))
-    assert log.read_text() == "untouched" and row["result"] == "same"
-
-
-def test_a_failure_is_run_again_when_asked(tmp_path):
-    run(plan(tmp_path, fails=True))
-    log = tmp_path / "out/logs/one.generated.log"
-    log.write_text("")
-    run(plan(tmp_path))
-    assert log.read_text() == ""
-    run(plan(tmp_path, retry=True))
-    assert "gone" in log.read_text()
+    assert written[0].read_text() == "untouched" and row["result"] == "same"
 
 
 def test_no_time_is_no_result(tmp_path):
@@ -174,29 +159,22 @@ def test_what_is_said_behind_a_progress_bar_is_a_choice_too():
     assert logs.choices(f"{bar}\n") == []
 
 
-def test_upstreams_first_server_warms_and_a_doubt_asks_for_one_more(tmp_path):
+def test_another_token_is_a_difference_and_a_doubt_asks_for_one_more_server(tmp_path):
     told: list[str] = []
     asked = replace(plan(tmp_path, at_once=3, token=8), progress=told.append)
     (row,) = run(asked)
-    assert row["servers"] == [3, 3] and row["result"] == "differs", (
-        "a third of each, since the second did not settle it"
-    )
+    assert row["result"] == "differs" and not passed([row])
+    assert row["servers"] == [3, 3], "a third of each, since the second did not settle it"
+    first = row["differences"][0]["first"][0]
+    assert (first["path"], first["left"], first["right"]) == ("body.meta_info.output_token_logprobs[0][1]", "7", "8")
+    text = page(document([row], {"date": "d", "gpus": ["a GPU"], "cores": 1}), "Title")
+    assert "body.meta_info.output_token_logprobs[0][1]: `7` / `8`" in text
     lines_ = [line.split("] ")[1] for line in told]
     ready = next(i for i, line in enumerate(lines_) if line.startswith("one.upstream: ready"))
     assert all("one.upstream:" in line for line in lines_[:ready]), "nobody else starts before the caches are warm"
     assert [
         json.loads((tmp_path / f"out/seen/one.{name}.json").read_text())["warms"] for name in ("upstream", "generated")
     ] == [True, False]
-
-
-def test_what_was_recorded_is_judged_whichever_trees_stand_there(tmp_path):
-    asked = plan(tmp_path)
-    (before,) = run(asked)
-    (asked.trees[1].root / "sglang/launch_server.py").write_text("another tree")
-    (found,) = run(replace(asked, recorded=True))
-    assert found == before
-    (found,) = run(replace(asked, seconds=0.0))
-    assert found["result"] == "not run"
 
 
 def test_shapes_are_deepseeks():

@@ -81,7 +81,8 @@ def test_a_listed_endpoint_goes_with_what_only_it_uses() -> None:
     before = document(kept={"get": operation("Used")}, gone={"post": operation("Alone")})
     after = document(kept={"get": operation("Used")})
     del after["components"]["schemas"]["Alone"]
-    assert list(openapi.compare(before, after, rows(subject="POST /gone", kind="removed"))) == []
+    for subject in ("POST /gone", "POST /gone or what ROUTE names"):
+        assert list(openapi.compare(before, after, rows(subject=subject, kind="removed"))) == []
     assert [place for place, _ in openapi.compare(before, after, [])] == ["/components/schemas/Alone", "/paths//gone"]
 
 
@@ -114,10 +115,6 @@ def test_the_endpoints_that_can_be_asked_for() -> None:
         "GET /v1/responses/{response_id}": ("GET", "/v1/responses/{response_id}"),
         "POST /api/chat": ("POST", "/api/chat"),
     }
-    before = document(kept={"get": operation("Used")}, gone={"post": operation("Alone")})
-    after = document(kept={"get": operation("Used")})
-    del after["components"]["schemas"]["Alone"]
-    assert list(openapi.compare(before, after, rows(subject="POST /gone or what ROUTE names", kind="removed"))) == []
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from equivalence.levels import native
 from equivalence.levels.native import NativeSetting, run
 from equivalence.native import frontend
 from equivalence.native.build import VARIABLE, read_build
-from equivalence.native.frontend import Compiler, Preprocessed, Read, preprocess, read
+from equivalence.native.frontend import Compiler, Preprocessed, preprocess, read
 from shrinker.cache import Cache
 
 LISTS = """\
@@ -64,9 +64,9 @@ def played(monkeypatch: pytest.MonkeyPatch) -> list[bytes]:
         text = (build.folder / source).read_bytes()  # type: ignore[attr-defined]
         return Preprocessed(text, "no such header" if b"#error" in text else "", ())
 
-    def said(source: Preprocessed) -> Read:
+    def said(source: Preprocessed) -> str:
         asked.append(source.text)
-        return Read("wrong type" if b"wrong" in source.text else "", 0.0)
+        return "wrong type" if b"wrong" in source.text else ""
 
     monkeypatch.setattr(native, "preprocess", preprocessed)
     monkeypatch.setattr(native, "read", said)
@@ -115,10 +115,10 @@ def test_the_compiler_of_c_plus_plus(tmp_path: Path, monkeypatch: pytest.MonkeyP
     compiler = Compiler("nvcc", (), tmp_path / "stubs")
     compiler.write_stubs()
     made = preprocess(compiler, read_build(folder), "csrc/b.cpp")
-    assert (made.error, read(made).error) == ("", "")
+    assert (made.error, read(made)) == ("", "")
     (folder / "csrc/h.h").write_text("\n")
     again = preprocess(compiler, read_build(folder), "csrc/b.cpp")
     assert again.digest != made.digest
-    assert "helper" in read(again).error
+    assert "helper" in read(again)
     (folder / "csrc/h.h").unlink()
     assert "h.h" in preprocess(compiler, read_build(folder), "csrc/b.cpp").error

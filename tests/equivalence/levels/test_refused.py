@@ -94,7 +94,7 @@ def ended(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, texts: Mapping[str, s
         data: Any = {} if text is None else None
         output = tmp_path / f"{side}.txt"
         output.write_text(text or "")
-        return Outcome(data, Finished(int(data is None), output, 1.0), {})
+        return Outcome(data, Finished(int(data is None), output), {})
 
     monkeypatch.setattr(Setting, "program", program)
     return Setting(Simulation(Path("python"), Settings()), tmp_path)

@@ -16,39 +16,13 @@ from equivalence.simulation.settings import Settings
 from shrinker.values.errors import InputError
 from shrinker.values.outcome import LevelResult
 from tests.simulations import simulation_python, write_package
-from tests.small import write
+from tests.small import read_archive, write
 
-UPSTREAM = {
-    "__init__.py": "",
-    "test/__init__.py": "",
-    "test/registry.py": "def register_cpu_ci(**settings):\n    pass\n",
-    "sums.py": (
-        "LIMIT = 3\n\n\ndef add(a, b):\n    return min(a + b, LIMIT)\n\n\ndef scale(a):\n    return 2 * a\n\n\n"
-        "class Sum:\n    def total(self):\n        return 1\n\n    def reset(self):\n        return 0\n"
-    ),
-    "other.py": "def only_there():\n    return 5\n",
-}
-TESTS = {
-    "test_sums.py": (
-        "from importlib.util import find_spec\nfrom unittest.mock import patch\n\nfrom sglang.other import only_there\nfrom sglang.sums import Sum, add, scale\n"
-        "from sglang.test.registry import register_cpu_ci\n\nregister_cpu_ci(suite='a')\n\n\n"
-        "def test_add():\n    assert find_spec('sglang.sums')\n    assert add(1, 1) == 2\n\n\n"
-        "def test_scale():\n    assert scale(4) == 8\n\n\n"
-        "def test_other():\n    assert only_there() == 5\n\n\n"
-        "def test_reset():\n    assert Sum().reset() == 0\n\n\n"
-        "def test_limit():\n    with patch('sglang.sums.LIMIT', 1):\n        assert add(1, 1) == 1\n\n\n"
-        "def test_fails():\n    assert add(2, 2) == 4\n"
-    ),
-    "test_gpu.py": "def test_gpu():\n    raise SystemExit\n",
-}
-GENERATED = {
-    "__init__.py": "",
-    "test/__init__.py": "",
-    "test/registry.py": "def another():\n    pass\n",
-    "sums.py": "def add(a, b):\n    return min(a + b, 3)\n\n\nclass Sum:\n    def total(self):\n        return 1\n",
-    "other.py": "raise ImportError('shrinker: the module sglang.other is not part of this server')\n",
-}
-
+FILES = read_archive(Path(__file__).with_name("tests.txtar"))
+UPSTREAM, TESTS, GENERATED = (
+    {name.removeprefix(f"{side}/"): text for name, text in FILES.items() if name.startswith(f"{side}/")}
+    for side in ("upstream", "tests", "generated")
+)
 
 Judge = Callable[..., LevelResult]
 

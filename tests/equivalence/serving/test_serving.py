@@ -26,11 +26,11 @@ from equivalence.serving import (
     streamed_alike,
 )
 
-FAKE = Path(__file__).with_name("fake_server.py")
+FAKE = Path(__file__).parents[1] / "fake_server.py"
 
 
 def launch(folder: Path, port: int, *words: str, ready: float = 20.0) -> Launch:
-    command = (sys.executable, str(FAKE), str(port), *words)
+    command = (sys.executable, str(FAKE), "--port", str(port), *words)
     environment = {"NAME": "given", "PYTHONPATH": None}
     return Launch("fake", command, environment, folder / "server.log", ready_seconds=ready, stop_seconds=0.5)
 

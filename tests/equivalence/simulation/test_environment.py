@@ -93,11 +93,10 @@ def test_a_command_past_its_limit_ends_with_all_it_started(tmp_path: Path) -> No
     pytest.fail("the child still runs")
 
 
-def test_a_finished_command_is_measured(tmp_path: Path) -> None:
+def test_a_finished_command_says_how_it_ended(tmp_path: Path) -> None:
     code = "import sys; print('said'); sys.exit(3)"
     finished = run([sys.executable, "-c", code], variables=os.environ, output=tmp_path / "out", limit=60)
     assert (finished.code, finished.tail()) == (3, "said")
-    assert 0 < finished.seconds < 60
 
 
 def test_calls_of_all_processes_are_read(tmp_path: Path) -> None:

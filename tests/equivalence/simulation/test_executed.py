@@ -11,20 +11,14 @@ from equivalence.simulation import events, executed
 from equivalence.simulation.environment import Simulation
 from equivalence.simulation.settings import Settings
 from tests.simulations import simulation_python, write_package
+from tests.small import read_archive
 
-PACKAGE = {
-    "__init__.py": "",
-    "helper.py": "def twice(x):\n    return 2 * x\n\n\ndef unused(x):\n    return x\n",
-    "used.py": (
-        "from sglang.helper import twice\n\nSIZE = twice(2)\n\n\ndef work(x):\n    if x:\n        return SIZE\n"
-        "    return 0\n"
-    ),
-}
+FILES = read_archive(Path(__file__).with_name("executed.txtar"))
 
 
 @pytest.fixture
 def made(tmp_path: Path) -> Simulation:
-    write_package(tmp_path / "tree", PACKAGE)
+    write_package(tmp_path / "tree", {name.removeprefix("followed/"): text for name, text in FILES.items()})
     executed.clear(tmp_path / "lines")
     return seeing(tmp_path, executed=str(tmp_path / "lines"))
 
@@ -81,69 +75,11 @@ def test_a_process_that_does_not_answer_is_told(tmp_path: Path) -> None:
     assert executed.ask(tmp_path, 0.5)
 
 
-LOOP = """import asyncio
-
-
-def recv_requests():
-    return []
-
-
-def run_batch(extra):
-    for _ in range(extra):
-        helped()
-
-
-def helped():
-    try:
-        import sglang.gone
-    except ImportError:
-        pass
-
-
-def turns(extra):
-    for step in (False, True, False, True):
-        recv_requests()
-        if step:
-            run_batch(extra)
-    recv_requests()
-
-
-async def generate_request():
-    await asyncio.sleep(0)
-    return 1
-
-
-async def serve():
-    for _ in range(3):
-        await generate_request()
-
-
-def _handle_batch_output(event):
-    event.set()
-
-
-async def wait(event):
-    while True:
-        await event.wait()
-        event.clear()
-
-
-async def bring(*tokens):
-    event = asyncio.Event()
-    waiter = asyncio.create_task(wait(event))
-    await asyncio.sleep(0)
-    for at_once in tokens:
-        for _ in range(at_once):
-            _handle_batch_output(event)
-        await asyncio.sleep(0)
-        await asyncio.sleep(0)
-    _handle_batch_output(event)
-    waiter.cancel()
-"""
+LOOP = "srt/managers/scheduler.py"
 
 
 def counted(folder: Path, code: str) -> dict[str, events.Events]:
-    write_package(folder / "tree", {"srt/managers/scheduler.py": LOOP})
+    write_package(folder / "tree", {LOOP: FILES[LOOP]})
     (folder / "counts").mkdir()
     finish(seeing(folder, counted=str(folder / "counts")), folder, "-c", code)
     return events.read(folder / "counts")

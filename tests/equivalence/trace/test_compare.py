@@ -7,86 +7,10 @@ import pytest
 from equivalence.trace import Comparison, Stated, compare, reasons
 from shrinker.check.rule_index import index_rules
 from shrinker.ruleset.load import load_rules
-from tests.small import rule, write
+from tests.small import read_archive, rule, write
 
-PLATFORM = """\
-def is_npu():
-    return False
-
-
-def tell(text):
-    print(text)
-
-
-def prepare(server):
-    if is_npu():
-        return
-    limit = 4
-    if limit > server:
-        pass
-
-
-def state():
-    tell("state")
-"""
-
-SERVER = """\
-from sglang.platform import is_npu, prepare, tell
-
-_is_npu = is_npu()
-tell("loaded")
-
-
-class Server:
-    def __init__(self, size):
-        self.size = size
-        self.npu_size = size
-        self.queue = []
-
-    def serve(self, request):
-        from sglang.platform import is_npu
-
-        prepare(self.size)
-        kind = "npu" if is_npu() else "cuda"
-        fallback = None
-        assert not is_npu()
-        if is_npu():
-            fallback = 1
-        elif request:
-            self.queue.append(request)
-        else:
-            return None
-        self.queue.append(kind if request else fallback)
-        return len(self.queue)
-"""
-
-SHRUNK = """\
-from sglang.platform import tell
-
-tell("loaded")
-
-
-class Server:
-    def __init__(self, size):
-        self.size = size
-        self.queue = []
-
-    def serve(self, request):
-        kind = "cuda"
-        fallback = None
-        if request:
-            self.queue.append(request)
-        else:
-            return None
-        self.queue.append(kind if request else fallback)
-        return len(self.queue)
-"""
-
-SMALL_PLATFORM = """\
-def tell(text):
-    print(text)
-"""
-
+TEXTS = read_archive(Path(__file__).with_name("compared.txtar"))
+PLATFORM, SERVER, SHRUNK, SMALL_PLATFORM, STATE, BEGUN = TEXTS.values()
 RUNNING = {
     "platform.py": frozenset({2, 10, 12, 13, 14}),
     "server.py": frozenset({9, 10, 11, 14, 16, 17, 18, 19, 20, 22, 23, 26, 27}),
@@ -242,30 +166,6 @@ def test_a_call_of_what_does_nothing_any_more(tmp_path: Path) -> None:
     write(both[1], {"y.py": "class A:\n    def track(self, b):\n        b.go()\n"})
     found = compare(ran, {}, *both)
     assert [(m.line, m.text) for m in found.missing] == [(7, "track ( b )")]
-
-
-STATE = """\
-class Rows:
-    def __init__(self):
-        self.rows = []
-
-
-def begin(server):
-    server.rows = Rows()
-"""
-BEGUN = """\
-from sglang.state import begin
-
-
-def count(server):
-    return len(server.rows)
-
-
-class Server:
-    def __init__(self):
-        self.size = 1
-        begin(self)
-"""
 
 
 @pytest.mark.parametrize(("more", "missing"), [("", []), ("        self.more = Rows()\n", [("state.py", 3)])])

@@ -9,35 +9,9 @@ import pytest
 from shrinker.facts.lattice import Removed
 from shrinker.fold.messages import is_message, message
 from tests.program.symbols.support import ROOT, left
-from tests.small import rule, write
+from tests.small import read_archive, rule, write
 
-SERVES = """\
-from sglang.tool import helper, other
-
-print(helper(), other())
-
-if __name__ == "__main__":
-    print("serves")
-"""
-TOOL = """\
-import json
-
-
-def helper():
-    return 1
-
-
-def main():
-    print(json.dumps({}))
-
-
-"""
-OTHER = """\
-
-
-def other():
-    return 2
-"""
+SERVES, TOOL, OTHER, _SERVER, _LAUNCH = read_archive(Path(__file__).with_name("no_program.txtar")).values()
 BLOCKS = {
     "one": 'if __name__ == "__main__":\n    main()\n',
     "several": 'if __name__ == "__main__":\n    # What it prints.\n    text = 1\n    main()\n    print(text)\n',
@@ -117,41 +91,6 @@ def test_its_text_looks_nothing_up(tmp_path: Path) -> None:
 
 
 _RULES = ROOT + rule("remove", "remove-adapters", feature="adapters", definitions=["sglang.server.**.attach"])
-_SERVER = """\
-class Runner:
-    def attach(self, adapter):
-        return [adapter]
-
-    def detach(self, adapter):
-        return adapter
-
-
-class Server:
-    def __init__(self):
-        self.runner = Runner()
-
-    def attach(self, adapter):
-        return self.runner.attach(adapter)
-
-    def stop(self):
-        return "Use the endpoint /attach of another server."
-
-    def call(self, request):
-        return getattr(self, request.method)()
-"""
-_LAUNCH = """\
-import sys
-
-from sglang.server import Server
-
-
-def main():
-    print(Server().call(sys){text})
-
-
-if __name__ == "__main__":
-    main()
-"""
 
 
 def _of_server(folder: Path, text: str) -> str:

@@ -7,108 +7,17 @@ import pytest
 from shrinker.values.errors import InputError
 from shrinker.values.texts import without_comments, words_of
 from tests.program.symbols.support import left
-from tests.small import rule
+from tests.small import read_archive, rule
 
 ROOT = rule("root", "root-launch", modules=["sglang.launch_server"])
+TEXTS = read_archive(Path(__file__).with_name("outside.txtar"))
+HELPERS, NOBODY, PICKLED = (TEXTS[f"{name}.py"] for name in ("helpers", "nobody", "pickled"))
+COMMANDS_OF = {name.removeprefix("commands/"): text for name, text in TEXTS.items() if name.startswith("commands/")}
 OUTSIDE = ["sglang.helpers.wait_*", "sglang.helpers.Client", "sglang.helpers._private", "sglang.removed.tool"]
 # A rule that removes counts more than who uses it.
 API = rule("api", "api-helpers", users="notebooks", names=OUTSIDE) + rule(
     "remove", "remove-tool", feature="the tool", modules=["sglang.removed"]
 )
-HELPERS = """\
-import json
-import os
-
-
-def wait_for_it():
-    return json.dumps(_how_long())
-
-
-def _how_long():
-    return 1
-
-
-def wait_none():
-    return 2
-
-
-def _wait_inside():
-    return 3
-
-
-def _private():
-    return 4
-
-
-def other():
-    return os.getcwd()
-
-
-class Base:
-    def ask(self):
-        return 1
-
-    def _own(self):
-        return 2
-
-
-class Client(Base):
-    def tell(self):
-        return 3
-
-
-if __name__ == "__main__":
-    other()
-"""
-NOBODY = """\
-from sglang.helpers import other, _wait_inside
-
-x.wait_for_it().ask().tell()._own().to_text().kept().dropped().hidden().hand_on().read()
-"""
-PICKLED = """\
-import dill
-import pickle
-
-
-def _load(text):
-    return dill.loads(text)
-
-
-class Processor:
-    @classmethod
-    def from_text(cls, text):
-        return _load(text)()
-
-    @classmethod
-    def to_text(cls):
-        return dill.dumps(cls)
-
-
-class Budget(Processor):
-    LIMIT = 3
-
-    def kept(self):
-        return 1
-
-    def _hidden(self):
-        return 2
-
-
-class Deeper(Budget):
-    LIMIT = 4
-
-
-class Channel:
-    def read(self, data):
-        return pickle.loads(data)
-
-    def dropped(self):
-        return 1
-
-
-class Above(Channel):
-    pass
-"""
 LAUNCH = "from sglang.pickled import Channel, Processor\n\nprint(Processor.from_text, Channel().read)\n"
 
 
@@ -149,33 +58,6 @@ def test_heirs_of_a_class_that_is_made_of_what_comes_in(tmp_path: Path) -> None:
     assert _bound(text) == ["_load", "Processor", "from_text", "to_text", "Budget", "kept", "Deeper", "Channel", "read"]
     assert "LIMIT = 4" in text
 
-
-COMMANDS_OF = {
-    "launch_server.py": "print('serves')\n",
-    "cli/__init__.py": "",
-    "cli/main.py": """\
-from sglang.cli.serve import serve
-
-
-def main():
-    return serve()
-
-
-def other():
-    return 1
-
-
-class Tool:
-    def run(self):
-        return 1
-
-    def walk(self):
-        return 1
-""",
-    "cli/serve.py": "def serve():\n    return 2\n\n\ndef stop():\n    return 3\n",
-    # Somebody names them: none stays only because code outside may be why it is there.
-    "nobody.py": "from sglang.cli.main import other\n\nother().walk().stop().run()\n",
-}
 
 COMMANDS = '[[root]]\nid = "root-commands"\nwhy = "Commands of the package."\nmodules = ["sglang.cli.main"]\n'
 

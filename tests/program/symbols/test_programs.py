@@ -71,52 +71,13 @@ def test_program(archive: Path, tmp_path: Path) -> None:
     ran = _run(upstream)
     assert ran, "the program prints nothing: it cannot tell a difference"
     assert _run(left) == ran
+    _explained(decided)
 
 
-_CIRCLE = {
-    # The nearest way to the class is the name of its own member, which is there only once the class is.
-    "python/sglang/launch_server.py": "import sys\n\nfrom sglang.far import one\n\nif __name__ == '__main__':\n    for x in sys.argv:\n        x.go()\n    one()\n",
-    "python/sglang/far.py": """\
-from sglang.made import Made
-
-
-def one():
-    return two()
-
-
-def two():
-    return three()
-
-
-def three():
-    return four()
-
-
-def four():
-    return five()
-
-
-def five():
-    return six()
-
-
-def six():
-    return Made
-""",
-    "python/sglang/made.py": "class Made:\n    def go(self):\n        return Made()\n",
-}
-
-
-def _saved(folder: Path, files: dict[str, str]) -> tuple[Analysis, Symbols]:
-    decided = analyse(make_tree(folder / "up", files), small_rules(folder), 1, {}, Silent())
-    saved = json.loads(json.dumps([decided.symbols.data, decided.symbols.edges]))
-    return decided, Symbols(saved[0], lambda: saved[1])
-
-
-@pytest.mark.parametrize("archive", [*ARCHIVES, None], ids=lambda p: p.stem if p else "circle")
-def test_live_symbols_are_of_kept_files_and_no_chain_goes_in_a_circle(archive: Path | None, tmp_path: Path) -> None:
-    files = _CIRCLE if archive is None else read_program(archive).files
-    decided, symbols = _saved(tmp_path, {p: t for p, t in files.items() if p.endswith(".py")})
+def _explained(decided: Analysis) -> None:
+    """Live symbols are of kept files, and no chain goes in a circle."""
+    data, edges = json.loads(json.dumps([decided.symbols.data, decided.symbols.edges]))
+    symbols = Symbols(data, lambda: edges)
     for number, unit in enumerate(symbols.units):
         if not unit.live:
             continue

@@ -13,59 +13,10 @@ from shrinker.ruleset.models import Reach, Remove
 from shrinker.values.errors import InputError
 from tests.fold.programs import make_tree
 from tests.program.symbols.support import small_rules
-from tests.small import Silent
+from tests.small import Silent, read_archive
 
 WHY = "A rule of a test."
-FILES = {
-    "python/sglang/__init__.py": "",
-    "python/sglang/srt/__init__.py": "",
-    "python/sglang/srt/utils.py": "",
-    "python/sglang/launch_server.py": """\
-from sglang.model import Model, other
-
-
-def main():
-    print(Model().forward(1), other(), Model.apart)
-
-
-if __name__ == "__main__":
-    main()
-""",
-    "python/sglang/model.py": """\
-import library
-from kernels import norm
-from sglang.apart import aside
-
-
-class Base:
-    apart = 1
-
-    def forward(self, x):
-        return self.run(norm(x))
-
-    def run(self, x):
-        return library.attention.decode(x)
-
-
-class Model(Base):
-    pass
-
-
-def other():
-    return aside()
-""",
-    "python/sglang/apart.py": """\
-from kernels import moved
-
-
-def aside():
-    return moved()
-
-
-def gone_kernel():
-    return 1
-""",
-}
+FILES = read_archive(Path(__file__).with_name("reached.txtar"))
 
 
 @pytest.fixture(scope="module")

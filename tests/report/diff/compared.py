@@ -13,16 +13,14 @@ CUDA = "python/sglang/srt/cuda.py"
 
 def second(world: World, files: dict[str, str], rules: dict[str, str] | None = None) -> tuple[Path, Path]:
     """The tree of the world as it is, kept aside, and the one that it gives after the changes; both with their upstream."""
-    done = world.shrink()
-    assert done.code == 0, done.err
+    world.shrink().expect(0)
     old = world.folder / "old"
     shutil.copytree(world.out, old / "tree")
     shutil.copytree(world.reports, old / "tree.reports")
     shutil.copytree(world.upstream, world.folder / "before")
     write(world.upstream, files)
     write(world.rules, rules or {})
-    done = world.shrink()
-    assert done.code == 0, done.err
+    world.shrink().expect(0)
     return old / "tree", world.out
 
 

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from shrinker.values.errors import InputError
+from tests.check.trees import Files, what_is_left
 from tests.small import write
 from tools.crosscheck import CrossCheck, Finding
 from tools.crosscheck.compare import _new
@@ -21,37 +22,15 @@ def used_by_removed():
 
 def size(args):
     width = args.width
-    if args.npu:
-        return width
+    if args.npu:  # gone
+        return width  # gone
     return 1
 
 
 class Pool:
     def __init__(self, npu):
-        if npu:
-            self.pages = 2
-        self.free = 1
-
-    def count(self):
-        return self.pages + self.free
-
-
-count = Pool(False).count
-"""
-AFTER = """import os
-
-
-def used_by_removed():
-    return os.name
-
-
-def size(args):
-    width = args.width
-    return 1
-
-
-class Pool:
-    def __init__(self, npu):
+        if npu:  # gone
+            self.pages = 2  # gone
         self.free = 1
 
     def count(self):
@@ -72,7 +51,7 @@ GRAPH: dict[str, Any] = {
 }
 
 
-def _write(root: Path, files: dict[str, str]) -> Path:
+def _write(root: Path, files: Files) -> Path:
     write(root / "python/sglang", files)
     return root
 
@@ -80,8 +59,8 @@ def _write(root: Path, files: dict[str, str]) -> Path:
 @pytest.fixture()
 def trees(tmp_path: Path) -> tuple[Path, Path]:
     caller = "from sglang.main import size, used_by_removed\n\nsize(used_by_removed())\n"
-    before = _write(tmp_path / "up", {"__init__.py": "", "main.py": BEFORE, "npu.py": caller})
-    return before, _write(tmp_path / "out", {"__init__.py": "", "main.py": AFTER})
+    kept = {"__init__.py": "", "main.py": BEFORE}
+    return _write(tmp_path / "up", {**kept, "npu.py": caller}), _write(tmp_path / "out", what_is_left(kept))
 
 
 def _reasons(trees: tuple[Path, Path], findings: list[Finding], graph: dict[str, Any] = GRAPH) -> dict[str, str]:
