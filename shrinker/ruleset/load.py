@@ -8,76 +8,32 @@ import re
 import tomllib
 from collections.abc import Sequence
 from pathlib import Path
+from typing import get_args
 
 from pydantic import ValidationError
 
 from shrinker.project import RULES_FOLDER, rules_folder
 from shrinker.ruleset.contradictions import refuse_contradictions
-from shrinker.ruleset.models import (
-    Absent,
-    Answer,
-    Api,
-    Capability,
-    Companion,
-    Default,
-    Dependent,
-    Distribution,
-    Domain,
-    Dropped,
-    Entry,
-    Fact,
-    Guard,
-    Internal,
-    Keep,
-    Label,
-    Leftover,
-    Listing,
-    Outside,
-    Platform,
-    Profile,
-    Protocol,
-    Pure,
-    Reach,
-    Refusal,
-    Registry,
-    Remove,
-    Root,
-    Rule,
-    Ruleset,
-    Walk,
-)
+from shrinker.ruleset.models import Profile, Refusal, Rule, Ruleset
 from shrinker.values.errors import InputError
 
-KINDS: dict[str, tuple[str, type[Rule]]] = {
-    "fact": ("facts", Fact),
-    "domain": ("domains", Domain),
-    "pure": ("pures", Pure),
-    "label": ("labels", Label),
-    "absent": ("absents", Absent),
-    "remove": ("removes", Remove),
-    "root": ("roots", Root),
-    "walk": ("walks", Walk),
-    "registry": ("registries", Registry),
-    "keep": ("keeps", Keep),
-    "default": ("defaults", Default),
-    "reject": ("refusals", Refusal),
-    "entry": ("entries", Entry),
-    "dependent": ("dependents", Dependent),
-    "sibling_package": ("companions", Companion),
-    "import_hook": ("guards", Guard),
-    "endpoint_stub": ("answers", Answer),
-    "distribution": ("distributions", Distribution),
-    "listing": ("listings", Listing),
-    "platform": ("platforms", Platform),
-    "leftover": ("leftovers", Leftover),
-    "protocol": ("protocols", Protocol),
-    "external": ("outsides", Outside),
-    "api": ("apis", Api),
-    "internal": ("internals", Internal),
-    "reach": ("reaches", Reach),
-    "capability": ("capabilities", Capability),
-    "dropped": ("dropped", Dropped),
+MODELS: dict[str, type[Rule]] = {
+    field: kind
+    for field, info in Ruleset.model_fields.items()
+    for kind in get_args(info.annotation)[:1]
+    if isinstance(kind, type) and issubclass(kind, Rule)
 }
+"""By field of the ruleset."""
+_NAMED = {
+    "refusals": "reject",
+    "companions": "sibling_package",
+    "guards": "import_hook",
+    "answers": "endpoint_stub",
+    "outsides": "external",
+}
+"""Fields of which the files of rules do not have the model's name."""
+KINDS = {_NAMED.get(field, model.__name__.lower()): (field, model) for field, model in MODELS.items()}
+"""By name of the table: field of the ruleset, and model."""
 RENAMED = {
     "outside": "external",
     "refusal": "reject",
@@ -90,8 +46,6 @@ RENAMED = {
 """Kinds by the name that they had, and the one that they have."""
 _SCOPES = ("family", "features", "profiles")
 """Folders of rules about what is served, which say nothing of platforms."""
-MODELS: dict[str, type[Rule]] = dict(KINDS.values())
-"""By field of the ruleset."""
 
 
 def load_profile(name: str, folder: Path | None = None) -> Ruleset:
