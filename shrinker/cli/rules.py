@@ -27,15 +27,6 @@ if TYPE_CHECKING:
     from shrinker.ruleset import Ruleset
     from tools.ablation import Alone
 
-_COUNTS = {
-    "decisions": "decisions",
-    "folded_lines": "lines folded away",
-    "files": "files removed",
-    "lines": "lines of these",
-    "kept": "nodes kept",
-}
-"""As rules.json names what a rule did, and as a person does."""
-
 
 def profiles(rules: Rules = None, as_json: Json = False) -> None:
     """List the profiles, each with what it is for and the rule files that it includes."""
@@ -79,6 +70,7 @@ def rules(
     may still be needed by another upstream; `shrinker ablate` says what one does alone.
     """
     from shrinker.project import default_out, rules_folder
+    from shrinker.report.explain.offered import did as told
     from shrinker.ruleset import load_profile, without
 
     folder = absolute(rules) or rules_folder()
@@ -99,7 +91,7 @@ def rules(
         print_json({"profile": profile, "tree": str(tree) if effects else None, "note": note, "rules": rows})
         return
     for row in rows:
-        did = _said(row["effect"]) if effects else ""
+        did = ", ".join(told(row["effect"])) if row["effect"] is not None else "-" if effects else ""
         if names:
             print(f"{row['id']}: {row['why']}")
             print(f"{row['file']}:{row['line']}" + (f": in {tree} {did}" if did else "") + "\n")
@@ -166,12 +158,6 @@ def _effects(tree: Path, reports: Path | None, loaded: Ruleset) -> tuple[dict[st
         return {}, f"{tree} is a tree of profile {manifest.profile}"
     changed = loaded.digest != manifest.rules_hash
     return found, "the rules have changed since this tree was generated" if changed else ""
-
-
-def _said(effect: dict[str, int] | None) -> str:
-    if effect is None:
-        return "-"
-    return ", ".join(f"{_COUNTS[name]}: {effect[name]:,}" for name in _COUNTS if name in effect) or "nothing"
 
 
 def _shown(path: Path) -> str:

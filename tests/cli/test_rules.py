@@ -75,7 +75,7 @@ def test_rules_say_what_they_did(ruled: World) -> None:
     unused = ruled.run([*_at(ruled, "rules"), "--unused"])
     assert [line.split()[0] for line in unused.out.splitlines()[:-1]] == ["mps"]
     listed = ruled.run(_at(ruled, "rules")).out
-    assert "files removed: 1, lines of these: 2" in listed and "effects:" not in listed
+    assert "1 removed file, 2 lines" in listed and "effects:" not in listed
     ruled.add("rules/world.toml", "# changed\n")
     assert "have changed" in ruled.run(_at(ruled, "rules")).out
     (ruled.reports / "rules.json").write_text('{"format": 1, "rules": {}}')
