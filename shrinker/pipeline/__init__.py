@@ -11,10 +11,9 @@ from shrinker.check.levels import EVIDENCE_LEVELS
 from shrinker.check.trees import Trees
 from shrinker.pipeline.analysis import analyse
 from shrinker.pipeline.generation import decide_and_emit, generate
-from shrinker.pipeline.memory import peak_memory
 from shrinker.pipeline.outside import EMBEDDERS, embedders_evidence
 from shrinker.pipeline.places import Places
-from shrinker.pipeline.progress import Progress, timed
+from shrinker.pipeline.progress import Progress, peak_memory, timed
 from shrinker.pipeline.request import Request, Result
 from shrinker.pipeline.verification import lock_evidence, lock_findings, refuse, verify_tree
 from shrinker.project import project_folder

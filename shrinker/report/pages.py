@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -44,6 +44,11 @@ def templates(folder: Path = _TEMPLATES, *, escaped: bool = False) -> Environmen
 def cell(text: object) -> str:
     """One cell of a Markdown table: a line end or a bar would end it."""
     return " ".join(str(text).split()).replace("|", "\\|")
+
+
+def some(rows: Sequence[str], most: int = 4) -> tuple[str, ...]:
+    """The first ones, and how many more there are."""
+    return (*rows[:most], f"and {len(rows) - most} more") if len(rows) > most else tuple(rows)
 
 
 def readable(data: object, *, ordered: bool = True) -> str:

@@ -16,7 +16,7 @@ from shrinker.cache import Cache
 from shrinker.check.tokens import is_subsequence
 from shrinker.pipeline import Progress, Request, shrink
 from shrinker.project import project_folder
-from shrinker.report.pages import render
+from shrinker.report.pages import render, some
 from shrinker.report.place import reports_beside
 from shrinker.report.strict import propose_fact, slug, table
 from shrinker.ruleset import Ruleset, load_profile
@@ -195,11 +195,9 @@ def _known(item: Item, rules: Ruleset) -> bool:
 
 
 def _symptom(item: Item, items: Iterable[Item], kept: frozenset[str], rules: Ruleset) -> Symptom:
-    places = sites(items, item)
-    shown = (*places[:_MOST_SITES], *((f"and {len(places) - _MOST_SITES} more",) if len(places) > _MOST_SITES else ()))
     below = () if item.line else [path for path in kept if path == item.path or path.startswith(f"{item.path}/")]
     text, rule = _words(item, len(below))
-    return Symptom(item.kind, item.name, text, shown, rule)
+    return Symptom(item.kind, item.name, text, some(sites(items, item), _MOST_SITES), rule)
 
 
 def _words(item: Item, kept: int) -> tuple[str, str]:
