@@ -61,7 +61,7 @@ def load_profile(name: str, folder: Path | None = None) -> Ruleset:
     folder = folder or rules_folder()
     profiles = profile_names(folder)
     if name not in profiles:
-        raise InputError(f"no profile {name!r}{_nearest(name, profiles)}", f"profiles here: {', '.join(profiles)}")
+        raise InputError(f"no profile {name!r}{nearest(name, profiles)}", f"profiles here: {', '.join(profiles)}")
     profile_path = folder / "profiles" / f"{name}.toml"
     profile = _read_profile(profile_path)[1]
     paths = [folder / f"{stem}.toml" for stem in profile_files(folder, name)]
@@ -81,7 +81,7 @@ def profile_files(folder: Path, name: str, below: tuple[str, ...] = ()) -> tuple
     if profile.extends:
         if profile.extends not in (known := profile_names(folder)):
             raise InputError(
-                f"{at}: no profile {profile.extends!r}{_nearest(profile.extends, known)}",
+                f"{at}: no profile {profile.extends!r}{nearest(profile.extends, known)}",
                 f"profiles here: {', '.join(known)}",
             )
         files = profile_files(folder, profile.extends, (*below, name))
@@ -94,7 +94,7 @@ def profile_files(folder: Path, name: str, below: tuple[str, ...] = ()) -> tuple
         for stem in stems:
             if not _below(stem, list(among)):
                 raise InputError(
-                    f"{path.name}:{_line_of(text, stem)}: {key}: no rule file or folder {stem!r}{_nearest(stem, sorted(among))}",
+                    f"{path.name}:{_line_of(text, stem)}: {key}: no rule file or folder {stem!r}{nearest(stem, sorted(among))}",
                     f"rule files here: {', '.join(sorted(among))}",
                 )
     return tuple(file for file in dict.fromkeys((*files, *own)) if file not in gone)
@@ -164,7 +164,7 @@ def _of_its_domain(refusal: Refusal, rules: Ruleset) -> Refusal:
     if refusal.domain not in domains:
         raise InputError(
             f"{rules.places[refusal.id]}: rule {refusal.id} names no domain: {refusal.domain!r}"
-            f"{_nearest(refusal.domain, list(domains))}",
+            f"{nearest(refusal.domain, list(domains))}",
             "name a [[domain]] rule of the profile",
         )
     domain = domains[refusal.domain]
@@ -181,7 +181,7 @@ def _load_file(path: Path, place: str, collected: dict[str, list[Rule]], seen: d
                     f"{place}:{line}: [[{kind}]] is called [[{RENAMED[kind]}]] now", f"write [[{RENAMED[kind]}]]"
                 )
             raise InputError(
-                f"{place}:{line}: unknown kind of rule {kind!r}{_nearest(kind, list(KINDS))}",
+                f"{place}:{line}: unknown kind of rule {kind!r}{nearest(kind, list(KINDS))}",
                 f"a rule starts with one of: {', '.join(f'[[{k}]]' for k in KINDS)}",
             )
         plural, model = KINDS[kind]
@@ -223,9 +223,7 @@ def _explain(error: ValidationError, place: str, text: str, start: int, known: l
     key = str(first["loc"][0]) if first["loc"] else ""
     line = _line_of(text, key, start)
     if first["type"] == "extra_forbidden":
-        return InputError(
-            f"{place}:{line}: unknown key {key!r}{_nearest(key, known)}", f"keys here: {', '.join(known)}"
-        )
+        return InputError(f"{place}:{line}: unknown key {key!r}{nearest(key, known)}", f"keys here: {', '.join(known)}")
     return InputError(f"{place}:{line}: {key}: {first['msg']}", f"keys here: {', '.join(known)}")
 
 
@@ -236,6 +234,7 @@ def _line_of(text: str, word: str, start: int = 1) -> int:
     return start
 
 
-def _nearest(word: str, known: list[str]) -> str:
+def nearest(word: str, known: list[str]) -> str:
+    """The nearest valid name in brackets; empty where none is near."""
     near = difflib.get_close_matches(word, known, 1, 0.5)
     return f" (did you mean {near[0]!r}?)" if near else ""

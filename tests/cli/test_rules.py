@@ -90,7 +90,7 @@ def test_a_rule_is_shown_whole_and_alone(ruled: World) -> None:
     assert [shown] == [{"remove": [row]} for row in tomllib.loads(RULES["world.toml"])["remove"]]
     assert "mps" not in done.out and "Of the next one" not in done.out
     wrong = ruled.run([*_at(ruled, "rules"), "remove-npo"])
-    assert wrong.code == 2 and "nearest: 'remove-npu'" in wrong.err
+    assert wrong.code == 2 and "did you mean 'remove-npu'?" in wrong.err
 
 
 @pytest.mark.parametrize(
