@@ -25,20 +25,13 @@ def templates(folder: Path = _TEMPLATES, *, escaped: bool = False) -> Environmen
         folder: that holds them.
         escaped: for HTML.
     """
-    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+    from shrinker.emit.package import environment
 
-    environment = Environment(
-        loader=FileSystemLoader([folder, SHARED]),
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-        autoescape=escaped,
-    )
-    environment.filters["n"] = lambda number: f"{number:,}"
-    environment.filters["cell"] = cell
-    environment.filters["code"] = lambda text: f"`{cell(text)}`" if text else ""
-    return environment
+    found = environment(folder, SHARED, escaped=escaped)
+    found.filters["n"] = lambda number: f"{number:,}"
+    found.filters["cell"] = cell
+    found.filters["code"] = lambda text: f"`{cell(text)}`" if text else ""
+    return found
 
 
 def cell(text: object) -> str:
