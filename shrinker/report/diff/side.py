@@ -14,13 +14,12 @@ from shrinker.program.reached import rescued
 from shrinker.program.saved import load_graph
 from shrinker.program.symbols.why import Symbols, load_symbols
 from shrinker.program.why import Files
+from shrinker.report.place import GRAPH
 from shrinker.syntax.bindings import lines_of
 from shrinker.syntax.parsing import parsed
 from shrinker.values.manifest import Manifest
 from shrinker.values.outcome import EmittedFile
 from shrinker.values.upstream import UpstreamTree, module_name
-
-GRAPH = "graph.json"
 
 
 @dataclass
