@@ -12,14 +12,14 @@ from shrinker.facts.interpret import interpret
 from shrinker.facts.lattice import UNKNOWN, Known, Ref, Removed, TextDomain, Value
 from shrinker.facts.outline import Outline
 from shrinker.facts.scopes import ModuleScope
-from shrinker.facts.world import NamePatterns, RuleFacts
+from shrinker.facts.world import ClosedWorld, NamePatterns
 from shrinker.ruleset.models import Remove, Ruleset
 from shrinker.syntax.bindings import Binding
 
 _WORD = re.compile(r"[^\W\d]\w*")
 
 
-class Environment(RuleFacts):
+class Environment(ClosedWorld):
     """Answers `what is this name in the closed world?` for every module of the tree."""
 
     def __init__(
@@ -42,7 +42,6 @@ class Environment(RuleFacts):
         self.modules = modules
         self._members = _members(rules, outlines)
         self.packages = frozenset(m.partition(".")[0] for m in outlines)
-        """Top-level packages of the tree."""
         self._memo: dict[tuple[str, str], Value] = {}
         self._removed: dict[str, Removed | None] = {}
         self._taken: dict[str, Remove | None] = {}

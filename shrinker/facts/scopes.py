@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from shrinker.facts import calls, operators
 from shrinker.facts.bound import Shadow, bound_value, liveness, stands_beside
 from shrinker.facts.evaluate import truth
 from shrinker.facts.lattice import NOTHING_DECIDED, UNKNOWN, Decided, Known, Ref, Removed, Value
-from shrinker.facts.world import ValueScope
+from shrinker.facts.world import ClosedWorld, ValueScope
 from shrinker.syntax.scopes import Scope, scope_of
 from shrinker.syntax.walk import Function
-
-if TYPE_CHECKING:
-    from shrinker.facts.environment import Environment
 
 CONSTRUCTS = (calls, operators)
 """Files that register what they evaluate: who has a scope has them."""
@@ -29,7 +26,7 @@ class ModuleScope:
     """Names at module level."""
 
     def __init__(
-        self, environment: Environment, module: str, decided: Decided = NOTHING_DECIDED, *, during_import: bool = False
+        self, environment: ClosedWorld, module: str, decided: Decided = NOTHING_DECIDED, *, during_import: bool = False
     ) -> None:
         self.environment = environment
         self.module = module

@@ -1,19 +1,18 @@
-"""What the rules say of names by themselves, and what a scope is in which names have values."""
+"""What is asked of a closed world: what its rules say by themselves, what else it must answer, and scopes in which names have values."""
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping, Sequence
 from functools import reduce
-from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
+from typing import Generic, Protocol, TypeVar
 
 from shrinker.facts.lattice import Decided, Known, Removed, TextDomain, Value
+from shrinker.facts.outline import Outline
 from shrinker.ruleset.match import any_module_matches, name_matches, overlap
 from shrinker.ruleset.models import Answer, Default, Fact, Guard, Pure, Refusal, Registry, Remove, Rule, Ruleset
-
-if TYPE_CHECKING:
-    # Evaluation asks the environment, which evaluates.
-    from shrinker.facts.environment import Environment
+from shrinker.syntax.bindings import Binding
 
 R = TypeVar("R", bound=Rule)
 _NONE: tuple[()] = ()
@@ -194,10 +193,42 @@ class RuleFacts:
         return any(name_matches(p, name) for rule in self.rules.removes for p in rule.only_when_asked)
 
 
+class ClosedWorld(ABC, RuleFacts):
+    """What evaluation asks besides; `Environment` answers, and scopes and evaluation are what it answers with."""
+
+    outlines: Mapping[str, Outline]
+    packages: frozenset[str]
+    """Top-level packages of the tree."""
+
+    @abstractmethod
+    def resolve(self, module: str, name: str) -> Value:
+        """What `name` is in `module` once that module is imported."""
+
+    @abstractmethod
+    def bound(self, module: str, name: str, bindings: Sequence[Binding]) -> Value:
+        """Value of a module-level name from some of its bindings."""
+
+    @abstractmethod
+    def removed_module(self, module: str) -> Removed | None:
+        """The `remove` rule that takes a module of the tree, if one does."""
+
+    @abstractmethod
+    def removed_member(self, name: str) -> Removed | None:
+        """A member of an enumeration that no value of the closed world equals."""
+
+    @abstractmethod
+    def named_by_string(self, text: object) -> Removed | None:
+        """The removed module that a string names: ``a.b``, ``a.b.Name`` or ``a.b:Name``."""
+
+    @abstractmethod
+    def interpret(self, name: str, depth: int = 0) -> Value:
+        """Constant result of a short function of the tree, UNKNOWN when it has none."""
+
+
 class ValueScope(Protocol):
     """Where a name is looked up."""
 
-    environment: Environment
+    environment: ClosedWorld
     module: str
     decided: Decided
     """What is known of nodes besides."""
