@@ -14,6 +14,7 @@ from shrinker.program.decided import deciding, told
 from shrinker.program.saved import Importer
 from shrinker.program.ways import Ways
 from shrinker.program.written import Written
+from shrinker.values.distributions import Distributions
 from shrinker.values.folded import FoldedModule
 from shrinker.values.graph import Edge, Graph
 from shrinker.values.upstream import module_name
@@ -85,6 +86,13 @@ def removed_importers(graph: Graph, folded: Mapping[str, FoldedModule], written:
             if targets.get(dotted, path) != path:
                 found.setdefault(targets[dotted], []).append((path, line, dotted))
     return importers(found, graph, folded)
+
+
+def dropped_importers(
+    distributions: Distributions, graph: Graph, folded: Mapping[str, FoldedModule]
+) -> dict[str, list[Importer]]:
+    """Name of every dropped distribution to its `importers`."""
+    return importers({row.name: row.importers for row in distributions.rows if row.importers}, graph, folded)
 
 
 def importers(

@@ -23,7 +23,7 @@ from shrinker.report.api import (
     interface_groups,
     removed_definitions,
 )
-from shrinker.report.chains import cycles, importers, removed_importers
+from shrinker.report.chains import cycles, dropped_importers, removed_importers
 from shrinker.report.dependencies import dependencies, mermaid, package_edges
 from shrinker.report.distributions import distributions_data, extras_text
 from shrinker.report.effects import RuleEffect, rule_effects
@@ -100,7 +100,7 @@ def begin_reports(folder: Path, made: Made) -> dict[str, Any]:
         upstream=manifest.upstream.spec,
         importers=removed_importers(graph, folded, made.written),
         distributions=made.distributions,
-        dropped=importers({row.name: row.importers for row in made.distributions.rows if row.importers}, graph, folded),
+        dropped=dropped_importers(made.distributions, graph, folded),
     )
     data["gone"] = definitions_data(gone)
     data["decisions"] |= {path: [_row(cut) for cut in cuts] for path, cuts in made.cuts.items()}
