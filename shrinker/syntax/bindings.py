@@ -81,8 +81,13 @@ def collect(body: Iterable[ast.stmt], package: str, *, walrus: bool = True) -> B
     return found
 
 
-def lines_of(tree: ast.Module) -> dict[str, int]:
-    """Line of each definition of a module, and of the first place that binds any other name of it; in classes by dotted names."""
+def lines_of(tree: ast.Module, *, imports: bool = True) -> dict[str, int]:
+    """Line of each definition of a module, and of the first place that binds any other name of it; in classes by dotted names.
+
+    Args:
+        tree: of the module.
+        imports: False where what an import binds does not count.
+    """
     found: dict[str, int] = {}
     bodies = [("", tree.body)]
     for name, node in definitions(tree):
@@ -91,7 +96,8 @@ def lines_of(tree: ast.Module) -> dict[str, int]:
             bodies.append((f"{name}.", node.body))
     for around, body in bodies:
         here = collect(body, "")
-        for name, line in (*((name, rows[0].line) for name, rows in here.names.items()), *here.declared.items()):
+        rows = ((name, row.line) for name, bound in here.names.items() for row in bound if imports or not row.module)
+        for name, line in (*rows, *here.declared.items()):
             found.setdefault(around + name, line)
     return found
 

@@ -79,7 +79,7 @@ class Side:
         """Where upstream's file, or the generated one, binds a dotted name; 0 where it does not, or cannot be read."""
         if (path, generated) not in self._defined:
             tree = parsed(self.read(path) if generated else self.read_upstream(path))
-            self._defined[path, generated] = lines_of(tree) if tree is not None else {}
+            self._defined[path, generated] = lines_of(tree, imports=False) if tree is not None else {}
         module = module_name(path) or path.removesuffix(".py").replace("/", ".")
         return self._defined[path, generated].get(name.removeprefix(f"{module}."), 0)
 
