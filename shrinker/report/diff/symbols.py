@@ -67,8 +67,9 @@ def _live(symbols: Symbols, numbers: Mapping[str, int]) -> dict[str, int]:
 
 def _outermost(symbols: Symbols, among: Mapping[str, int]) -> list[tuple[str, int]]:
     """Those whose class is not among them."""
-    inside = frozenset(among.values())
-    return [(name, number) for name, number in among.items() if symbols.units[number].owner not in inside]
+    owners = {name: symbols.units[number].owner for name, number in among.items()}
+    inside = {name for name, owner in owners.items() if owner >= 0 and symbols.units[owner].name in among}
+    return [(name, number) for name, number in among.items() if name not in inside]
 
 
 def _row(
