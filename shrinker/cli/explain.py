@@ -176,14 +176,14 @@ def dependencies(
 ) -> None:
     """Print the distributions that a generated package requires, and those that upstream requires and it does not."""
     from shrinker.program.saved import load_report
-    from shrinker.report.distributions import distributions_text
+    from shrinker.report.pages import render
 
     data = load_report(_run(out, reports).graph.with_name("dependencies.json"))
     known = _sizes(data) if sizes else None
     if as_json:
         print_json(data if known is None else {**data, "sizes": known})
     else:
-        print(distributions_text(data, known), end="")
+        print(render("dependencies.txt.jinja", rows=data["distributions"], sizes=known), end="")
 
 
 def _sizes(data: dict[str, Any]) -> dict[str, int | None]:

@@ -6,28 +6,16 @@ import json
 
 import typer
 
-from shrinker.cli.options import (
-    CORES,
-    DEFAULT_OUT,
-    Everything,
-    Jobs,
-    Json,
-    Out,
-    RecordedUpstream,
-    Reports,
-    Rules,
-    absolute,
-    print_json,
-)
+from shrinker.cli import options
 
 
 def leftovers(
-    out: Out = DEFAULT_OUT,
-    everything: Everything = False,
-    upstream: RecordedUpstream = None,
-    rules: Rules = None,
-    jobs: Jobs = CORES,
-    as_json: Json = False,
+    out: options.Out = options.DEFAULT_OUT,
+    everything: options.Everything = False,
+    upstream: options.RecordedUpstream = None,
+    rules: options.Rules = None,
+    jobs: options.Jobs = options.CORES,
+    as_json: options.Json = False,
 ) -> None:
     """Print what of other platforms is left in the kept Python of a tree; exit 1 when something has no reason.
 
@@ -43,7 +31,7 @@ def leftovers(
     from shrinker.ruleset import load_profile
 
     manifest = read_manifest(out)
-    profile = load_profile(manifest.profile, absolute(rules))
+    profile = load_profile(manifest.profile, options.absolute(rules))
     with console_progress() as progress:
         if profile.digest != manifest.rules_hash:
             progress.note("the rules have changed since this tree was generated; it is judged by those of today")
@@ -51,7 +39,7 @@ def leftovers(
         progress.phase("leftovers")
         found = find_leftovers(Trees(tree, out, manifest, profile, jobs))
     if as_json:
-        print_json(leftovers_data(found))
+        options.print_json(leftovers_data(found))
     else:
         reasons = {rule.id: rule.why for rule in profile.leftovers}
         print(leftovers_text(found, reasons, everything), end="")
@@ -60,12 +48,12 @@ def leftovers(
 
 
 def cross_check(
-    out: Out = DEFAULT_OUT,
-    everything: Everything = False,
-    upstream: RecordedUpstream = None,
-    reports: Reports = None,
-    jobs: Jobs = CORES,
-    as_json: Json = False,
+    out: options.Out = options.DEFAULT_OUT,
+    everything: options.Everything = False,
+    upstream: options.RecordedUpstream = None,
+    reports: options.Reports = None,
+    jobs: options.Jobs = options.CORES,
+    as_json: options.Json = False,
 ) -> None:
     """Run ruff, vulture, pyrefly and pydeps on a tree and on its upstream; exit 1 when a new finding has no reason.
 
@@ -77,7 +65,7 @@ def cross_check(
     from tools.crosscheck import cross_check as compare
 
     manifest = read_manifest(out)
-    graph = json.loads(find_graph(out.absolute(), absolute(reports)).read_text("utf-8"))
+    graph = json.loads(find_graph(out.absolute(), options.absolute(reports)).read_text("utf-8"))
     with console_progress() as progress:
         tree = open_recorded(out, manifest.upstream, upstream, progress.note)
         progress.phase("cross-check")
@@ -85,7 +73,7 @@ def cross_check(
             tree, out, graph, jobs=jobs, progress=lambda tool: progress.note(f"{tool} has judged both trees")
         )
     if as_json:
-        print_json(found.as_json())
+        options.print_json(found.as_json())
     else:
         print("\n".join(found.lines(everything)))
     if found.unexplained:

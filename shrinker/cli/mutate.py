@@ -8,19 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from shrinker.cli.options import (
-    CORES,
-    DEFAULT_OUT,
-    Jobs,
-    Json,
-    Out,
-    RecordedUpstream,
-    Reports,
-    TimeoutFactor,
-    absolute,
-    level_names,
-    print_json,
-)
+from shrinker.cli import options
 from shrinker.values.errors import InputError
 
 if TYPE_CHECKING:
@@ -32,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def mutate(
-    out: Out = DEFAULT_OUT,
+    out: options.Out = options.DEFAULT_OUT,
     count: Annotated[int, typer.Option(min=1, help="How many faults a seed.")] = 200,
     seed: Annotated[
         list[int] | None,
@@ -53,14 +41,15 @@ def mutate(
     level: Annotated[
         list[str] | None,
         typer.Option(
-            help="Ask these, in this order. Default: form, references, capabilities.", autocompletion=level_names
+            help="Ask these, in this order. Default: form, references, capabilities.",
+            autocompletion=options.level_names,
         ),
     ] = None,
-    upstream: RecordedUpstream = None,
-    reports: Reports = None,
-    timeout_factor: TimeoutFactor = 1.0,
-    jobs: Jobs = CORES,
-    as_json: Json = False,
+    upstream: options.RecordedUpstream = None,
+    reports: options.Reports = None,
+    timeout_factor: options.TimeoutFactor = 1.0,
+    jobs: options.Jobs = options.CORES,
+    as_json: options.Json = False,
 ) -> None:
     """Put faults into copies of a tree and ask each level, from the cheapest on, whether it notices them.
 
@@ -76,7 +65,9 @@ def mutate(
     if rules:
         if seed and len(seed) > 1:
             raise InputError("--rules draws by one --seed", "give one; --count says how many are drawn")
-        _mutate_rules(out, count, (seed or [0])[0], upstream, absolute(reports), jobs, anew=anew, as_json=as_json)
+        _mutate_rules(
+            out, count, (seed or [0])[0], upstream, options.absolute(reports), jobs, anew=anew, as_json=as_json
+        )
         return
     from equivalence.levels import SIMULATED_LEVELS
     from shrinker.check.levels import EVIDENCE_LEVELS
@@ -95,7 +86,7 @@ def mutate(
             raise InputError(f"no level {name!r} to ask", f"levels here: {', '.join(known)}")
     manifest = read_manifest(out)
     tree_folder = out.absolute()
-    folder = reports_of(tree_folder, manifest, absolute(reports))
+    folder = reports_of(tree_folder, manifest, options.absolute(reports))
     name = "breakages" if breakages else "mutation"
     asked = {"levels": names} if breakages else {"levels": names, "seeds": [[each, count] for each in seed or [0]]}
     kept = evidence_folder(tree_folder, folder, f"{name}.json", lambda data: arguments(data) == asked)
@@ -133,7 +124,7 @@ def mutate(
         page = mutation_page(data)
     write_files(kept, {f"{name}.json": readable(data), f"{name}.md": page})
     if as_json:
-        print_json(data)
+        options.print_json(data)
     else:
         print(page, end="")
     if breakages and not all(judged.caught_by for judged in found):
@@ -201,6 +192,6 @@ def _mutate_rules(
             pass
     data: dict[str, Any] = write_outcomes(folder, head, done)
     if as_json:
-        print_json(data)
+        options.print_json(data)
     else:
         print(rules_page(data), end="")

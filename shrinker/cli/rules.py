@@ -8,44 +8,23 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from shrinker.cli.options import (
-    CORES,
-    DEFAULT_PROFILE,
-    Jobs,
-    Json,
-    Profile,
-    Reports,
-    Rules,
-    Upstream,
-    absolute,
-    print_json,
-    rule_ids,
-)
+from shrinker.cli import options
 from shrinker.values.errors import InputError
 
 if TYPE_CHECKING:
     from shrinker.ruleset import Ruleset
     from tools.ablation import Alone
 
-_COUNTS = {
-    "decisions": "decisions",
-    "folded_lines": "lines folded away",
-    "files": "files removed",
-    "lines": "lines of these",
-    "kept": "nodes kept",
-}
-"""As rules.json names what a rule did, and as a person does."""
 
-
-def profiles(rules: Rules = None, as_json: Json = False) -> None:
+def profiles(rules: options.Rules = None, as_json: options.Json = False) -> None:
     """List the profiles, each with what it is for and the rule files that it includes."""
     from shrinker.project import rules_folder
     from shrinker.ruleset.load import profile_files, read_profiles
 
-    folder = absolute(rules) or rules_folder()
+    folder = options.absolute(rules) or rules_folder()
     found = read_profiles(folder)
     if as_json:
-        print_json(
+        options.print_json(
             [
                 {"name": name, "file": _shown(path), "files": profile_files(folder, name), **data.model_dump()}
                 for name, (path, data) in found.items()
@@ -53,7 +32,7 @@ def profiles(rules: Rules = None, as_json: Json = False) -> None:
         )
         return
     for name, (path, data) in found.items():
-        print(f"{name}{' (default)' if name == DEFAULT_PROFILE else ''}: {data.description}")
+        print(f"{name}{' (default)' if name == options.DEFAULT_PROFILE else ''}: {data.description}")
         print(f"  {_shown(path)}")
         print(f"  files: {' '.join(f'{stem}.toml' for stem in profile_files(folder, name))}")
 
@@ -61,16 +40,18 @@ def profiles(rules: Rules = None, as_json: Json = False) -> None:
 def rules(
     names: Annotated[
         list[str] | None,
-        typer.Argument(metavar="RULE", help="Ids of rules to show whole; default: list all.", autocompletion=rule_ids),
+        typer.Argument(
+            metavar="RULE", help="Ids of rules to show whole; default: list all.", autocompletion=options.rule_ids
+        ),
     ] = None,
     unused: Annotated[bool, typer.Option("--unused", help="Only those that did nothing in the tree.")] = False,
-    profile: Profile = DEFAULT_PROFILE,
-    rules: Rules = None,
+    profile: options.Profile = options.DEFAULT_PROFILE,
+    rules: options.Rules = None,
     out: Annotated[
         Path | None, typer.Option(help="The generated tree whose effects are told; default: the profile's.")
     ] = None,
-    reports: Reports = None,
-    as_json: Json = False,
+    reports: options.Reports = None,
+    as_json: options.Json = False,
 ) -> None:
     """List the rules of a profile with place and effect, or show some: the text, why it is right, what it did.
 
@@ -79,15 +60,16 @@ def rules(
     may still be needed by another upstream; `shrinker ablate` says what one does alone.
     """
     from shrinker.project import default_out, rules_folder
+    from shrinker.report.explain.offered import did as told
     from shrinker.ruleset import load_profile, without
 
-    folder = absolute(rules) or rules_folder()
+    folder = options.absolute(rules) or rules_folder()
     loaded = load_profile(profile, folder)
     for name in names or ():
         # Says which one is the nearest.
         without(loaded, (name,))
     tree = out or default_out(profile)
-    effects, note = _effects(tree, absolute(reports), loaded)
+    effects, note = _effects(tree, options.absolute(reports), loaded)
     if unused and not effects:
         raise InputError(f"nothing says what the rules did: {note}", "generate the tree with `make shrink`")
     rows = [
@@ -96,10 +78,10 @@ def rules(
         if (not names or row["id"] in names) and not (unused and row["effect"] != {})
     ]
     if as_json:
-        print_json({"profile": profile, "tree": str(tree) if effects else None, "note": note, "rules": rows})
+        options.print_json({"profile": profile, "tree": str(tree) if effects else None, "note": note, "rules": rows})
         return
     for row in rows:
-        did = _said(row["effect"]) if effects else ""
+        did = ", ".join(told(row["effect"])) if row["effect"] is not None else "-" if effects else ""
         if names:
             print(f"{row['id']}: {row['why']}")
             print(f"{row['file']}:{row['line']}" + (f": in {tree} {did}" if did else "") + "\n")
@@ -168,12 +150,6 @@ def _effects(tree: Path, reports: Path | None, loaded: Ruleset) -> tuple[dict[st
     return found, "the rules have changed since this tree was generated" if changed else ""
 
 
-def _said(effect: dict[str, int] | None) -> str:
-    if effect is None:
-        return "-"
-    return ", ".join(f"{_COUNTS[name]}: {effect[name]:,}" for name in _COUNTS if name in effect) or "nothing"
-
-
 def _shown(path: Path) -> str:
     """From the working folder where the file is below it."""
     here = Path.cwd()
@@ -183,16 +159,18 @@ def _shown(path: Path) -> str:
 def ablate(
     names: Annotated[
         list[str],
-        typer.Argument(metavar="RULE...", help="Ids of rules; `shrinker rules` lists them.", autocompletion=rule_ids),
+        typer.Argument(
+            metavar="RULE...", help="Ids of rules; `shrinker rules` lists them.", autocompletion=options.rule_ids
+        ),
     ],
-    upstream: Upstream = None,
-    profile: Profile = DEFAULT_PROFILE,
-    rules: Rules = None,
+    upstream: options.Upstream = None,
+    profile: options.Profile = options.DEFAULT_PROFILE,
+    rules: options.Rules = None,
     judge: Annotated[
         bool, typer.Option("--judge", help="Hold the tree without the rule against its evidence: is the rule needed?")
     ] = False,
-    jobs: Jobs = CORES,
-    as_json: Json = False,
+    jobs: options.Jobs = options.CORES,
+    as_json: options.Json = False,
 ) -> None:
     """Generate the tree without a rule and say what comes back and what goes: files, definitions, lines of Python.
 
@@ -204,9 +182,9 @@ def ablate(
 
     found: list[Alone] = []
     with console_progress() as progress:
-        for row in alone(upstream, profile, absolute(rules), names, jobs, progress, judge=judge):
+        for row in alone(upstream, profile, options.absolute(rules), names, jobs, progress, judge=judge):
             found.append(row)
             if not as_json:
                 print(render("ablate.txt.jinja", row=row), end="", flush=True)
     if as_json:
-        print_json(found)
+        options.print_json(found)

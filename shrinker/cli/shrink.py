@@ -8,25 +8,14 @@ from typing import Annotated
 
 import typer
 
-from shrinker.cli.options import (
-    CORES,
-    DEFAULT_PROFILE,
-    Jobs,
-    Json,
-    Profile,
-    Rules,
-    Target,
-    Upstream,
-    absolute,
-    print_json,
-)
+from shrinker.cli import options
 
 
 def shrink(
-    upstream: Upstream = None,
-    profile: Profile = DEFAULT_PROFILE,
-    out: Target = None,
-    jobs: Jobs = CORES,
+    upstream: options.Upstream = None,
+    profile: options.Profile = options.DEFAULT_PROFILE,
+    out: options.Target = None,
+    jobs: options.Jobs = options.CORES,
     strict: Annotated[
         bool, typer.Option("--strict", help="Unknown predicates and rules without a match are errors.")
     ] = False,
@@ -34,14 +23,14 @@ def shrink(
     reports: Annotated[
         Path | None, typer.Option(help="Where reports go; default: reports/PROFILE or OUT.reports.")
     ] = None,
-    rules: Rules = None,
+    rules: options.Rules = None,
     no_cache: Annotated[
         bool, typer.Option("--no-cache", help="Take nothing from earlier runs, and leave nothing for later ones.")
     ] = False,
     force: Annotated[
         bool, typer.Option("--force", help="Move what shrinker did not write in OUT to OUT.backup-TIME.")
     ] = False,
-    as_json: Json = False,
+    as_json: options.Json = False,
 ) -> None:
     """Generate a tree, prove it at the levels form, references and capabilities, and write its lock and reports."""
     from shrinker.cache.workers import without_gc
@@ -51,7 +40,7 @@ def shrink(
     from shrinker.project import default_out
 
     target = out or default_out(profile)
-    place = absolute(reports)
+    place = options.absolute(reports)
     request = Request(
         upstream,
         profile,
@@ -60,7 +49,7 @@ def shrink(
         strict,
         frozen,
         place,
-        rules=absolute(rules),
+        rules=options.absolute(rules),
         reuse=not no_cache,
         force=force,
     )
@@ -77,7 +66,7 @@ def shrink(
         "moved_aside": [str(place) for place in result.aside],
     }
     if as_json:
-        print_json(document)
+        options.print_json(document)
         return
     from rich.console import Console
 

@@ -7,22 +7,7 @@ from typing import Annotated
 
 import typer
 
-from shrinker.cli.options import (
-    CORES,
-    DEFAULT_OUT,
-    DEFAULT_PROFILE,
-    Jobs,
-    Json,
-    Out,
-    Profile,
-    Reports,
-    Rules,
-    Target,
-    ThisUpstream,
-    absolute,
-    print_json,
-    profile_names,
-)
+from shrinker.cli import options
 from shrinker.values.errors import InputError
 
 _SIDE = "A generated tree, a shrink.lock.json, or an upstream (release:VERSION, git:PATH_OR_URL@COMMIT, path:DIR)."
@@ -32,8 +17,8 @@ def diff(
     old: Annotated[str, typer.Argument(help=_SIDE)],
     new: Annotated[str, typer.Argument(help="The same, of the other side.")],
     profile: Annotated[
-        str, typer.Option(help="Rules for a side that is an upstream.", autocompletion=profile_names)
-    ] = DEFAULT_PROFILE,
+        str, typer.Option(help="Rules for a side that is an upstream.", autocompletion=options.profile_names)
+    ] = options.DEFAULT_PROFILE,
     markdown: Annotated[Path | None, typer.Option(help="Write the page for a comment here.")] = None,
     html: Annotated[Path | None, typer.Option(help="Write the whole page here.")] = None,
     limit: Annotated[
@@ -52,9 +37,9 @@ def diff(
     predicates: Annotated[
         bool, typer.Option("--predicates/--no-predicates", help="Look for platform questions that no rule names.")
     ] = True,
-    rules: Rules = None,
-    jobs: Jobs = CORES,
-    as_json: Json = False,
+    rules: options.Rules = None,
+    jobs: options.Jobs = options.CORES,
+    as_json: options.Json = False,
 ) -> None:
     """Compare two generated trees: files, symbols, command line, endpoints, dependencies, kernels, risks, then the text.
 
@@ -69,7 +54,7 @@ def diff(
     from shrinker.source.pins import load_pins
     from shrinker.upgrade.sides import compare_sides, open_sides
 
-    place = absolute(rules)
+    place = options.absolute(rules)
     with without_gc(last=True), console_progress() as progress:
         sides = open_sides((old, new), (old_upstream, new_upstream), profile, place, jobs, progress)
         progress.phase("compare")
@@ -80,7 +65,7 @@ def diff(
     if html is not None:
         _write(html, pages.page(found, load_pins(project_folder()).submodule_url))
     if as_json:
-        print_json(pages.review_json(found))
+        options.print_json(pages.review_json(found))
     elif markdown is None:
         print(text, end="")
     if found.different:
@@ -96,14 +81,14 @@ def _write(path: Path, text: str) -> None:
 
 
 def check_upstream(
-    upstream: ThisUpstream,
+    upstream: options.ThisUpstream,
     since: Annotated[
         str | None, typer.Option(help="An upstream that the rules know; default: the one that is pinned.")
     ] = None,
-    profile: Profile = DEFAULT_PROFILE,
-    rules: Rules = None,
-    jobs: Jobs = CORES,
-    as_json: Json = False,
+    profile: options.Profile = options.DEFAULT_PROFILE,
+    rules: options.Rules = None,
+    jobs: options.Jobs = options.CORES,
+    as_json: options.Json = False,
 ) -> None:
     """Say what the rules do not know of an upstream, with sites and rules to paste; exit 1 when there is anything.
 
@@ -115,9 +100,9 @@ def check_upstream(
     from shrinker.upgrade.check_upstream import diagnose, symptoms_text
 
     with without_gc(last=True), console_progress() as progress:
-        found = diagnose(upstream, since, profile, jobs, progress, absolute(rules))
+        found = diagnose(upstream, since, profile, jobs, progress, options.absolute(rules))
     if as_json:
-        print_json(found)
+        options.print_json(found)
     else:
         print(symptoms_text(found), end="")
     if found.symptoms:
@@ -132,18 +117,18 @@ def bump(
     source: Annotated[
         str | None, typer.Option(help="Folder or URL that has the commit; default: the submodule's URL.")
     ] = None,
-    profile: Profile = DEFAULT_PROFILE,
-    out: Target = None,
-    reports: Reports = None,
+    profile: options.Profile = options.DEFAULT_PROFILE,
+    out: options.Target = None,
+    reports: options.Reports = None,
     summary: Annotated[
         Path | None, typer.Option(help="Write what a pull request needs here; default: print it.")
     ] = None,
     history: Annotated[str | None, typer.Option(help="Repository of upstream, to name its commits.")] = None,
     strict: Annotated[bool, typer.Option("--strict", help="Refuse what strict mode refuses.")] = False,
     repository: Annotated[Path | None, typer.Option(hidden=True)] = None,
-    rules: Rules = None,
-    jobs: Jobs = CORES,
-    as_json: Json = False,
+    rules: options.Rules = None,
+    jobs: options.Jobs = options.CORES,
+    as_json: options.Json = False,
 ) -> None:
     """Move upstream.toml and the submodule's entry to another upstream, regenerate, judge, and tell what changed.
 
@@ -156,8 +141,8 @@ def bump(
     from shrinker.upgrade.bump import Bump, bump_section
     from shrinker.upgrade.bump import bump as move
 
-    root = absolute(repository) or project_folder()
-    target = absolute(out) or root / default_out(profile)
+    root = options.absolute(repository) or project_folder()
+    target = options.absolute(out) or root / default_out(profile)
     asked = Bump(
         repository=root,
         release=release,
@@ -165,10 +150,10 @@ def bump(
         source=source,
         profile=profile,
         out=target,
-        reports=absolute(reports) or root / "reports" / profile,
+        reports=options.absolute(reports) or root / "reports" / profile,
         jobs=jobs,
         strict=strict,
-        rules=absolute(rules),
+        rules=options.absolute(rules),
         history=history,
     )
     with without_gc(last=True), console_progress() as progress:
@@ -179,7 +164,7 @@ def bump(
         _write(summary, text)
     if as_json:
         told = {name: getattr(done, name) for name in ("before", "after", "unknown", "stale")}
-        print_json({**told, **pages.review_json(done.review)})
+        options.print_json({**told, **pages.review_json(done.review)})
     elif summary is None:
         print(text, end="")
 
@@ -187,8 +172,8 @@ def bump(
 def publish(
     remote: Annotated[str, typer.Option(help="URL or folder of the repository.")],
     branch: Annotated[str, typer.Option(help="Branch that holds generated trees; made when it is not there.")],
-    out: Out = DEFAULT_OUT,
-    as_json: Json = False,
+    out: options.Out = options.DEFAULT_OUT,
+    as_json: options.Json = False,
 ) -> None:
     """Commit a generated tree on top of a branch and push it; never by force, and never over anything else."""
     from shrinker.report.place import read_manifest
@@ -197,6 +182,6 @@ def publish(
     place = out.absolute()
     done = push(place, read_manifest(place), remote, branch)
     if as_json:
-        print_json(done)
+        options.print_json(done)
     else:
         print(f"{branch}: {done.commit}{'' if done.new else ' (it had this tree already)'}")

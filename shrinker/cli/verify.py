@@ -12,19 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from shrinker.cli.options import (
-    CORES,
-    DEFAULT_OUT,
-    Jobs,
-    Json,
-    Out,
-    RecordedUpstream,
-    Reports,
-    TimeoutFactor,
-    absolute,
-    level_names,
-    print_json,
-)
+from shrinker.cli import options
 
 if TYPE_CHECKING:
     from equivalence.levels import Expected, Following, LevelResult
@@ -34,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def verify(
-    out: Out = DEFAULT_OUT,
+    out: options.Out = options.DEFAULT_OUT,
     rest: Annotated[
         list[str] | None, typer.Argument(help="After --: options of the level gpu (`-- --help` lists them).")
     ] = None,
@@ -43,7 +31,7 @@ def verify(
         typer.Option(
             help="form, references, capabilities, embedders, imports, model, server, trace, tests, native; may be given again; or gpu alone. "
             "Default: form, references and capabilities.",
-            autocompletion=level_names,
+            autocompletion=options.level_names,
         ),
     ] = None,
     program: Annotated[
@@ -63,13 +51,13 @@ def verify(
         bool,
         typer.Option("--amend", help="Put the levels asked for into the reports of an earlier --all of the same tree."),
     ] = False,
-    upstream: RecordedUpstream = None,
-    jobs: Jobs = CORES,
-    reports: Reports = None,
+    upstream: options.RecordedUpstream = None,
+    jobs: options.Jobs = options.CORES,
+    reports: options.Reports = None,
     work: Annotated[
         Path | None, typer.Option(help="Folder for logs and answers of the runs, kept; default: none is.")
     ] = None,
-    timeout_factor: TimeoutFactor = 1.0,
+    timeout_factor: options.TimeoutFactor = 1.0,
     where_upstream_runs: Annotated[
         bool,
         typer.Option(
@@ -83,7 +71,7 @@ def verify(
             help="Folder `test` of upstream's repository at the same commit: the level tests runs what lies there."
         ),
     ] = None,
-    as_json: Json = False,
+    as_json: options.Json = False,
 ) -> None:
     """Judge a generated tree again, by upstream, its lock and the files alone; imports, model, server and trace run both trees.
 
@@ -104,7 +92,7 @@ def verify(
     asked = [*([EMBEDDERS] if program else []), *([TESTS] if tests else [])]
     levels = level or (known if everything else asked or list(EVIDENCE_LEVELS))
     if levels == [GPU_LEVEL]:
-        raise typer.Exit(verify_on_gpus(out, upstream, absolute(reports), rest or []))
+        raise typer.Exit(verify_on_gpus(out, upstream, options.absolute(reports), rest or []))
     if rest:
         raise InputError("options after -- are those of the level gpu", "add --level gpu, or leave them out")
     here = (*known, *LEVELS_BY_NAME, NATIVE_LEVEL)
@@ -118,7 +106,7 @@ def verify(
     if tests and TESTS not in levels:
         raise InputError("--tests is for the level tests alone", "add --level tests, or leave it out")
     manifest = read_manifest(out)
-    place = reports_of(out.absolute(), manifest, absolute(reports))
+    place = reports_of(out.absolute(), manifest, options.absolute(reports))
     if amend:
         # A run of an hour is not the way to learn that there is nothing to amend.
         amended(place, manifest, (), where_upstream_runs=where_upstream_runs)
@@ -139,11 +127,11 @@ def verify(
         simulated = [name for name in running if name in levels]
         # First what costs nothing: a missing environment is an error of the first second.
         with open_setting(
-            tree, out, manifest, place, simulated, absolute(work), timeout_factor, jobs, progress
+            tree, out, manifest, place, simulated, options.absolute(work), timeout_factor, jobs, progress
         ) as setting:
             if setting is not None:
-                setting = replace(setting, where_upstream_runs=where_upstream_runs, tests=absolute(tests))
-            results = _static(tree, out, manifest, levels, jobs, absolute(reports), progress, program or [])
+                setting = replace(setting, where_upstream_runs=where_upstream_runs, tests=options.absolute(tests))
+            results = _static(tree, out, manifest, levels, jobs, options.absolute(reports), progress, program or [])
             for name in simulated:
                 progress.phase(f"verify {name}")
                 results.append(running[name](tree.root / "python", out.absolute() / "python", setting))
@@ -159,7 +147,7 @@ def verify(
         progress.note(f"written: {page}")
     if as_json:
         data = verification(manifest, results, where_upstream_runs=where_upstream_runs)
-        print_json(data if simulated else [result.evidence for result in results])
+        options.print_json(data if simulated else [result.evidence for result in results])
     else:
         print(render("verify.txt.jinja", results=results), end="")
     if not all(result.passed for result in results):

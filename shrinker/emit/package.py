@@ -73,17 +73,23 @@ def version_tuple(version: str) -> tuple[int | str, ...]:
     return tuple(found)
 
 
-def _render(template: str, **values: object) -> str:
-    environment = Environment(
-        loader=FileSystemLoader(Path(__file__).with_name("templates")),
+def environment(*folders: Path, escaped: bool = False) -> Environment:
+    """Templates of some folders, for texts that keep their lines; `escaped` for HTML."""
+    return Environment(
+        loader=FileSystemLoader(folders),
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
         keep_trailing_newline=True,
+        autoescape=escaped,
     )
+
+
+def _render(template: str, **values: object) -> str:
+    templates = environment(Path(__file__).with_name("templates"))
     # A basic string of TOML: JSON's escapes are TOML's too.
-    environment.filters["toml"] = lambda text: json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
-    return environment.get_template(template).render(values)
+    templates.filters["toml"] = lambda text: json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
+    return templates.get_template(template).render(values)
 
 
 def notice(identity: Identity, *, profile: str, tool_version: str, upstream_notice: str | None = None) -> str:

@@ -9,14 +9,15 @@ from functools import partial
 from importlib import metadata
 from pathlib import Path
 
-from shrinker.cache import Cache
+from shrinker.cache import Cache, pack, unpack
 from shrinker.emit.modules import rewrite_modules
-from shrinker.emit.offered import Comparison
 from shrinker.emit.package import notice, pyproject, version_module
 from shrinker.emit.refusals import dotted_names, lost_names, refusals_module, removed_endpoints, removed_options
 from shrinker.emit.staging import install, staging_folder
 from shrinker.emit.writer import Writer, count_lines, without_lines
 from shrinker.program.definitions import Definition
+from shrinker.program.interface.compare import compare_interfaces, read_offered
+from shrinker.program.interface.syntax import Syntax
 from shrinker.project import PACKAGE
 from shrinker.ruleset.models import Ruleset
 from shrinker.values.contents import MANIFEST
@@ -28,7 +29,7 @@ from shrinker.values.interface import Interface
 from shrinker.values.manifest import Manifest
 from shrinker.values.native import Cut
 from shrinker.values.refusals import FILE as REFUSALS_FILE
-from shrinker.values.upstream import PACKAGE_PREFIX, UpstreamTree, module_name
+from shrinker.values.upstream import PACKAGE_PREFIX, UpstreamTree, module_name, modules_of
 
 __all__ = ["emit_tree", "install", "staging_folder"]
 
@@ -97,11 +98,10 @@ def emit_tree(
             writer.put(path, text, before=before, like=like, changed=bool(gone))
         if progress is not None:
             progress(done, len(paths))
-    # What a server no longer has is seen where it is written.
-    comparison = Comparison(tree, rules, folded, graph, writer.read, cache)
     features = {rule.id: rule.feature for rule in rules.removes} | {rule.id: rule.feature for rule in rules.registries}
     modules = {file.path: file.sha256 for file in writer.files if module_name(file.path)}
-    interface = comparison.interface(modules)
+    # What a server no longer has is seen where it is written.
+    interface = _interface(tree, rules, folded, graph, writer.read, modules, cache)
     lost = lost_names(tree, rules, folded, modules, writer.read, cache)
     # With an equals sign where they are never set.
     off = [(name, fact) for fact in rules.facts for name in fact.environment if not fact.value]
@@ -140,6 +140,30 @@ def _rewritten(tree: UpstreamTree, modules: Sequence[FoldedModule], cache: Cache
     fresh = rewrite_modules([m for m in modules if m.path not in known], partial(_read, tree))
     layer.save(keys, fresh)
     return known | fresh
+
+
+def _interface(
+    tree: UpstreamTree,
+    rules: Ruleset,
+    folded: Mapping[str, FoldedModule],
+    graph: Graph,
+    read: Callable[[str], bytes],
+    written: Mapping[str, str],
+    cache: Cache,
+) -> Interface:
+    """What command lines and servers take otherwise than upstream's; `written` has the SHA-256 of every module of the tree."""
+    upstream = Syntax(modules_of(tree.by_path), tree.read)
+    hashes = sorted((path, tree.by_path[path].sha256) for path in upstream.paths.values())
+    layer = cache.layer("interface")
+    # What was decided follows from these.
+    keys = {"": layer.key(rules.digest, repr(hashes), repr(sorted(written.items())))}
+    if known := layer.load(keys):
+        interface: Interface = unpack(known[""])
+        return interface
+    here = Syntax(modules_of(graph.kept), read)
+    found = compare_interfaces(read_offered(upstream), here, rules, folded, graph)
+    layer.save(keys, {"": pack(found)})
+    return found
 
 
 def _read(tree: UpstreamTree, path: str) -> bytes:

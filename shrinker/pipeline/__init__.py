@@ -6,19 +6,19 @@ from contextlib import ExitStack
 
 from shrinker.cache import Cache
 from shrinker.cache.workers import without_gc
+from shrinker.check.entries import judge_entries
 from shrinker.check.levels import EVIDENCE_LEVELS
+from shrinker.check.trees import Trees
 from shrinker.pipeline.analysis import analyse
 from shrinker.pipeline.generation import decide_and_emit, generate
-from shrinker.pipeline.memory import peak_memory
 from shrinker.pipeline.outside import EMBEDDERS, embedders_evidence
 from shrinker.pipeline.places import Places
-from shrinker.pipeline.progress import Progress, timed
-from shrinker.pipeline.reporting import reports_before_evidence
+from shrinker.pipeline.progress import Progress, peak_memory, timed
 from shrinker.pipeline.request import Request, Result
 from shrinker.pipeline.verification import lock_evidence, lock_findings, refuse, verify_tree
 from shrinker.project import project_folder
 from shrinker.report.place import LOCK, mark_stale
-from shrinker.report.write import finish_reports
+from shrinker.report.write import Made, begin_reports, finish_reports, write_symbols
 from shrinker.ruleset import load_profile, without
 from shrinker.source import open_upstream
 from shrinker.source.cache import default_folder
@@ -72,9 +72,24 @@ def shrink(request: Request, progress: Progress) -> Result:
                 )
                 outside = (found.evidence,)
         with timed("report", timings, progress):
-            begun = reports_before_evidence(places.reports, tree, places.tree, rules, analysis, emitted, jobs, cache)
+            write_symbols(places.reports, analysis.symbols)
+            made = Made(
+                tree,
+                rules,
+                analysis.graph,
+                analysis.folded,
+                manifest,
+                analysis.written,
+                analysis.distributions,
+                emitted.interface,
+                emitted.lost,
+                analysis.cuts,
+                judge_entries(Trees(tree, places.tree, manifest, rules, jobs, cache)),
+                cache,
+            )
+            counted = begin_reports(places.reports, made)
             peak = peak_memory(jobs)
-            summary = finish_reports(begun, evidence, timings, peak, places.reports_out)
+            summary = finish_reports(places.reports, counted, cache, evidence, timings, peak, places.reports_out)
             try:
                 if request.strict:
                     refuse(refused, "strict mode")

@@ -6,9 +6,9 @@ from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from shrinker.emit.lock import write_lock
 from shrinker.emit.staging import install, refuse_foreign, scratch_folder, staging_folder
 from shrinker.pipeline.request import Request
+from shrinker.report.pages import write_files
 from shrinker.report.place import LOCK, foreign_reports, new_reports, reports_beside
 from shrinker.ruleset import Ruleset
 from shrinker.values.errors import InputError
@@ -68,7 +68,7 @@ class Places:
             Folders to which something of the owner's was moved.
         """
         names = sorted(file.name for file in self.reports.iterdir())
-        write_lock(self.reports / LOCK, manifest)
+        write_files(self.reports, {LOCK: manifest.to_json()})
         # The lock last: it equals the tree's own manifest only when all the rest is in place.
         places = [(self.reports / name, self.reports_out / name) for name in (*names, LOCK)]
         return tuple(install(self.tree, self.out, places, force=self.force, owned=self.owned))

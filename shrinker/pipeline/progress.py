@@ -1,7 +1,9 @@
-"""How the pipeline tells of itself while it works, and the time that each of its phases takes."""
+"""How the pipeline tells of itself while it works, the time that each of its phases takes, and the memory of all."""
 
 from __future__ import annotations
 
+import resource
+import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -34,3 +36,11 @@ def timed(name: str, timings: dict[str, float], progress: Progress) -> Iterator[
     finally:
         within = sum(timings.values()) - others
         timings[name] = timings.get(name, 0.0) + time.perf_counter() - start - within
+
+
+def peak_memory(jobs: int) -> int:
+    """Upper bound of the run's memory in bytes: this process, and as many of the largest worker as there are."""
+    unit = 1 if sys.platform == "darwin" else 1024
+    own = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    worker = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
+    return (own + jobs * worker) * unit

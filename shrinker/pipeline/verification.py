@@ -8,14 +8,14 @@ from pathlib import Path
 from shrinker.cache import Cache
 from shrinker.check.levels import judge
 from shrinker.check.trees import Trees
-from shrinker.emit.lock import compare, read_lock
 from shrinker.pipeline.outside import is_pinned
 from shrinker.pipeline.progress import Progress, timed
-from shrinker.report.place import LOCK, reports_of
+from shrinker.report.place import LOCK, read_manifest, reports_of
 from shrinker.ruleset import Ruleset
+from shrinker.values.contents import MANIFEST
 from shrinker.values.errors import EvidenceError
 from shrinker.values.manifest import Manifest
-from shrinker.values.outcome import Evidence, Finding
+from shrinker.values.outcome import EmittedFile, Evidence, Finding
 from shrinker.values.upstream import UpstreamTree
 
 _SHOWN = 20
@@ -68,10 +68,35 @@ def lock_evidence(out: Path, manifest: Manifest, asked: Path | None = None) -> E
 
 def lock_findings(lock: Path, manifest: Manifest) -> Sequence[Finding]:
     """How a lock differs from what a run made."""
-    recorded = read_lock(lock)
-    if recorded is None:
+    if not lock.is_file():
         return [Finding("lock", str(lock), 0, "there is no lock to compare with")]
-    return compare(recorded, manifest)
+    return compare(read_manifest(lock), manifest)
+
+
+def compare(lock: Manifest, manifest: Manifest) -> list[Finding]:
+    """What differs between the recorded manifest and a new one, the cause before its effects."""
+    found: list[Finding] = []
+    for what, old, new in (
+        ("tool version", lock.tool_version, manifest.tool_version),
+        ("profile", lock.profile, manifest.profile),
+        ("rules", lock.rules_hash, manifest.rules_hash),
+        ("upstream", lock.upstream, manifest.upstream),
+    ):
+        if old != new:
+            found.append(Finding("lock", MANIFEST, 0, f"{what} was {old}, is {new}"))
+    before, after = ({file.path: file for file in each.files} for each in (lock, manifest))
+    for path in sorted(before.keys() | after.keys()):
+        if before.get(path) != after.get(path):
+            found.append(Finding("lock", path, 0, _difference(before.get(path), after.get(path))))
+    return found
+
+
+def _difference(old: EmittedFile | None, new: EmittedFile | None) -> str:
+    if old is None or new is None:
+        return "is in the lock and is no longer generated" if old else "is new: the lock does not have it"
+    if old.sha256 != new.sha256:
+        return f"has other content: {old.lines_after} lines in the lock, {new.lines_after} now"
+    return "has the content of the lock, but its record differs (lines, changed or digest)"
 
 
 def refuse(findings: Sequence[Finding], what: str) -> None:

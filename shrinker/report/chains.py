@@ -78,27 +78,31 @@ def _circles(pairs: Iterable[tuple[str, str]]) -> list[list[str]]:
 
 
 def removed_importers(graph: Graph, folded: Mapping[str, FoldedModule], written: Written) -> dict[str, list[Importer]]:
-    """Path of every removed module to at most eight places that import it, kept files first."""
+    """Path of every removed module to its `importers`."""
     targets = {name: path for path in graph.removed if (name := module_name(path)) is not None}
-    found: dict[str, list[tuple[bool, Importer]]] = {}
-    for file_path, imports in written.items():
+    found: dict[str, list[tuple[str, int, str]]] = {}
+    for path, imports in written.items():
         for line, dotted in imports:
-            path = targets.get(dotted)
-            if path is not None and path != file_path:
-                row = (file_path, line, _fate(graph, folded, file_path, line, dotted))
-                found.setdefault(path, []).append((file_path in graph.removed, row))
-    return {path: [row for _, row in sorted(rows)[:_MOST]] for path, rows in sorted(found.items())}
+            if targets.get(dotted, path) != path:
+                found.setdefault(targets[dotted], []).append((path, line, dotted))
+    return importers(found, graph, folded)
 
 
 def dropped_importers(
     distributions: Distributions, graph: Graph, folded: Mapping[str, FoldedModule]
 ) -> dict[str, list[Importer]]:
-    """Name of every dropped distribution to at most eight places that import it in upstream, kept files first."""
+    """Name of every dropped distribution to its `importers`."""
+    return importers({row.name: row.importers for row in distributions.rows if row.importers}, graph, folded)
+
+
+def importers(
+    places: Mapping[str, Iterable[tuple[str, int, str]]], graph: Graph, folded: Mapping[str, FoldedModule]
+) -> dict[str, list[Importer]]:
+    """By what is gone at most eight of the places that import it in upstream, kept files first, and what became of each."""
     found: dict[str, list[Importer]] = {}
-    for row in distributions.rows:
-        rows = sorted((path in graph.removed, path, line, dotted) for path, line, dotted in row.importers)
-        if rows:
-            found[row.name] = [(p, line, _fate(graph, folded, p, line, dotted)) for _, p, line, dotted in rows[:_MOST]]
+    for gone, sites in sorted(places.items()):
+        rows = sorted((path in graph.removed, path, line, dotted) for path, line, dotted in sites)[:_MOST]
+        found[gone] = [(path, line, _fate(graph, folded, path, line, dotted)) for _, path, line, dotted in rows]
     return found
 
 

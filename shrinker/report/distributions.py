@@ -1,11 +1,9 @@
-"""The distributions that the generated package requires, as JSON and as the text of `shrinker dependencies`."""
+"""The distributions that the generated package requires, as JSON."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
-from shrinker.report.pages import render
 from shrinker.values.distributions import Distribution, Distributions
 
 FORMAT = 1
@@ -38,13 +36,3 @@ def distributions_data(found: Distributions) -> dict[str, Any]:
 def extras_text(row: Distribution) -> str:
     """Where a distribution is declared: its extras, ``-`` for a plain dependency."""
     return ", ".join(dict.fromkeys(extra or "-" for extra, _ in row.declared))
-
-
-def distributions_text(data: Mapping[str, Any], sizes: Mapping[str, int | None] | None = None) -> str:
-    """One line a distribution, those that stay first, and what they sum up to.
-
-    Args:
-        data: the content of ``dependencies.json``.
-        sizes: bytes to download by name; None for one whose size the index does not tell.
-    """
-    return render("dependencies.txt.jinja", rows=data["distributions"], sizes=sizes)

@@ -128,19 +128,28 @@ def occurring(tree: UpstreamTree, rules: Iterable[Rule]) -> frozenset[str]:
         tree: upstream, all of it: what the graph does not reach counts.
         rules: the rules to look for; of other kinds none is found.
     """
-    named = {rule.id: rule.words if isinstance(rule, Leftover) else tuple(names_of(rule)) for rule in rules}
-    sought = {rule: [_Name(pattern) for pattern in names] for rule, names in named.items() if names}
-    return frozenset(rule for rule, _, _, _ in _first_files(tree, sought))
+    named = {rule.id: {*names_of(rule)} for rule in rules}
+    written = places_of(tree, set().union(*named.values()))
+    return frozenset(rule for rule, names in named.items() if not names.isdisjoint(written))
 
 
 def places_of(tree: UpstreamTree, patterns: Iterable[str]) -> dict[str, str]:
     """Those of some patterns over qualified names that a Python file of upstream writes, each with the first ``path:line``."""
-    sought = {pattern: [_Name(pattern)] for pattern in patterns}
-    return {pattern: f"{path}:{name.line_in(text)}" for pattern, name, path, text in _first_files(tree, sought)}
+    left = {pattern: _Name(pattern) for pattern in patterns}
+    found: dict[str, str] = {}
+    for path in (file.path for file in tree.files if file.path.endswith(".py")):
+        if not left:
+            break
+        text = tree.read(path).decode("utf-8", "replace")
+        parts = frozenset((module_name(path) or "").split("."))
+        lines = {pattern: line for pattern, name in left.items() if (line := name.line_in(text, parts))}
+        found |= {pattern: f"{path}:{line}" for pattern, line in lines.items()}
+        left = {pattern: name for pattern, name in left.items() if pattern not in lines}
+    return found
 
 
 def names_of(rule: Rule) -> Iterator[str]:
-    """Patterns over qualified names of a fact, a refusal, an `absent` or a `pure` rule; none of another."""
+    """Patterns over qualified names of a fact, a refusal, an `absent`, a `pure` or a `leftover` rule; none of another."""
     match rule:
         case Fact():
             yield from (*rule.calls, *rule.names, *rule.attributes, *rule.environment)
@@ -148,25 +157,10 @@ def names_of(rule: Rule) -> Iterator[str]:
             yield from (*rule.modules, *rule.attributes)
         case Pure():
             yield from rule.calls
+        case Leftover():
+            yield from rule.words
         case Refusal():
             yield from rule.functions
-
-
-def _first_files(tree: UpstreamTree, sought: dict[str, list[_Name]]) -> Iterator[tuple[str, _Name, str, str]]:
-    """Each key with the first of its names that a Python file writes, and path and text of the first such file."""
-    left = dict(sought)
-    for file in tree.files:
-        if not left:
-            return
-        if not file.path.endswith(".py"):
-            continue
-        text = tree.read(file.path).decode("utf-8", "replace")
-        parts = frozenset((module_name(file.path) or "").split("."))
-        for key, names in list(left.items()):
-            name = next((name for name in names if name.is_in(text, parts)), None)
-            if name is not None:
-                del left[key]
-                yield key, name, file.path, text
 
 
 class _Name:
@@ -178,16 +172,15 @@ class _Name:
         self._plain = last.partition("*")[0]
         self._last = re.compile(r"\b" + re.escape(last).replace(r"\*", r"\w*") + r"\b")
 
-    def is_in(self, text: str, parts: frozenset[str]) -> bool:
-        """True when the text of a module writes the name; `parts` are the components of the module's own name."""
-        return (
-            # A plain search is many times as fast, and mostly the answer.
-            self._plain in text
-            and self._last.search(text) is not None
-            and all(part in parts or re.search(rf"\b{part}\b", text) is not None for part in self._before)
-        )
+    def line_in(self, text: str, parts: frozenset[str]) -> int:
+        """Line of its last component in the text of a module that writes the name, the first being 1; else 0.
 
-    def line_in(self, text: str) -> int:
-        """Line of the last component, the first being 1; 0 when the text does not hold it."""
-        found = self._last.search(text)
-        return text.count("\n", 0, found.start()) + 1 if found is not None else 0
+        Args:
+            text: of the module.
+            parts: components of the module's own name.
+        """
+        # A plain search is many times as fast, and mostly the answer.
+        found = self._last.search(text) if self._plain in text else None
+        if found is None or not all(p in parts or re.search(rf"\b{p}\b", text) for p in self._before):
+            return 0
+        return text.count("\n", 0, found.start()) + 1

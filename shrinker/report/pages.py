@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -25,25 +25,23 @@ def templates(folder: Path = _TEMPLATES, *, escaped: bool = False) -> Environmen
         folder: that holds them.
         escaped: for HTML.
     """
-    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+    from shrinker.emit.package import environment
 
-    environment = Environment(
-        loader=FileSystemLoader([folder, SHARED]),
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-        autoescape=escaped,
-    )
-    environment.filters["n"] = lambda number: f"{number:,}"
-    environment.filters["cell"] = cell
-    environment.filters["code"] = lambda text: f"`{cell(text)}`" if text else ""
-    return environment
+    found = environment(folder, SHARED, escaped=escaped)
+    found.filters["n"] = lambda number: f"{number:,}"
+    found.filters["cell"] = cell
+    found.filters["code"] = lambda text: f"`{cell(text)}`" if text else ""
+    return found
 
 
 def cell(text: object) -> str:
     """One cell of a Markdown table: a line end or a bar would end it."""
     return " ".join(str(text).split()).replace("|", "\\|")
+
+
+def some(rows: Sequence[str], most: int = 4) -> tuple[str, ...]:
+    """The first ones, and how many more there are."""
+    return (*rows[:most], f"and {len(rows) - most} more") if len(rows) > most else tuple(rows)
 
 
 def readable(data: object, *, ordered: bool = True) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from shrinker.cache import Cache
@@ -17,14 +16,8 @@ _TOP = 3
 """Folders of the path of a package's top, which holds everything."""
 
 
-@dataclass(frozen=True, slots=True)
-class Leaving:
-    """What would leave with something."""
-
-    name: str
-    """Path of a file or, with a slash, of a folder; else the id of a rule that names roots."""
-    files: int
-    lines: int
+Leaving = tuple[str, int, int]
+"""Path of a file or, with a slash, of a folder, else the id of a rule that names roots; files and lines that would leave with it."""
 
 
 def retained_data(data: Mapping[str, Any], lines: Mapping[str, int], cache: Cache) -> dict[str, Any]:
@@ -38,8 +31,8 @@ def retained_data(data: Mapping[str, Any], lines: Mapping[str, int], cache: Cach
 
     def measured() -> dict[str, Any]:
         found = Retained(data, lines)
-        each = {row.name: [row.files, row.lines] for row in found.each() if row.files > 1}
-        return {"retained": each, "optional": [[row.name, row.files, row.lines] for row in found.optional()]}
+        each = {name: [files, lines] for name, files, lines in found.each() if files > 1}
+        return {"retained": each, "optional": [[*row] for row in found.optional()]}
 
     layer = cache.layer("retained")
     key = layer.key(repr((data["nodes"], data["edges"], sorted(lines.items()))))
@@ -77,7 +70,7 @@ class Retained:
 
     def size(self, name: str, paths: Collection[str]) -> Leaving:
         """How much some paths are, under a name."""
-        return Leaving(name, len(paths), sum(self._lines.get(path, 0) for path in paths))
+        return name, len(paths), sum(self._lines.get(path, 0) for path in paths)
 
     def each(self) -> Iterator[Leaving]:
         """What leaves with each file."""
@@ -90,7 +83,7 @@ class Retained:
         """
         found = [(self.size(name, paths), frozenset(paths)) for name, paths in self._choices()]
         chosen: list[tuple[Leaving, frozenset[str]]] = []
-        for leaving, paths in sorted(found, key=lambda row: (-row[0].lines, row[0].name)):
+        for leaving, paths in sorted(found, key=lambda row: (-row[0][2], row[0][0])):
             if paths and len(chosen) < most and not any(paths <= other for _, other in chosen):
                 chosen.append((leaving, paths))
         return [leaving for leaving, _ in chosen]

@@ -12,6 +12,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
 from shrinker.report.effects import RuleEffect, names_of, occurring
+from shrinker.report.pages import some
 from shrinker.ruleset import Leftover, Rule, Ruleset, module_matches
 from shrinker.ruleset.models import Refusal
 from shrinker.values.folded import FoldedModule
@@ -177,8 +178,7 @@ def _named(rules: Ruleset) -> dict[str, str]:
 
 
 def _sites(sites: Sequence[tuple[str, int]]) -> str:
-    shown = ", ".join(f"{path}:{line}" for path, line in sites[:_SHOWN_SITES])
-    return shown + (f" and {len(sites) - _SHOWN_SITES} more" if len(sites) > _SHOWN_SITES else "")
+    return ", ".join(some([f"{path}:{line}" for path, line in sites], _SHOWN_SITES))
 
 
 def propose_fact(text: str, kind: Kind = "predicates", path: str = "") -> str:

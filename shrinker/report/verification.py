@@ -71,19 +71,6 @@ def _level(result: LevelResult) -> dict[str, Any]:
     }
 
 
-def page(manifest: Manifest, results: Sequence[LevelResult], *, where_upstream_runs: bool = False) -> str:
-    """The content of `verify.md`; see `verification`."""
-    passed = all(result.passed for result in results)
-    idle = [result.evidence.level for result in results if not result.ran]
-    every = f"Every level that could run passed; not run here: {', '.join(idle)}." if idle else "Every level passed."
-    if where_upstream_runs:
-        every += " Only what upstream's own tree can run here was judged; what it cannot is listed level by level."
-    verdict = every if passed else "**A level failed.**"
-    return render(
-        "verify.md.jinja", manifest=manifest, verdict=verdict, results=results, not_shown=NOT_SHOWN, most=_SHOWN
-    )
-
-
 def amended(
     folder: Path, manifest: Manifest, results: Sequence[LevelResult], *, where_upstream_runs: bool = False
 ) -> list[LevelResult]:
@@ -115,8 +102,7 @@ def amended(
                 "run `shrinker verify --all` again",
             )
     levels = {**earlier, **{result.evidence.level: result for result in results}}
-    places = {name: place for place, name in enumerate(_ORDER)}
-    return [levels[name] for name in sorted(levels, key=lambda name: places.get(name, len(_ORDER)))]
+    return [levels[name] for name in sorted(levels, key=[*_ORDER, *levels].index)]
 
 
 def _read_level(name: str, level: Mapping[str, Any]) -> LevelResult:
@@ -129,9 +115,17 @@ def write_verification(
     folder: Path, manifest: Manifest, results: Sequence[LevelResult], *, where_upstream_runs: bool = False
 ) -> Path:
     """Write both into the folder of the tree's reports; returns the page's path."""
+    data = verification(manifest, results, where_upstream_runs=where_upstream_runs)
+    idle = [result.evidence.level for result in results if not result.ran]
+    verdict = f"Every level that could run passed; not run here: {', '.join(idle)}." if idle else "Every level passed."
+    if where_upstream_runs:
+        verdict += " Only what upstream's own tree can run here was judged; what it cannot is listed level by level."
+    verdict = verdict if data["passed"] else "**A level failed.**"
+    page = render(
+        "verify.md.jinja", manifest=manifest, verdict=verdict, results=results, not_shown=NOT_SHOWN, most=_SHOWN
+    )
     # Not sorted: levels and checks stay in the order in which they were made.
-    data = readable(verification(manifest, results, where_upstream_runs=where_upstream_runs), ordered=False)
-    write_files(folder, {JSON_NAME: data, PAGE_NAME: page(manifest, results, where_upstream_runs=where_upstream_runs)})
+    write_files(folder, {JSON_NAME: readable(data, ordered=False), PAGE_NAME: page})
     if (folder / PAGE).is_file():
         write_files(folder, {PAGE: index_page(folder, folder)})
     return folder / PAGE_NAME

@@ -76,25 +76,15 @@ class Made:
     """Results of earlier runs; what it found is counted in ``run.json``."""
 
 
-@dataclass(frozen=True, slots=True)
-class Begun:
-    """Reports of which all is written that does not wait for the evidence."""
-
-    folder: Path
-    summary: dict[str, Any]
-    """Without evidence."""
-    cache: Cache
-
-
-def begin_reports(folder: Path, made: Made) -> Begun:
-    """Write lists, pages and graph.
+def begin_reports(folder: Path, made: Made) -> dict[str, Any]:
+    """Write lists, pages and graph: all that does not wait for the evidence.
 
     Args:
         folder: made if it is not there, e.g. ``reports/deepseek``.
         made: of the run.
 
     Returns:
-        What `finish_reports` goes on with.
+        The summary without evidence, with which `finish_reports` goes on.
 
     Raises:
         InputError: the folder cannot be written.
@@ -133,7 +123,7 @@ def begin_reports(folder: Path, made: Made) -> Begun:
         **_pages(made, effects, files, mermaid(package_edges(graph)), api, data["retained"]),
     }
     write_files(folder, texts)
-    return Begun(folder, build_summary(manifest, graph, folded, files), made.cache)
+    return build_summary(manifest, graph, folded, files)
 
 
 def _row(cut: Cut) -> list[object]:
@@ -160,12 +150,20 @@ def write_symbols(folder: Path, symbols: SymbolData) -> None:
 
 
 def finish_reports(
-    begun: Begun, evidence: Sequence[Evidence], timings: Mapping[str, float], peak_memory: int, earlier: Path
+    folder: Path,
+    counted: Mapping[str, Any],
+    cache: Cache,
+    evidence: Sequence[Evidence],
+    timings: Mapping[str, float],
+    peak_memory: int,
+    earlier: Path,
 ) -> dict[str, Any]:
     """Write the summary, what the run itself took, and the page to look at.
 
     Args:
-        begun: the other reports.
+        folder: that of `begin_reports`.
+        counted: what that returned.
+        cache: of the run; what it found is counted.
         evidence: what was found by judging the tree.
         timings: seconds by phase; they go to ``run.json`` alone.
         peak_memory: bytes, also for ``run.json``.
@@ -177,16 +175,16 @@ def finish_reports(
     Raises:
         InputError: the folder cannot be written.
     """
-    summary = {**begun.summary, "evidence": evidence_data(evidence)}
+    summary = {**counted, "evidence": evidence_data(evidence)}
     run = {
         "phases_seconds": {name: round(seconds, 3) for name, seconds in timings.items()},
         "total_seconds": round(sum(timings.values()), 3),
         "peak_memory_bytes": peak_memory,
-        "cache": {name: {"asked": c.asked, "found": c.found} for name, c in sorted(begun.cache.counts.items())},
+        "cache": {name: {"asked": c.asked, "found": c.found} for name, c in sorted(cache.counts.items())},
     }
-    write_files(begun.folder, {"summary.json": readable(summary), "run.json": readable(run, ordered=False)})
-    write_files(begun.folder, {"questionable.txt": questionable_list(begun.folder)})
-    write_files(begun.folder, {PAGE: index_page(begun.folder, earlier)})
+    write_files(folder, {"summary.json": readable(summary), "run.json": readable(run, ordered=False)})
+    write_files(folder, {"questionable.txt": questionable_list(folder)})
+    write_files(folder, {PAGE: index_page(folder, earlier)})
     return summary
 
 

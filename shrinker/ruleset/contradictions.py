@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from itertools import combinations
 
 from shrinker.ruleset.match import module_matches, overlap, path_matches
-from shrinker.ruleset.models import Fact, Rule, Ruleset
+from shrinker.ruleset.models import Fact, Keep, Root, Rule, Ruleset
 from shrinker.values.errors import InputError
 
 _SHOWN = 10
@@ -64,28 +64,22 @@ def _domains(rules: Ruleset) -> Iterator[str]:
 
 
 def _kept_and_removed(rules: Ruleset) -> Iterator[str]:
-    wanted: list[tuple[Rule, str]] = [(root, m) for root in rules.roots for m in root.modules]
-    wanted += [(keep, m) for keep in rules.keeps for m in keep.modules]
-    wanted += [(walk, f"{walk.package}.{name}") for walk in rules.walks for name in walk.keep]
-    for rule, module in wanted:
-        if "*" in module:
+    named: tuple[Root | Keep, ...] = (*rules.roots, *rules.keeps)
+    wanted: list[tuple[Rule, str, bool]] = [(rule, module, True) for rule in named for module in rule.modules]
+    wanted += [(walk, f"{walk.package}.{name}", True) for walk in rules.walks for name in walk.keep]
+    wanted += [(rule, path, False) for rule in named for path in rule.paths]
+    for rule, name, is_module in wanted:
+        if "*" in name:
             continue
-        for absent in rules.absents:
-            if any(module == m or module.startswith(m + ".") for m in absent.modules):
-                yield _clash(rules, rule, f"keeps {module}", absent, "it is not installed")
+        for absent in rules.absents if is_module else ():
+            if any(name == m or name.startswith(m + ".") for m in absent.modules):
+                yield _clash(rules, rule, f"keeps {name}", absent, "it is not installed")
+        matches = module_matches if is_module else path_matches
         for remove in rules.removes:
-            spared = any(module_matches(p, module) for p in remove.unless)
-            for pattern in remove.modules:
-                if not spared and module_matches(pattern, module):
-                    yield _clash(rules, rule, f"keeps {module}", remove, f"{pattern} is removed")
-    places: list[tuple[Rule, str]] = [(root, p) for root in rules.roots for p in root.paths]
-    places += [(keep, p) for keep in rules.keeps for p in keep.paths]
-    for rule, path in places:
-        for remove in rules.removes:
-            spared = any(path_matches(p, path) for p in remove.unless)
-            for pattern in remove.paths:
-                if not spared and "*" not in path and path_matches(pattern, path):
-                    yield _clash(rules, rule, f"keeps {path}", remove, f"{pattern} is removed")
+            if not any(matches(pattern, name) for pattern in remove.unless):
+                for pattern in remove.modules if is_module else remove.paths:
+                    if matches(pattern, name):
+                        yield _clash(rules, rule, f"keeps {name}", remove, f"{pattern} is removed")
 
 
 def _absent_and_stated(rules: Ruleset) -> Iterator[str]:

@@ -8,76 +8,32 @@ import re
 import tomllib
 from collections.abc import Sequence
 from pathlib import Path
+from typing import get_args
 
 from pydantic import ValidationError
 
 from shrinker.project import RULES_FOLDER, rules_folder
 from shrinker.ruleset.contradictions import refuse_contradictions
-from shrinker.ruleset.models import (
-    Absent,
-    Answer,
-    Api,
-    Capability,
-    Companion,
-    Default,
-    Dependent,
-    Distribution,
-    Domain,
-    Dropped,
-    Entry,
-    Fact,
-    Guard,
-    Internal,
-    Keep,
-    Label,
-    Leftover,
-    Listing,
-    Outside,
-    Platform,
-    Profile,
-    Protocol,
-    Pure,
-    Reach,
-    Refusal,
-    Registry,
-    Remove,
-    Root,
-    Rule,
-    Ruleset,
-    Walk,
-)
+from shrinker.ruleset.models import Profile, Refusal, Rule, Ruleset
 from shrinker.values.errors import InputError
 
-KINDS: dict[str, tuple[str, type[Rule]]] = {
-    "fact": ("facts", Fact),
-    "domain": ("domains", Domain),
-    "pure": ("pures", Pure),
-    "label": ("labels", Label),
-    "absent": ("absents", Absent),
-    "remove": ("removes", Remove),
-    "root": ("roots", Root),
-    "walk": ("walks", Walk),
-    "registry": ("registries", Registry),
-    "keep": ("keeps", Keep),
-    "default": ("defaults", Default),
-    "reject": ("refusals", Refusal),
-    "entry": ("entries", Entry),
-    "dependent": ("dependents", Dependent),
-    "sibling_package": ("companions", Companion),
-    "import_hook": ("guards", Guard),
-    "endpoint_stub": ("answers", Answer),
-    "distribution": ("distributions", Distribution),
-    "listing": ("listings", Listing),
-    "platform": ("platforms", Platform),
-    "leftover": ("leftovers", Leftover),
-    "protocol": ("protocols", Protocol),
-    "external": ("outsides", Outside),
-    "api": ("apis", Api),
-    "internal": ("internals", Internal),
-    "reach": ("reaches", Reach),
-    "capability": ("capabilities", Capability),
-    "dropped": ("dropped", Dropped),
+MODELS: dict[str, type[Rule]] = {
+    field: kind
+    for field, info in Ruleset.model_fields.items()
+    for kind in get_args(info.annotation)[:1]
+    if isinstance(kind, type) and issubclass(kind, Rule)
 }
+"""By field of the ruleset."""
+_NAMED = {
+    "refusals": "reject",
+    "companions": "sibling_package",
+    "guards": "import_hook",
+    "answers": "endpoint_stub",
+    "outsides": "external",
+}
+"""Fields of which the files of rules do not have the model's name."""
+KINDS = {_NAMED.get(field, model.__name__.lower()): (field, model) for field, model in MODELS.items()}
+"""By name of the table: field of the ruleset, and model."""
 RENAMED = {
     "outside": "external",
     "refusal": "reject",
@@ -90,8 +46,6 @@ RENAMED = {
 """Kinds by the name that they had, and the one that they have."""
 _SCOPES = ("family", "features", "profiles")
 """Folders of rules about what is served, which say nothing of platforms."""
-MODELS: dict[str, type[Rule]] = dict(KINDS.values())
-"""By field of the ruleset."""
 
 
 def load_profile(name: str, folder: Path | None = None) -> Ruleset:
@@ -107,7 +61,7 @@ def load_profile(name: str, folder: Path | None = None) -> Ruleset:
     folder = folder or rules_folder()
     profiles = profile_names(folder)
     if name not in profiles:
-        raise InputError(f"no profile {name!r}{_nearest(name, profiles)}", f"profiles here: {', '.join(profiles)}")
+        raise InputError(f"no profile {name!r}{nearest(name, profiles)}", f"profiles here: {', '.join(profiles)}")
     profile_path = folder / "profiles" / f"{name}.toml"
     profile = _read_profile(profile_path)[1]
     paths = [folder / f"{stem}.toml" for stem in profile_files(folder, name)]
@@ -127,7 +81,7 @@ def profile_files(folder: Path, name: str, below: tuple[str, ...] = ()) -> tuple
     if profile.extends:
         if profile.extends not in (known := profile_names(folder)):
             raise InputError(
-                f"{at}: no profile {profile.extends!r}{_nearest(profile.extends, known)}",
+                f"{at}: no profile {profile.extends!r}{nearest(profile.extends, known)}",
                 f"profiles here: {', '.join(known)}",
             )
         files = profile_files(folder, profile.extends, (*below, name))
@@ -140,7 +94,7 @@ def profile_files(folder: Path, name: str, below: tuple[str, ...] = ()) -> tuple
         for stem in stems:
             if not _below(stem, list(among)):
                 raise InputError(
-                    f"{path.name}:{_line_of(text, stem)}: {key}: no rule file or folder {stem!r}{_nearest(stem, sorted(among))}",
+                    f"{path.name}:{_line_of(text, stem)}: {key}: no rule file or folder {stem!r}{nearest(stem, sorted(among))}",
                     f"rule files here: {', '.join(sorted(among))}",
                 )
     return tuple(file for file in dict.fromkeys((*files, *own)) if file not in gone)
@@ -210,7 +164,7 @@ def _of_its_domain(refusal: Refusal, rules: Ruleset) -> Refusal:
     if refusal.domain not in domains:
         raise InputError(
             f"{rules.places[refusal.id]}: rule {refusal.id} names no domain: {refusal.domain!r}"
-            f"{_nearest(refusal.domain, list(domains))}",
+            f"{nearest(refusal.domain, list(domains))}",
             "name a [[domain]] rule of the profile",
         )
     domain = domains[refusal.domain]
@@ -227,7 +181,7 @@ def _load_file(path: Path, place: str, collected: dict[str, list[Rule]], seen: d
                     f"{place}:{line}: [[{kind}]] is called [[{RENAMED[kind]}]] now", f"write [[{RENAMED[kind]}]]"
                 )
             raise InputError(
-                f"{place}:{line}: unknown kind of rule {kind!r}{_nearest(kind, list(KINDS))}",
+                f"{place}:{line}: unknown kind of rule {kind!r}{nearest(kind, list(KINDS))}",
                 f"a rule starts with one of: {', '.join(f'[[{k}]]' for k in KINDS)}",
             )
         plural, model = KINDS[kind]
@@ -269,9 +223,7 @@ def _explain(error: ValidationError, place: str, text: str, start: int, known: l
     key = str(first["loc"][0]) if first["loc"] else ""
     line = _line_of(text, key, start)
     if first["type"] == "extra_forbidden":
-        return InputError(
-            f"{place}:{line}: unknown key {key!r}{_nearest(key, known)}", f"keys here: {', '.join(known)}"
-        )
+        return InputError(f"{place}:{line}: unknown key {key!r}{nearest(key, known)}", f"keys here: {', '.join(known)}")
     return InputError(f"{place}:{line}: {key}: {first['msg']}", f"keys here: {', '.join(known)}")
 
 
@@ -282,6 +234,7 @@ def _line_of(text: str, word: str, start: int = 1) -> int:
     return start
 
 
-def _nearest(word: str, known: list[str]) -> str:
+def nearest(word: str, known: list[str]) -> str:
+    """The nearest valid name in brackets; empty where none is near."""
     near = difflib.get_close_matches(word, known, 1, 0.5)
     return f" (did you mean {near[0]!r}?)" if near else ""

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import difflib
 import hashlib
 from collections.abc import Collection, Mapping
 from typing import Any
 
 from shrinker.ruleset.contradictions import refuse_contradictions
-from shrinker.ruleset.load import MODELS
+from shrinker.ruleset.load import MODELS, nearest
 from shrinker.ruleset.models import Rule, Ruleset
 from shrinker.values.errors import InputError
 
@@ -30,9 +29,8 @@ def without(rules: Ruleset, ids: Collection[str]) -> Ruleset:
         return rules
     for asked in sorted(ids):
         if asked not in rules.places:
-            close = difflib.get_close_matches(asked, rules.places, n=1)
             raise InputError(
-                f"profile {rules.profile!r} has no rule {asked!r}" + (f", nearest: {close[0]!r}" if close else ""),
+                f"profile {rules.profile!r} has no rule {asked!r}{nearest(asked, list(rules.places))}",
                 "`shrinker rules --profile NAME` lists all of them",
             )
     left: dict[str, Any] = {}

@@ -41,8 +41,13 @@ class Commit:
     tags: tuple[str, ...]
 
 
-def git(*arguments: str, at: Path | None = None) -> str:
+def git(*arguments: str, at: Path | None = None, given: str = "", variables: Mapping[str, str] | None = None) -> str:
     """Run git and return what it prints.
+
+    Args:
+        at: the repository.
+        given: what it reads from its standard input.
+        variables: of its environment, besides the usual ones.
 
     Raises:
         InputError: git is not installed, or it failed (its own words are in the message).
@@ -50,7 +55,12 @@ def git(*arguments: str, at: Path | None = None) -> str:
     words = command(at, arguments)
     try:
         done = subprocess.run(
-            words, capture_output=True, env=environment(at), encoding="utf-8", errors="surrogateescape"
+            words,
+            input=given,
+            capture_output=True,
+            env=environment(at) | dict(variables or {}),
+            encoding="utf-8",
+            errors="surrogateescape",
         )
     except FileNotFoundError as error:
         raise InputError("git is not installed", "install git, or use UPSTREAM=release:VERSION") from error
@@ -166,7 +176,7 @@ def fetched(spec: GitSpec, folder: Path, progress: Callable[[str], None]) -> Com
             return Commit(bare, spec.commit, tags_at(bare, spec.commit))
         progress(f"fetching {spec.commit} (that commit alone, no history)")
         try:
-            refs = _remote_refs(spec.repository)
+            refs = remote_refs(spec.repository)
             full = refs.get(spec.commit) or _remote_hash(spec, refs)
             git("fetch", "--quiet", "--no-tags", "--depth=1", "--end-of-options", spec.repository, full, at=bare)
         except InputError as error:
@@ -190,8 +200,8 @@ def _is_there(bare: Path, commit: str) -> bool:
     return True
 
 
-def _remote_refs(url: str) -> dict[str, str]:
-    """Short names of the remote's branches and tags to commits; a tag hides a branch of its name."""
+def remote_refs(url: str) -> dict[str, str]:
+    """Short names of the remote's branches and tags to commits; a tag hides a branch of its name. Raises InputError."""
     refs: dict[str, str] = {}
     for line in git("ls-remote", "--heads", "--tags", "--end-of-options", url).splitlines():
         oid, _, ref = line.partition("\t")

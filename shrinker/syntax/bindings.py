@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from shrinker.syntax.imports import absolute, bound_name
-from shrinker.syntax.walk import children, walk
+from shrinker.syntax.walk import children, definitions, walk
 
 _LEAVES = (ast.Return, ast.Raise, ast.Continue, ast.Break)
 
@@ -55,8 +55,8 @@ class Bindings:
     """False for source text without `:=`, whose expressions bind nothing."""
     globals: set[str] = field(default_factory=set)
     nonlocals: set[str] = field(default_factory=set)
-    declared: set[str] = field(default_factory=set)
-    """Names that have an annotation and no value here: they are of this scope."""
+    declared: dict[str, int] = field(default_factory=dict)
+    """Names that have an annotation and no value here, with the line: they are of this scope."""
 
     @property
     def outer(self) -> set[str]:
@@ -78,6 +78,27 @@ def collect(body: Iterable[ast.stmt], package: str, *, walrus: bool = True) -> B
     """
     found = Bindings(walrus=walrus)
     _block(body, package, (), found)
+    return found
+
+
+def lines_of(tree: ast.Module, *, imports: bool = True) -> dict[str, int]:
+    """Line of each definition of a module, and of the first place that binds any other name of it; in classes by dotted names.
+
+    Args:
+        tree: of the module.
+        imports: False where what an import binds does not count.
+    """
+    found: dict[str, int] = {}
+    bodies = [("", tree.body)]
+    for name, node in definitions(tree):
+        found.setdefault(name, node.lineno)
+        if isinstance(node, ast.ClassDef):
+            bodies.append((f"{name}.", node.body))
+    for around, body in bodies:
+        here = collect(body, "")
+        rows = ((name, row.line) for name, bound in here.names.items() for row in bound if imports or not row.module)
+        for name, line in (*rows, *here.declared.items()):
+            found.setdefault(around + name, line)
     return found
 
 
@@ -138,7 +159,7 @@ def _statement(node: ast.stmt, package: str, guards: tuple[Branch, ...], found: 
                 _target(node.target, node.value, line, guards, found)
                 _walrus(node.value, line, guards, found)
             elif isinstance(node.target, ast.Name):
-                found.declared.add(node.target.id)
+                found.declared.setdefault(node.target.id, line)
         case ast.AugAssign():
             _target(node.target, None, line, guards, found)
             _walrus(node.value, line, guards, found)

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterable
 from typing import TypeGuard
 
-from shrinker.syntax.walk import BLOCKS_OF, Function, own_nodes, walk
+from shrinker.syntax.walk import Function, own_nodes, walk
 
 READ_ALL_LOCALS = frozenset({"locals", "vars", "eval", "exec"})
 """Builtins that may read any local name."""
@@ -59,16 +59,8 @@ def is_generator(node: Function) -> bool:
 
 def declares(node: Function) -> set[str]:
     """Names that the function itself declares `global` or `nonlocal`."""
-    found: set[str] = set()
-    stack: list[ast.AST] = list(node.body)
-    while stack:
-        part = stack.pop()
-        if isinstance(part, ast.Global | ast.Nonlocal):
-            found.update(part.names)
-        elif not isinstance(part, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-            for name in BLOCKS_OF[part.__class__]:
-                stack.extend(getattr(part, name))
-    return found
+    declarations = (part for part in own_nodes(node) if isinstance(part, ast.Global | ast.Nonlocal))
+    return {name for part in declarations for name in part.names}
 
 
 def rebinds(node: Function, names: set[str]) -> bool:

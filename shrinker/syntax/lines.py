@@ -1,8 +1,9 @@
-"""The lines of a source text as `ast` counts them, and which of them hold a word."""
+"""The lines of a source text as `ast` counts them, which of them hold a word, and which are those of another version of it."""
 
 from __future__ import annotations
 
 import bisect
+import difflib
 import re
 from collections.abc import Iterable
 from functools import cached_property
@@ -61,6 +62,15 @@ class Lines:
             else:
                 place = text.find(word, place + size)
         return found
+
+
+def line_elsewhere(line: int, here: str, there: str) -> int:
+    """Number of the line of another version of a text that a line of this one is, spaces around it left out; 0 where it has none."""
+    rows, others = ([row.strip() for row in text.split("\n")] for text in (here, there))
+    for block in difflib.SequenceMatcher(None, others, rows, autojunk=False).get_matching_blocks():
+        if block.b < line <= block.b + block.size:
+            return block.a + line - block.b
+    return 0
 
 
 def _parts(character: str) -> bool:

@@ -224,7 +224,7 @@ def _yields(node: ast.FunctionDef) -> bool:
 def bound_by(*body: ast.stmt) -> frozenset[str]:
     """Names that statements bind around them; definitions inside are one name."""
     found = collect(body, "")
-    return frozenset(found.names) | found.declared
+    return frozenset((*found.names, *found.declared))
 
 
 def is_inert(tree: ast.Module) -> bool:

@@ -23,7 +23,7 @@ from shrinker.ruleset.load import load_profile
 from shrinker.ruleset.models import Budget
 from shrinker.source import open_upstream
 from shrinker.source.pins import Pins, index_commit, load_pins, moved, set_index_commit
-from shrinker.source.repository import git
+from shrinker.source.repository import remote_refs
 from shrinker.upgrade.check_upstream import SECTIONS, Diagnosis, diagnose
 from shrinker.upgrade.generated import generate, wanted
 from shrinker.upgrade.sides import compare_sides, generated_side, recorded_side
@@ -133,19 +133,16 @@ def bump_section(done: Bumped, most: int = 60) -> str:
 
 def _tagged(place: str, release: str, progress: Progress) -> str | None:
     """Commit of a release's tag, for the submodule; None when it cannot be told."""
-    tag = f"refs/tags/v{release}"
+    found: str | None = None
     try:
-        # The tag itself, and after it the commit of an annotated one.
-        rows = [row.split() for row in git("ls-remote", "--", place, tag, f"{tag}^{{}}").splitlines()]
+        found = remote_refs(place).get(f"v{release}")
     except InputError as error:
-        rows = []
         progress.note(f"{place}: {error.message}")
-    if not rows:
+    if found is None:
         progress.note(
             f"the submodule's commit stays: {place} has no tag v{release}, or cannot be asked; give COMMIT, too"
         )
-        return None
-    return rows[-1][0]
+    return found
 
 
 def _judge(asked: Bump, new: Side, progress: Progress) -> None:

@@ -16,7 +16,7 @@ from shrinker.cache import Cache
 from shrinker.check.tokens import is_subsequence
 from shrinker.pipeline import Progress, Request, shrink
 from shrinker.project import project_folder
-from shrinker.report.pages import render
+from shrinker.report.pages import render, some
 from shrinker.report.place import reports_beside
 from shrinker.report.strict import propose_fact, slug, table
 from shrinker.ruleset import Ruleset, load_profile
@@ -24,6 +24,7 @@ from shrinker.ruleset.match import any_path_matches
 from shrinker.source import open_upstream
 from shrinker.source.cache import default_folder
 from shrinker.source.pins import load_pins
+from shrinker.syntax.lines import line_elsewhere
 from shrinker.upgrade.census import Item, fresh_items, inventory, sites
 from shrinker.upgrade.unmatched_names import Lost, lost_names
 from shrinker.values.errors import InputError, ShrinkerError
@@ -160,31 +161,26 @@ def _of_finding(finding: Finding, tree: UpstreamTree, out: Path) -> Symptom:
     name = re.search(_NAMES.get(finding.check, "`([^`]+)`"), text)
     line = finding.line
     if finding.check in _OF_THE_TREE and finding.path in tree.by_path:
-        line = upstream_line((out / finding.path).read_bytes(), tree.read(finding.path), line)
+        generated = (out / finding.path).read_text("utf-8", "replace")
+        line = upstream_line(generated, tree.read(finding.path).decode("utf-8", "replace"), line)
     place = f"{finding.path}:{line}" if line else finding.path
     return Symptom(finding.check, name[1] if name else finding.path, text, (place,), rule)
 
 
-def upstream_line(generated: bytes, upstream: bytes, line: int) -> int:
-    """Line of upstream's file that became a line of the generated one: the only one of its text, else the first that fits."""
-    rows, before = (data.decode("utf-8", "replace").split("\n") for data in (generated, upstream))
+def upstream_line(generated: str, upstream: str, line: int) -> int:
+    """Line of upstream's file that became a line of the generated one: the only one of its text, else the one in its place."""
+    rows, before = generated.split("\n"), upstream.split("\n")
     if not 0 < line <= len(rows):
         return line
-    wanted = rows[line - 1].strip()
-    same = [number for number, row in enumerate(before, 1) if row.strip() == wanted]
-    if len(same) == 1:
-        return same[0]
-    at = 0
-    for number, row in enumerate(rows, 1):
-        found = next((n for n in range(at, len(before)) if before[n].strip() == row.strip()), None)
-        if number == line:
-            # A line that lost a part still has its words in their order.
-            words = _WORD.findall(row)
-            fits = (n for n in range(at, len(before)) if words and is_subsequence(words, _WORD.findall(before[n])))
-            found = found if found is not None else next(fits, None)
-            return found + 1 if found is not None else line
-        at = found + 1 if found is not None else at
-    return line
+    text = rows[line - 1].strip()
+    same = [number for number, row in enumerate(before, 1) if row.strip() == text]
+    found = same[0] if len(same) == 1 else line_elsewhere(line, generated, upstream)
+    if not found:
+        # A line that lost a part still has its words in their order.
+        above, words = line_elsewhere(line - 1, generated, upstream), _WORD.findall(text)
+        places = enumerate(before[above:], above + 1)
+        found = next((n for n, row in places if words and is_subsequence(words, _WORD.findall(row))), line)
+    return found
 
 
 def _known(item: Item, rules: Ruleset) -> bool:
@@ -199,11 +195,9 @@ def _known(item: Item, rules: Ruleset) -> bool:
 
 
 def _symptom(item: Item, items: Iterable[Item], kept: frozenset[str], rules: Ruleset) -> Symptom:
-    places = sites(items, item)
-    shown = (*places[:_MOST_SITES], *((f"and {len(places) - _MOST_SITES} more",) if len(places) > _MOST_SITES else ()))
     below = () if item.line else [path for path in kept if path == item.path or path.startswith(f"{item.path}/")]
     text, rule = _words(item, len(below))
-    return Symptom(item.kind, item.name, text, shown, rule)
+    return Symptom(item.kind, item.name, text, some(sites(items, item), _MOST_SITES), rule)
 
 
 def _words(item: Item, kept: int) -> tuple[str, str]:

@@ -7,15 +7,13 @@ the same bytes have the same tree hash everywhere.
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import os
-import subprocess
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from shrinker.source.repository import command, environment, git
-from shrinker.values.contents import MANIFEST, contents
+from shrinker.source.repository import git
+from shrinker.values.contents import MANIFEST, contents, foreign
 from shrinker.values.errors import InputError
 from shrinker.values.manifest import Manifest
 
@@ -74,23 +72,17 @@ def publish(out: Path, manifest: Manifest, remote: str, branch: str) -> Publishe
 def _checked(out: Path, manifest: Manifest) -> list[str]:
     """Paths of the tree; it must hold what the manifest says and nothing else."""
     paths = sorted([*(file.path for file in manifest.files), MANIFEST])
-    odd = sorted(set(paths) ^ set(contents(out)))
+    odd = sorted({*foreign(out), *set(paths).difference(contents(out))})
     if odd:
         raise InputError(f"{out}: {odd[0]} is not as {MANIFEST} says", "generate the tree again with `make shrink`")
-    for entry in manifest.files:
-        file = out / entry.path
-        if file.is_symlink() or hashlib.sha256(file.read_bytes()).hexdigest() != entry.sha256:
-            raise InputError(
-                f"{file}: other content than {MANIFEST} says", "generate the tree again with `make shrink`"
-            )
     return paths
 
 
 def _tree(bare: Path, out: Path, paths: list[str]) -> str:
     listed = "".join(f"{out / path}\n" for path in paths)
-    hashes = _fed(bare, listed, "hash-object", "-w", "--no-filters", "--stdin-paths").split()
+    hashes = git("hash-object", "-w", "--no-filters", "--stdin-paths", at=bare, given=listed).split()
     index = "".join(f"{_MODE} {oid}\t{path}\0" for oid, path in zip(hashes, paths, strict=True))
-    _fed(bare, index, "update-index", "-z", "--index-info")
+    git("update-index", "-z", "--index-info", at=bare, given=index)
     return git("write-tree", at=bare).strip()
 
 
@@ -126,7 +118,7 @@ def _message(manifest: Manifest) -> str:
 
 def _commit(bare: Path, tree: str, parent: str | None, message: str, out: Path) -> str:
     words = ("commit-tree", tree, *(("-p", parent) if parent is not None else ()), "-F", "-")
-    return _fed(bare, message, *words, identity=_identity(out)).strip()
+    return git(*words, at=bare, given=message, variables=_identity(out)).strip()
 
 
 def _identity(out: Path) -> dict[str, str]:
@@ -139,17 +131,3 @@ def _identity(out: Path) -> dict[str, str]:
                 known = git("config", "--get", key, at=out).strip() or known
         found |= {f"GIT_AUTHOR_{name}": known, f"GIT_COMMITTER_{name}": known}
     return found
-
-
-def _fed(bare: Path, text: str, *arguments: str, identity: dict[str, str] | None = None) -> str:
-    done = subprocess.run(
-        command(bare, arguments),
-        input=text,
-        capture_output=True,
-        env=environment(bare) | (identity or {}),
-        encoding="utf-8",
-        errors="surrogateescape",
-    )
-    if done.returncode:
-        raise InputError(f"git {arguments[0]}: {done.stderr.strip()}", "check the free space")
-    return done.stdout

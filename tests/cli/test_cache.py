@@ -5,7 +5,6 @@ from typing import Any
 
 import pytest
 
-from shrinker.report.write import Begun
 from shrinker.values.errors import InputError
 from tests.cli.small import RULES, World
 from tests.small import write
@@ -46,10 +45,10 @@ def test_reports_that_fail_replace_nothing(world: World, monkeypatch: pytest.Mon
     _run(world)
     before = world.left()
 
-    def fails(*_: Any, **__: Any) -> Begun:
+    def fails(*_: Any, **__: Any) -> None:
         raise InputError("no space left on the device", "free some")
 
-    monkeypatch.setattr("shrinker.pipeline.reporting.begin_reports", fails)
+    monkeypatch.setattr("shrinker.pipeline.begin_reports", fails)
     done = world.run(world.arguments(jobs=2))
     assert done.code == 2 and "no space left" in done.err
     assert world.left() == before and world.hidden() == []

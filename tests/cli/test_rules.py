@@ -75,7 +75,7 @@ def test_rules_say_what_they_did(ruled: World) -> None:
     unused = ruled.run([*_at(ruled, "rules"), "--unused"])
     assert [line.split()[0] for line in unused.out.splitlines()[:-1]] == ["mps"]
     listed = ruled.run(_at(ruled, "rules")).out
-    assert "files removed: 1, lines of these: 2" in listed and "effects:" not in listed
+    assert "1 removed file, 2 lines" in listed and "effects:" not in listed
     ruled.add("rules/world.toml", "# changed\n")
     assert "have changed" in ruled.run(_at(ruled, "rules")).out
     (ruled.reports / "rules.json").write_text('{"format": 1, "rules": {}}')
@@ -90,7 +90,7 @@ def test_a_rule_is_shown_whole_and_alone(ruled: World) -> None:
     assert [shown] == [{"remove": [row]} for row in tomllib.loads(RULES["world.toml"])["remove"]]
     assert "mps" not in done.out and "Of the next one" not in done.out
     wrong = ruled.run([*_at(ruled, "rules"), "remove-npo"])
-    assert wrong.code == 2 and "nearest: 'remove-npu'" in wrong.err
+    assert wrong.code == 2 and "did you mean 'remove-npu'?" in wrong.err
 
 
 @pytest.mark.parametrize(

@@ -4,17 +4,12 @@ import errno
 import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from shrinker.emit.lock import compare, read_lock, write_lock
 from shrinker.emit.tree import install, staging_folder
 from shrinker.values.contents import foreign
 from shrinker.values.errors import InputError
-from shrinker.values.manifest import Manifest
-from shrinker.values.outcome import EmittedFile
-from shrinker.values.upstream import Identity
 from tests.emit.small_tree import dead_process, neighbours, previous_tree, write_tree
 from tests.small import content
 
@@ -123,62 +118,3 @@ def test_an_output_that_cannot_be_written(tmp_path: Path, monkeypatch: pytest.Mo
     (tmp_path / "file").write_text("")
     with pytest.raises(InputError, match="cannot write in"):
         _generate(tmp_path / "file" / "out")
-
-
-def _manifest(**changes: Any) -> Manifest:
-    values: dict[str, Any] = {
-        "tool_version": "1",
-        "profile": "p",
-        "rules_hash": "r",
-        "upstream": Identity("release", "release:1", "1", None, False),
-        "files": (EmittedFile("a", "0", 3, 2, True, "d"), EmittedFile("b", "1", 1, 1, False, None)),
-    }
-    return Manifest(**(values | changes))
-
-
-def test_the_lock_comes_back(tmp_path: Path) -> None:
-    path = tmp_path / "reports/p/shrink.lock.json"
-    assert read_lock(path) is None
-    write_lock(path, _manifest())
-    assert read_lock(path) == _manifest()
-    assert neighbours(path) == ["shrink.lock.json"]
-    assert path.read_text() == _manifest().to_json()
-
-
-def test_a_broken_lock(tmp_path: Path) -> None:
-    (tmp_path / "lock").write_text("{")
-    with pytest.raises(InputError, match="lock is not a SHRINK"):
-        read_lock(tmp_path / "lock")
-
-
-def test_a_lock_that_cannot_be_written_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path = tmp_path / "lock"
-    write_lock(path, _manifest())
-    before = path.read_text()
-
-    def full(text: str) -> int:
-        raise OSError(errno.ENOSPC, "No space left on device")
-
-    def opened(self: Path, *arguments: Any, **named: Any) -> Any:
-        file = open(self, *arguments, **named)  # noqa: SIM115
-        file.write = full
-        return file
-
-    monkeypatch.setattr(Path, "open", opened)
-    with pytest.raises(InputError, match="No space left"):
-        write_lock(path, _manifest(profile="q"))
-    assert path.read_text() == before
-    assert neighbours(path) == ["lock"]
-
-
-def test_differences_from_the_lock() -> None:
-    lock = _manifest()
-    assert compare(lock, _manifest()) == []
-    files = (EmittedFile("a", "9", 3, 1, True, "d"), EmittedFile("c", "1", 1, 1, False, None))
-    found = compare(lock, _manifest(rules_hash="s", files=files))
-    assert [(f.path, f.message.split(":")[0]) for f in found] == [
-        ("SHRINK.json", "rules was r, is s"),
-        ("a", "has other content"),
-        ("b", "is in the lock and is no longer generated"),
-        ("c", "is new"),
-    ]

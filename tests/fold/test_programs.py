@@ -97,10 +97,7 @@ TRAPS: dict[str, tuple[str, ...]] = {
         "config_still_imported",
         "tests/integration/test_older_release.py::test_a_lost_definition_is_seen",
     ),
-    "a package that kept code needs (NSA)": (
-        "removed_eager_use",
-        "tests/program/test_rules.py::test_rescued_module_stays_with_its_packages",
-    ),
+    "a package that kept code needs (NSA)": ("removed_eager_use",),
     # Found by other phases.
     "a registry that swallows import errors": (
         "tests/program/test_rules.py::test_a_walk_with_a_rule_finds_what_it_says",

@@ -83,12 +83,12 @@ def run(
     distributions = decide_distributions(tree, RULES, graph, folded, written)
     cuts = {"docs/x.md": (Cut(2, 4, "definition f"),)}
     made = Made(tree, RULES, graph, folded, manifest, written, distributions, cuts=cuts, entries=ENTRIES)
-    begun = begin_reports(out, made)
+    counted = begin_reports(out, made)
     (out / "symbols.json").write_text(
         json.dumps({"format": FORMAT, "units": [], "others": [], "kinds": [], "best": []})
     )
     (out / "symbol_edges.json").write_text("[]")
-    summary = finish_reports(begun, EVIDENCE, {"fold": seconds}, 1024, folder)
+    summary = finish_reports(out, counted, made.cache, EVIDENCE, {"fold": seconds}, 1024, folder)
     return summary, tree, graph, folded
 
 

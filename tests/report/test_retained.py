@@ -9,7 +9,7 @@ from shrinker.program.definitions import public_definitions
 from shrinker.program.written import written_imports
 from shrinker.report.api import DROPPED, IMPORTED, INTERNAL, SAID, api_page, definitions_data, removed_definitions
 from shrinker.report.lists import lines_list, questionable, tuning_list
-from shrinker.report.retained import Leaving, Retained, retained_data
+from shrinker.report.retained import Retained, retained_data
 from shrinker.report.summary import Measured
 from shrinker.ruleset.load import load_rules
 from shrinker.values.graph import Graph, Removal
@@ -55,12 +55,12 @@ def test_what_leaves_is_what_is_reached_through_it_alone() -> None:
 
 
 def test_a_user_decides_about_what_is_imported_at_need_and_about_rules(tmp_path: Path) -> None:
-    choices = [Leaving("start", 5, 60), Leaving("spare", 1, 15)]
+    choices = [("start", 5, 60), ("spare", 1, 15)]
     assert Retained(DATA, LINES).optional() == choices
     assert Retained(DATA, LINES).optional(1) == choices[:1]
     inner = DATA | {"edges": [*EDGES, [7, 0, 3, 0, 0]]}
     # Two rules name the server: what is left to decide about is the folder that it imports within a function.
-    assert Retained(inner, LINES).optional() == [Leaving(f"{S}lora/", 3, 37), Leaving("spare", 1, 15)]
+    assert Retained(inner, LINES).optional() == [(f"{S}lora/", 3, 37), ("spare", 1, 15)]
     for _ in range(2):
         saved = retained_data(inner, LINES, Cache(tmp_path))
         assert saved["optional"] == [[f"{S}lora/", 3, 37], ["spare", 1, 15]]

@@ -220,7 +220,7 @@ def test_bad_input(world: World) -> None:
 
 
 def test_lines_are_those_of_upstream() -> None:
-    upstream = b"import a\nif x():\n    pass\nif y():\n    one()\nif y():\n    two()\n"
-    generated = b"# Modified.\nimport a\nif y():\n    one()\nif y():\n    two()\n"
+    upstream = "import a\nif x():\n    pass\nif y():\n    one()\nif y():\n    two()\n"
+    generated = "# Modified.\nimport a\nif y():\n    one()\nif y():\n    two()\n"
     assert [upstream_line(generated, upstream, n) for n in (2, 3, 4, 5, 6)] == [1, 4, 5, 6, 7]
     assert upstream_line(generated, upstream, 99) == 99

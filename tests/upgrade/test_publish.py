@@ -125,7 +125,7 @@ def test_a_tree_that_is_not_as_its_manifest_says_is_not_published(world: World) 
     file = world.out / CUDA
     whole = file.read_text()
     file.write_text(whole + "\n")
-    assert "other content" in _publish(world).err
+    assert f"{CUDA} is not as" in _publish(world).err
     file.write_text(whole)
     other = world.folder / "link.py"
     file.rename(other)

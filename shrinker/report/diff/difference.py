@@ -9,6 +9,7 @@ from typing import TypeVar
 
 from shrinker.report.diff.side import Side, unnumbered
 from shrinker.report.diff.values import Cause, Reason, Row
+from shrinker.report.pages import some
 from shrinker.source.repository import Told
 from shrinker.values.answers import Step
 from shrinker.values.outcome import EmittedFile
@@ -62,9 +63,7 @@ class Pair:
 
     def commits(self, path: str) -> tuple[str, ...]:
         """Numbers of the commits that touched a file, the newest first."""
-        rows = self._by_path.get(path, [])
-        more = (f"and {len(rows) - _MOST_COMMITS} more",) if len(rows) > _MOST_COMMITS else ()
-        return (*rows[:_MOST_COMMITS], *more)
+        return some(self._by_path.get(path, []), _MOST_COMMITS)
 
     def changed_rules(self) -> tuple[Row, ...]:
         """Rules that only one side has, or that differ."""
@@ -134,7 +133,7 @@ class Pair:
             what = "removed" if gone else "changed"
             return Reason("upstream", f"{who}: upstream {what} {_place(step)}{self.by(step.path)}", chain)
         if self.moved_rules:
-            return Reason("rule", f"{who}: rules changed ({some(sorted(self.moved_rules))})", chain)
+            return Reason("rule", f"{who}: rules changed ({', '.join(some(sorted(self.moved_rules)))})", chain)
         if changed is None:
             return Reason("unknown", f"{who}, at {_place(step)}", chain)
         return Reason("reach", f"{who}, at {_place(step)}, in a file that upstream did not change", chain)
@@ -186,8 +185,3 @@ def _name(node: str) -> str:
 
 def _place(step: Step) -> str:
     return f"{step.path}:{step.line}" if step.line else step.path or "a rule"
-
-
-def some(names: Sequence[str], most: int = 4) -> str:
-    """The first ones, and how many more there are."""
-    return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")

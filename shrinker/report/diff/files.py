@@ -8,9 +8,10 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import islice
 
-from shrinker.report.diff.difference import Pair, some
+from shrinker.report.diff.difference import Pair
 from shrinker.report.diff.side import Side
 from shrinker.report.diff.values import Reason, Row, TextChange
+from shrinker.report.pages import some
 from shrinker.values.outcome import EmittedFile
 
 _PLACE = re.compile(r"used at (\S+?):\d+")
@@ -146,7 +147,7 @@ def _other_decisions(pair: Pair, path: str) -> Reason:
     before, after = (Counter(row[1] for row in side.graph["decisions"].get(path, ())) for side in (pair.old, pair.new))
     rows = [f"{rule} {before[rule]} → {after[rule]}" for rule in sorted(before | after) if before[rule] != after[rule]]
     if rows:
-        return Reason("reach", f"decisions by rule: {some(rows, 6)}")
+        return Reason("reach", f"decisions by rule: {', '.join(some(rows, 6))}")
     return Reason("reach", "what the rest of the tree names of it differs: see the symbols")
 
 

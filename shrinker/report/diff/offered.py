@@ -9,8 +9,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from shrinker.program.interface.compare import read_offered
 from shrinker.program.interface.offers import Changed, Offer, changes
 from shrinker.program.interface.syntax import Syntax
-from shrinker.report.diff.difference import Pair, some
+from shrinker.report.diff.difference import Pair
 from shrinker.report.diff.values import Reason, Row
+from shrinker.report.pages import some
 from shrinker.syntax.names import last_name
 from shrinker.values.upstream import modules_of
 
@@ -66,7 +67,9 @@ def _moved(changes: Iterable[Row]) -> Iterator[Row]:
             told |= {id(row), id(other)}
             pairs.setdefault((other.path, row.path), []).append(row.subject)
     for (before, after), names in sorted(pairs.items()):
-        yield Row(some(names), "moved", before, after, after, reason=Reason("reach", f"{len(names)} as they were"))
+        yield Row(
+            ", ".join(some(names)), "moved", before, after, after, reason=Reason("reach", f"{len(names)} as they were")
+        )
     yield from (row for row in rows if id(row) not in told)
 
 

@@ -14,11 +14,12 @@ from shrinker.program.reached import rescued
 from shrinker.program.saved import load_graph
 from shrinker.program.symbols.why import Symbols, load_symbols
 from shrinker.program.why import Files
+from shrinker.report.place import GRAPH
+from shrinker.syntax.bindings import lines_of
+from shrinker.syntax.parsing import parsed
 from shrinker.values.manifest import Manifest
 from shrinker.values.outcome import EmittedFile
-from shrinker.values.upstream import UpstreamTree
-
-GRAPH = "graph.json"
+from shrinker.values.upstream import UpstreamTree, module_name
 
 
 @dataclass
@@ -35,6 +36,7 @@ class Side:
     upstream: UpstreamTree | None
     """What it was generated from; None when that cannot be read."""
     _lines: dict[str, list[str]] = field(default_factory=dict, repr=False)
+    _defined: dict[tuple[str, bool], dict[str, int]] = field(default_factory=dict, repr=False)
 
     @cached_property
     def files(self) -> Mapping[str, EmittedFile]:
@@ -72,6 +74,14 @@ class Side:
             text = self.read_upstream(path).decode("utf-8", "replace")
             found = self._lines[path] = [row.strip() for row in text.split("\n")]
         return found
+
+    def line_of(self, path: str, name: str, *, generated: bool = False) -> int:
+        """Where upstream's file, or the generated one, binds a dotted name; 0 where it does not, or cannot be read."""
+        if (path, generated) not in self._defined:
+            tree = parsed(self.read(path) if generated else self.read_upstream(path))
+            self._defined[path, generated] = lines_of(tree, imports=False) if tree is not None else {}
+        module = module_name(path) or path.removesuffix(".py").replace("/", ".")
+        return self._defined[path, generated].get(name.removeprefix(f"{module}."), 0)
 
     @cached_property
     def graph(self) -> dict[str, Any]:

@@ -5,8 +5,6 @@ Everything is read from what the run left: the tree with its table of removed fe
 
 from __future__ import annotations
 
-import ast
-import difflib
 import re
 from collections import Counter
 from dataclasses import replace
@@ -18,8 +16,9 @@ from shrinker.program.decided import around, told
 from shrinker.program.symbols.units import Imported
 from shrinker.report.explain import offered
 from shrinker.report.explain.generated import Answer, Generated, leaving, leaving_rule, several, without
-from shrinker.syntax.bindings import collect
-from shrinker.syntax.walk import definitions
+from shrinker.syntax.bindings import lines_of
+from shrinker.syntax.lines import line_elsewhere
+from shrinker.syntax.parsing import parse
 from shrinker.values.answers import Chain, Removed, Step
 from shrinker.values.errors import InputError
 from shrinker.values.upstream import PACKAGE, PACKAGE_PREFIX, module_name
@@ -93,13 +92,8 @@ class Explainer:
 
     def _aligned(self, path: str, line: int, *, back: bool = False) -> int:
         """Line of upstream's file that stands in a line of the generated one, or the other way `back`; 0 when none does."""
-        before = [row.strip() for row in self._tree.upstream(path).split("\n")]
-        after = [row.strip() for row in (self._tree.out / path).read_text("utf-8", "replace").split("\n")]
-        for block in difflib.SequenceMatcher(None, before, after, autojunk=False).get_matching_blocks():
-            start, other = (block.a, block.b) if back else (block.b, block.a)
-            if start < line <= start + block.size:
-                return other + line - start
-        return 0
+        texts = (self._tree.out / path).read_text("utf-8", "replace"), self._tree.upstream(path)
+        return line_elsewhere(line, *(reversed(texts) if back else texts))
 
     def _folder(self, name: str) -> list[Answer]:
         plain = name.rstrip("/").removeprefix(f"{self._tree.shown}/")
@@ -234,8 +228,8 @@ class Explainer:
         if number is None:
             return "", ""
         line, path = self._tree.symbols.units[number].line, self._tree.symbols.path(number)
-        there = _line_of((self._tree.out / path).read_bytes(), name.removeprefix(f"{module_name(path)}."))
-        there = there or self._aligned(path, line, back=True)
+        bound = name.removeprefix(f"{module_name(path)}.").partition(",")[0]
+        there = lines_of(parse((self._tree.out / path).read_bytes())).get(bound) or self._aligned(path, line, back=True)
         return f"{path}:{line}", f"{self._tree.shown / path}:{there}" if there else str(self._tree.shown / path)
 
 
@@ -246,12 +240,3 @@ def _cause(step: Step) -> str:
 
 def _node(node: str) -> str:
     return node.removeprefix("symbol:")
-
-
-def _line_of(data: bytes, name: str) -> int:
-    """Line in a module of a definition, or of what first binds a name; 0 when there is none."""
-    tree = ast.parse(data)
-    defined = next((node.lineno for each, node in definitions(tree) if each == name), 0)
-    return defined or min(
-        (each.line for each in collect(tree.body, "").names.get(name.partition(",")[0], ())), default=0
-    )

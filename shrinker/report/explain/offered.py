@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from pathlib import Path
 
 from shrinker.program.answers import unknown
@@ -20,13 +21,17 @@ _RULE = re.compile(r"removed by rule ([\w+-]+)")
 VARIABLE = re.compile(r"[A-Z][A-Z0-9]*_[A-Z0-9_]+")
 
 
+def did(effect: Mapping[str, int]) -> tuple[str, ...]:
+    """What a rule did, as rules.json has it, in words."""
+    return tuple(several(count, _DID[what]) for what, count in effect.items()) or ("nothing in this tree",)
+
+
 def rule(tree: Generated, name: str) -> list[Answer]:
     """A rule by its id."""
     data = tree.report("rules.json")
     if name not in data["rules"]:
         return []
-    did = data["effects"].get(name, {})
-    because = tuple(several(count, _DID[what]) for what, count in did.items()) or ("nothing in this tree",)
+    because = did(data["effects"].get(name, {}))
     return [Answer(f"{data['rules'][name][0]} {name}", "rule", because, without(name))]
 
 

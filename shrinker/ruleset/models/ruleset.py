@@ -13,6 +13,12 @@ from shrinker.ruleset.models.outside import Api, Companion, Distribution, Intern
 from shrinker.ruleset.models.reachability import Keep, Registry, Remove, Root, Walk
 from shrinker.ruleset.models.rule import Rule
 
+_TELLING = frozenset(
+    {"platforms", "leftovers", "protocols", "outsides", "entries", "dependents", "reaches", "capabilities"}
+    | {"distributions", "listings", "internals", "dropped"}
+)
+"""Fields of rules that decide nothing, see `Ruleset.all_rules`."""
+
 
 class Budget(BaseModel):
     """What a profile's tree may come to when upstream moves; a bump that exceeds it fails."""
@@ -93,24 +99,8 @@ class Ruleset(BaseModel):
         is not in the tree, `entries` and `dependents` what the judge of claims asks, `reaches` and `capabilities` what must be in it,
         `distributions` and `listings` of the package index, whatever this upstream declares.
         """
-        return (
-            *self.facts,
-            *self.domains,
-            *self.pures,
-            *self.labels,
-            *self.absents,
-            *self.removes,
-            *self.roots,
-            *self.walks,
-            *self.registries,
-            *self.keeps,
-            *self.defaults,
-            *self.refusals,
-            *self.companions,
-            *self.guards,
-            *self.answers,
-            *self.apis,
-        )
+        fields = (field for field in Ruleset.model_fields if field not in _TELLING)
+        return tuple(row for field in fields for row in getattr(self, field) if isinstance(row, Rule))
 
 
 class Profile(BaseModel):
