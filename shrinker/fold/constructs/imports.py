@@ -28,6 +28,13 @@ def fold_import(folder: StatementFolder, node: ast.Import | ast.ImportFrom) -> F
     gone = list(removed_names(node, source, folder.context.environment))
     if not gone:
         return [node], False
+    if folder.kind != "function" and isinstance(node, ast.Import):
+        for alias, _ in gone:
+            # It binds the package, of which nothing says that every run asks it for this module.
+            if alias.asname is None and folder.context.source.text.count(alias.name) > 1:
+                folder.context.leave(
+                    f"line {node.lineno} imports {alias.name}, and what is removed of it may be used by that name"
+                )
     if len(gone) == len(node.names):
         return folder.drop(node, {removed.rule for _, removed in gone}, "import")
     folder.context.drop_aliases(node, [(alias, {removed.rule}) for alias, removed in gone])
