@@ -22,6 +22,7 @@ from shrinker.report.write import Made, begin_reports, finish_reports, write_sym
 from shrinker.ruleset import load_profile, without
 from shrinker.source import open_upstream
 from shrinker.source.cache import default_folder
+from shrinker.values.entries import Entries
 from shrinker.values.errors import EvidenceError
 from shrinker.values.leftovers import Leftovers
 from shrinker.values.outcome import Evidence, Finding
@@ -84,12 +85,13 @@ def shrink(request: Request, progress: Progress) -> Result:
                 emitted.interface,
                 emitted.lost,
                 analysis.cuts,
-                judge_entries(Trees(tree, places.tree, manifest, rules, jobs, cache)),
+                judge_entries(Trees(tree, places.tree, manifest, rules, jobs, cache)) if request.judge else Entries(),
                 cache,
             )
-            counted = begin_reports(places.reports, made)
+            counted = begin_reports(places.reports, made, pages=request.judge)
             peak = peak_memory(jobs)
-            summary = finish_reports(places.reports, counted, cache, evidence, timings, peak, places.reports_out)
+            earlier = places.reports_out if request.judge else None
+            summary = finish_reports(places.reports, counted, cache, evidence, timings, peak, earlier)
             try:
                 if request.strict:
                     refuse(refused, "strict mode")

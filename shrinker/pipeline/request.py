@@ -33,7 +33,7 @@ class Request:
     force: bool = False
     """Move aside what in `out` or among the reports no run wrote, where such a thing ends the run otherwise."""
     judge: bool = True
-    """Hold the tree against its evidence; without, it is only made: what is compared or counted is not what is served."""
+    """Hold the tree against its evidence, and write pages; without, it is only made: what is compared is not what is served or looked at."""
     look: bool = False
     """Find what strict mode would refuse, and hand it over in the result: nothing is refused for it."""
 

@@ -76,12 +76,13 @@ class Made:
     """Results of earlier runs; what it found is counted in ``run.json``."""
 
 
-def begin_reports(folder: Path, made: Made) -> dict[str, Any]:
+def begin_reports(folder: Path, made: Made, *, pages: bool = True) -> dict[str, Any]:
     """Write lists, pages and graph: all that does not wait for the evidence.
 
     Args:
         folder: made if it is not there, e.g. ``reports/deepseek``.
         made: of the run.
+        pages: with what people look at; without it only what a comparison of two trees reads is whole.
 
     Returns:
         The summary without evidence, with which `finish_reports` goes on.
@@ -92,7 +93,7 @@ def begin_reports(folder: Path, made: Made) -> dict[str, Any]:
     graph, folded, manifest = made.graph, made.folded, made.manifest
     files = measure(made.tree, manifest)
     effects = rule_effects(made.rules, graph, folded, files, made.cuts)
-    gone = removed_definitions(made.tree, graph, made.cache)
+    gone = removed_definitions(made.tree, graph, made.cache) if pages else {}
     data = graph_data(
         graph,
         folded,
@@ -104,14 +105,14 @@ def begin_reports(folder: Path, made: Made) -> dict[str, Any]:
     )
     data["gone"] = definitions_data(gone)
     data["decisions"] |= {path: [_row(cut) for cut in cuts] for path, cuts in made.cuts.items()}
-    data |= retained_data(data, {file.path: file.after for file in files if file.kept}, made.cache)
+    if pages:
+        data |= retained_data(data, {file.path: file.after for file in files if file.kept}, made.cache)
     data |= {
         "absents": _absents(made.rules),
         "roots": root_costs(made.rules),
         "tree": manifest.tree,
         "whys": {rule.id: rule.why for rule in made.rules.by_id().values()},
     }
-    api = api_page(made.tree, graph, made.lost, gone, made.written, made.rules)
     texts = {
         **file_lists(graph, folded, files),
         "tuning.txt": tuning_list(graph),
@@ -120,8 +121,10 @@ def begin_reports(folder: Path, made: Made) -> dict[str, Any]:
         "interface.json": readable(interface_data(made.interface, made.entries)),
         "rules.json": readable(_rules_data(made.rules, effects)),
         "graph.json": json.dumps(data, separators=(",", ":"), sort_keys=True) + "\n",
-        **_pages(made, effects, files, mermaid(package_edges(graph)), api, data["retained"]),
     }
+    if pages:
+        api = api_page(made.tree, graph, made.lost, gone, made.written, made.rules)
+        texts |= _pages(made, effects, files, mermaid(package_edges(graph)), api, data["retained"])
     write_files(folder, texts)
     return build_summary(manifest, graph, folded, files)
 
@@ -156,7 +159,7 @@ def finish_reports(
     evidence: Sequence[Evidence],
     timings: Mapping[str, float],
     peak_memory: int,
-    earlier: Path,
+    earlier: Path | None,
 ) -> dict[str, Any]:
     """Write the summary, what the run itself took, and the page to look at.
 
@@ -167,7 +170,7 @@ def finish_reports(
         evidence: what was found by judging the tree.
         timings: seconds by phase; they go to ``run.json`` alone.
         peak_memory: bytes, also for ``run.json``.
-        earlier: folder of reports with what levels found that no default run asks.
+        earlier: folder of reports with what levels found that no default run asks; None where nobody looks at pages.
 
     Returns:
         The content of ``summary.json``, for `summary_table`.
@@ -183,8 +186,9 @@ def finish_reports(
         "cache": {name: {"asked": c.asked, "found": c.found} for name, c in sorted(cache.counts.items())},
     }
     write_files(folder, {"summary.json": readable(summary), "run.json": readable(run, ordered=False)})
-    write_files(folder, {"questionable.txt": questionable_list(folder)})
-    write_files(folder, {PAGE: index_page(folder, earlier)})
+    if earlier is not None:
+        write_files(folder, {"questionable.txt": questionable_list(folder)})
+        write_files(folder, {PAGE: index_page(folder, earlier)})
     return summary
 
 
