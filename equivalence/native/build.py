@@ -68,7 +68,9 @@ def _fetched(commands: Iterable[Command]) -> Iterator[tuple[str, tuple[Path, str
         if command.name == "fetchcontent_declare":
             name, *rest = (argument.text for argument in command.arguments)
             given = dict(zip(rest[::2], rest[1::2], strict=False))
-            origin, tag = given.get("GIT_REPOSITORY", ""), given.get("GIT_TAG", "")
+            archive, _, packed = given.get("URL", "").partition("/archive/")
+            origin = given.get("GIT_REPOSITORY", archive)
+            tag = given.get("GIT_TAG", packed.removesuffix(".tar.gz"))
             base = origin.rstrip("/").rpartition("/")[2].removesuffix(".git")
             yield name, (folder / f"{base}@{tag}", f"{origin} at {tag}")
 

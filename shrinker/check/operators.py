@@ -151,8 +151,8 @@ def _offers(native: Native, seen: Seen) -> None:
 
 
 def sayings(trees: Trees, names: Collection[bytes]) -> Iterator[tuple[str, int, bytes]]:
-    """Where kept Python says one of these names, in code or in a text: path, line of the first place, name."""
-    for path in sorted(trees.python) if names else ():
+    """Where kept Python of upstream's says one of these names, in code or in a text: path, line of the first place, name."""
+    for path in sorted(trees.python & trees.source.by_path.keys()) if names else ():
         data = (trees.out / path).read_bytes()
         for name in sorted(set(WORD.findall(data)).intersection(names)):
             yield path, 1 + next(i for i, row in enumerate(data.split(b"\n")) if name in WORD.findall(row)), name

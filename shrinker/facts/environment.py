@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import ast
+import builtins
 import re
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 
-from shrinker.facts.bound import bound_value
+from shrinker.facts.bound import bound_value, liveness
 from shrinker.facts.interpret import interpret
 from shrinker.facts.lattice import UNKNOWN, Known, Ref, Removed, TextDomain, Value
 from shrinker.facts.outline import Outline
@@ -16,6 +17,7 @@ from shrinker.facts.world import ClosedWorld, NamePatterns
 from shrinker.ruleset.models import Remove, Ruleset
 from shrinker.syntax.bindings import Binding
 
+_BUILTINS = frozenset(dir(builtins))
 _WORD = re.compile(r"[^\W\d]\w*")
 
 
@@ -139,7 +141,7 @@ class Environment(ClosedWorld):
         # The last star import that gives the name wins.
         stars = [s for s in found.stars if self._provides(s, name)] if found is not None else []
         if not stars:
-            return Ref(qualified)
+            return Ref(f"builtins.{name}" if found is not None and self._is_builtin(found, name) else qualified)
         if len(stars) > 1 and stars[-1].guards:
             return UNKNOWN
         return self.resolve(stars[-1].module, name)
@@ -158,6 +160,14 @@ class Environment(ClosedWorld):
                 return False
         seen |= {star.module}
         return name in source.names or any(self._provides(s, name, seen) for s in source.stars)
+
+    def _is_builtin(self, module: Outline, name: str) -> bool:
+        """True for a builtin that a module with star imports reads: what they give is known, and the name is not of it."""
+        if name not in _BUILTINS or not module.stars:
+            return False
+        scope = ModuleScope(self, module.module)
+        sources = [self.outlines.get(star.module) for star in module.stars if liveness(scope, star) is not False]
+        return all(s is not None and not s.stars and name not in s.names for s in sources)
 
     def _reference_only(self, module: str, name: str, bindings: Sequence[Binding]) -> Value:
         kinds = {b.kind for b in bindings}

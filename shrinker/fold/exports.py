@@ -1,4 +1,5 @@
-"""``__all__``: what a star import takes, and the entries that go with their definitions."""
+"""Lists of a module's own names, of which entries go with their definitions: ``__all__``, which a star import takes, and lists that a loop
+goes through to give each name that is there something else."""
 
 from __future__ import annotations
 
@@ -7,6 +8,7 @@ from collections.abc import Iterable, Iterator
 
 from shrinker.fold.context import Context
 from shrinker.syntax.ranges import span
+from shrinker.syntax.side_effects import bound_by
 from shrinker.syntax.walk import walk
 from shrinker.values.edits import Span
 
@@ -24,10 +26,65 @@ def exported(tree: ast.Module) -> set[str]:
     return {part.value for part in constants if isinstance(part.value, str)}
 
 
+def replaces_own(node: ast.stmt) -> bool:
+    """True for ``for x in NAMES: if x in globals(): globals()[x] = wrap(globals()[x], f"a.{x}")``: it names nothing that is not there."""
+    match node:
+        case ast.For(
+            target=ast.Name(id=name),
+            iter=ast.Name(),
+            body=[
+                ast.If(
+                    test=test, body=[ast.Assign(targets=[target], value=ast.Call(args=args, keywords=[]))], orelse=[]
+                )
+            ],
+            orelse=[],
+        ):
+            own = f"globals()[{name}]"
+            plain = (argument for argument in args if not _is_label(argument, name))
+            return ast.unparse(test) == f"{name} in globals()" and {*map(ast.unparse, (target, *plain))} == {own}
+    return False
+
+
+def _is_label(node: ast.expr, name: str) -> bool:
+    """``f"a.{name}"``."""
+    match node:
+        case ast.JoinedStr(values=[ast.Constant(value=str() as before), ast.FormattedValue(value=ast.Name(id=shown))]):
+            return before.endswith(".") and shown == name
+    return False
+
+
+def replaced_names(tree: ast.Module) -> frozenset[str]:
+    """Lists of texts that only such loops read and that are deleted in the end: nothing else can ask for one of their texts."""
+    loops = [node for node in tree.body if replaces_own(node)]
+    if not loops or "globals" in bound_by(*tree.body):
+        return frozenset()
+    allowed = {id(node.iter): 1 for node in loops if isinstance(node, ast.For)}
+    found: set[str] = set()
+    deleted: set[str] = set()
+    for node in tree.body:
+        match node:
+            case ast.Assign(targets=[ast.Name(id=name) as target], value=ast.List(elts=texts)) if all(
+                map(_is_text, texts)
+            ):
+                found.add(name)
+                allowed[id(target)] = 1
+            case ast.Delete(targets=[ast.Name(id=name) as target]):
+                deleted.add(name)
+                allowed[id(target)] = 1
+    others = {part.id for part in walk(tree) if isinstance(part, ast.Name) and id(part) not in allowed}
+    return frozenset(found & deleted - others)
+
+
+def _is_text(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and isinstance(node.value, str)
+
+
 def _items(tree: ast.Module) -> Iterator[tuple[str, ast.Constant, ast.List | ast.Tuple]]:
     """Each name that is spelled out, with its place and what holds it."""
+    replaced = replaced_names(tree)
     for node in tree.body:
-        value = getattr(node, "value", None) if is_export(node) else None
+        listed = is_export(node) or (isinstance(node, ast.Assign) and not replaced.isdisjoint(bound_by(node)))
+        value = getattr(node, "value", None) if listed else None
         if isinstance(value, ast.List | ast.Tuple):
             for item in value.elts:
                 if isinstance(item, ast.Constant) and isinstance(item.value, str):
@@ -35,7 +92,7 @@ def _items(tree: ast.Module) -> Iterator[tuple[str, ast.Constant, ast.List | ast
 
 
 def entries(tree: ast.Module) -> tuple[tuple[str, Span], ...]:
-    """Names in ``__all__`` whose entry can be deleted, with its place."""
+    """Names whose entry can be deleted, with its place."""
     return tuple((name, span(item)) for name, item, _ in _items(tree))
 
 

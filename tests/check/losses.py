@@ -14,7 +14,16 @@ def gone(what: str = "it") -> str:
 
 
 GO = f("x.go()")
+OWN = (
+    "def one(): ...\nT = [{}]\nfor n in T:\n    if n in globals():\n        globals()[n] = wrap(globals()[n])\ndel T\n"
+)
+"""A loop that asks which texts of a list are names of the module."""
+
 EXPLAINED = {
+    "an item that is only asked whether it is a name of the module, and is none": (
+        OWN.format("'one', 'two'"),
+        OWN.format("'one'"),
+    ),
     "an arm under a word": (f("if is_tpu():\n    x.slow()\nelse:\n    x.go()"), GO),
     "an arm of a chain": (
         f("if x.a:\n    x.one()\nelif x.tpu and x.b:\n    x.two()\nelse:\n    x.three()"),
@@ -88,6 +97,16 @@ EXPLAINED = {
     ),
 }
 UNEXPLAINED = {
+    "an item that is a name of the module": (
+        OWN.format("'one', 'two'"),
+        OWN.format("'two'"),
+        "the module: the entry `'one'`",
+    ),
+    "an item of a list that is read elsewhere": (
+        OWN.format("'one', 'two'") + "N = len(T)\n",
+        OWN.format("'one'") + "N = len(T)\n",
+        "the module: the entry `'two'`",
+    ),
     "what only holds the letters of a word": (
         f("if x.output:\n    x.slow()\nx.go()"),
         GO,

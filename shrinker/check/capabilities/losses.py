@@ -23,7 +23,7 @@ from shrinker.check.capabilities.alignment import (
     scopes,
     suites_of,
 )
-from shrinker.check.capabilities.loss import Loss, shortened
+from shrinker.check.capabilities.loss import Loss, entries_without_name, shortened
 from shrinker.check.capabilities.vocabulary import Vocabulary, words
 from shrinker.syntax.control import is_main
 
@@ -51,12 +51,13 @@ def losses(
         name for node in ast.walk(theirs) if isinstance(node, ast.Name | ast.Attribute) for name in words(node)
     )
     read = frozenset(_read(theirs))
+    unasked = entries_without_name(ours, theirs)
     aligner = Aligner(lambda test, value: vocabulary.reason(test, value) is not None, left)
     found: list[Loss] = []
     for name, body in scopes(theirs.body):
         if name in before:
             near = closest(aligner, body, before[name])
-            found += _Scope(vocabulary, aligner, read, replaced, ours, name, near, body).losses()
+            found += _Scope(vocabulary, aligner, read, replaced, unasked, ours, name, near, body).losses()
     return found
 
 
@@ -67,6 +68,7 @@ class _Scope:
         aligner: Aligner,
         read: frozenset[str],
         replaced: frozenset[str],
+        unasked: frozenset[str],
         upstream: ast.Module,
         name: str,
         ours: list[ast.stmt],
@@ -76,6 +78,7 @@ class _Scope:
         self._aligner = aligner
         self._read = read
         self._replaced = replaced
+        self._unasked = unasked
         self._upstream = upstream
         # A name of the module that is read and not bound is found by itself, a local one may be bound in another branch.
         self._read_here = frozenset(chain.from_iterable(map(_read, theirs))) if name else frozenset[str]()
@@ -265,10 +268,10 @@ class _Scope:
                         self._entry(*([key] if key else []), value)
             case ((ast.List() | ast.Tuple() | ast.Set()), (ast.List() | ast.Tuple() | ast.Set())):
                 for one, other in matched(ours.elts, theirs.elts):
-                    if other is None:
-                        self._entry(one)
-                    else:
+                    if other is not None:
                         self._piece(one, other)
+                    elif not (isinstance(one, ast.Constant) and one.value in self._unasked):
+                        self._entry(one)
             case _ if type(ours) is type(theirs):
                 for field, value in ast.iter_fields(ours):
                     self._piece(value, getattr(theirs, field))

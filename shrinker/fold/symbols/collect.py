@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 
-from shrinker.fold.exports import entries, exported, fixed_entries, is_export
+from shrinker.fold.exports import entries, exported, fixed_entries, is_export, replaced_names, replaces_own
 from shrinker.fold.symbols.uses import Uses
 from shrinker.syntax.control import is_main
 from shrinker.syntax.imports import absolute, is_type_checking
@@ -39,14 +39,16 @@ def collect_symbols(tree: ast.Module, package: str, *, walrus: bool = True) -> S
         package: the package that relative imports start from.
         walrus: False when its text holds no ``:=``.
     """
-    collector = _Collector(scope_of(tree, package, walrus=walrus))
+    collector = _Collector(scope_of(tree, package, walrus=walrus), {"__all__"} | replaced_names(tree))
     collector.block(tree.body, -1, frozenset())
     return SymbolTable(tuple(collector.units), frozenset(exported(tree)), frozenset(fixed_entries(tree)), entries(tree))
 
 
 class _Collector:
-    def __init__(self, module: Scope) -> None:
+    def __init__(self, module: Scope, listing: Set[str]) -> None:
         self.module = module
+        self.listing = listing
+        """Lists of the module's own names: their texts name nothing by themselves."""
         self.units: list[Symbol] = []
 
     def block(self, body: Sequence[ast.stmt], parent: int, flags: frozenset[str]) -> None:
@@ -72,6 +74,10 @@ class _Collector:
                 uses.statement(node)
                 if is_export(node):
                     uses.texts.clear()
+                if replaces_own(node):
+                    # Whatever it finds is there for something else.
+                    uses.enumerates.clear()
+                    uses.patterns.clear()
                 self._add("effect", tuple(sorted(bound_by(node))), node, parent, uses, runs=acts(node), flags=flags)
 
     def _add(
@@ -242,8 +248,7 @@ class _Collector:
         plain = all(isinstance(t, ast.Name) for t in targets)
         calls = open_calls(node.value) if node.value is not None else frozenset()
         value = uses.paths_of(node.value) if plain and node.value is not None else ("?",)
-        if "__all__" in names:
-            # Its texts name nothing by themselves.
+        if not self.listing.isdisjoint(names):
             uses.texts.clear()
         quiet = calls == frozenset() and (plain or all(map(unpacks, targets)))
         special = any(n.startswith("__") for n in names)

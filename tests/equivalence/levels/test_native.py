@@ -38,13 +38,20 @@ def library(root: Path, **sources: str) -> Path:
     return root
 
 
-def test_a_build_is_read_from_its_lists(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+ARCHIVE = "URL https://example.org/cut/archive/v1.tar.gz\n    URL_HASH SHA256=00"
+
+
+@pytest.mark.parametrize("archive", [False, True], ids=["repository", "archive"])
+def test_a_build_is_read_from_its_lists(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, archive: bool) -> None:
     monkeypatch.setenv(VARIABLE, str(tmp_path / "headers"))
     folder = library(tmp_path) / "kernels"
+    lists = LISTS.replace("GIT_REPOSITORY https://example.org/cut.git\n    GIT_TAG        v1", ARCHIVE)
+    (folder / "CMakeLists.txt").write_text(lists if archive else LISTS)
     build = read_build(folder)
     assert build.sources == ("csrc/a.cu", "csrc/b.cpp")
     assert build.defines == ("-DFAST=1",)
-    assert [missing.partition(" (")[2] for missing in build.missing] == ["https://example.org/cut.git at v1)"]
+    origin = "https://example.org/cut" if archive else "https://example.org/cut.git"
+    assert [missing.partition(" (")[2] for missing in build.missing] == [f"{origin} at v1)"]
     (tmp_path / "headers/cut@v1/include").mkdir(parents=True)
     build = read_build(folder)
     assert (build.missing, build.headers[-1]) == ((), tmp_path / "headers/cut@v1/include")
