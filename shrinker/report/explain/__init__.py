@@ -60,7 +60,12 @@ class Explainer:
             return [replace(a, subject=name, because=(f"{place} has it", *a.because)) for place, a in read]
         if found := self._generated_line(name) or self._folder(name) or self._namespace(name):
             return found
-        return self._named(name)
+        try:
+            return self._named(name)
+        except InputError:
+            if found := self._deep_folders(name):
+                return found
+            raise
 
     def retained(self, name: str) -> list[Answer]:
         """What would leave with a file, folder, module, definition or rule.
@@ -98,9 +103,19 @@ class Explainer:
     def _folder(self, name: str) -> list[Answer]:
         plain = name.rstrip("/").removeprefix(f"{self._tree.shown}/")
         roots = tuple(f"{root}/" for root in (plain, f"python/{plain}", f"{PACKAGE_PREFIX}{plain}"))
+        return [] if "." in plain.rpartition("/")[2] else self._files_of(*roots)
+
+    def _deep_folders(self, name: str) -> list[Answer]:
+        """Folders of this name below any other; ``a.b`` is one, too."""
+        inner = f"/{name.strip('/') if '/' in name else name.replace('.', '/')}/"
+        files = self._tree.data["kept"], self._tree.data["removed"]
+        found = {path[: path.index(inner) + len(inner)] for some in files for path in some if inner in path}
+        return [answer for root in sorted(found) for answer in self._files_of(root)]
+
+    def _files_of(self, *roots: str) -> list[Answer]:
         kept = [path for path in self._tree.data["kept"] if path.startswith(roots)]
         removed = [path for path in self._tree.data["removed"] if path.startswith(roots)]
-        if not (kept or removed) or "." in plain.rpartition("/")[2]:
+        if not (kept or removed):
             return []
         rules = Counter(self._tree.data["removed"][path][0] for path in removed)
         because = [f"{several(len(kept), 'file')} kept, {len(removed):,} removed"]
