@@ -11,10 +11,9 @@ import warnings
 from collections.abc import Iterable
 from pathlib import Path
 
-from shrinker.cache import Cache
 from shrinker.cli.progress import LineProgress
 from shrinker.facts.build import module_paths
-from shrinker.pipeline import analyse
+from shrinker.pipeline import Run, analyse
 from shrinker.ruleset import load_profile
 from shrinker.ruleset.match import any_module_matches
 from shrinker.source import open_upstream
@@ -49,7 +48,7 @@ def main() -> None:
     read = [path for name, path in module_paths(tree).items() if not _is_removed(name, removed)]
     before = parsing(tree.root, read)
     start = time.process_time()
-    decided = analyse(tree, rules, 1, {}, LineProgress(), Cache.off())
+    decided = analyse(Run(tree, rules, 1, LineProgress()))
     deciding = time.process_time() - start
     # A machine is not equally fast all the time.
     after = parsing(tree.root, read)

@@ -16,7 +16,7 @@ from shrinker.facts.environment import Environment, like
 from shrinker.facts.lattice import Value
 from shrinker.fold.engine import FoldEngine
 from shrinker.fold.workers import fold_files
-from shrinker.pipeline.analysis import analyse
+from shrinker.pipeline import Run, analyse
 from shrinker.pipeline.progress import Progress
 from shrinker.ruleset import Ruleset
 from shrinker.values.folded import FoldedModule
@@ -39,7 +39,7 @@ class DirectEffect:
             cache: of results: the analysis by the right rules is taken from there.
         """
         self._tree = tree
-        found = analyse(tree, rules, jobs, {}, progress, cache)
+        found = analyse(Run(tree, rules, jobs, progress, cache))
         with FoldEngine(tree, build_environment(tree, rules, jobs=jobs, cache=cache), jobs=1) as engine:
             self._before = engine.world_with(frozenset(found.rescued))
         self._folded = found.folded
