@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import ast
 import sys
-from dataclasses import dataclass, fields
-from typing import Any
+from dataclasses import dataclass
 
-from shrinker.cache import pack, unpack
 from shrinker.syntax.bindings import Binding, Bindings, collect
 from shrinker.syntax.imports import absolute
 from shrinker.syntax.names import last_name
@@ -19,7 +17,7 @@ _FOLDABLE_NODES = 60
 """An assigned expression larger than this is not evaluated."""
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Outline:
     """Names bound at module level, trimmed to what constant propagation can use."""
 
@@ -144,41 +142,3 @@ def _interpretable(node: ast.AST | None) -> bool:
     if not isinstance(node, ast.FunctionDef) or len(node.body) > _INTERPRETABLE_STATEMENTS:
         return False
     return sum(1 for _ in statements(node)) <= 2 * _INTERPRETABLE_STATEMENTS
-
-
-_FIELDS = tuple(field.name for field in fields(Outline) if field.name != "names")
-_NAMES: Any = Outline.__dict__["names"]
-"""The slot that holds the names once they are unpacked."""
-
-
-class StoredOutline(Outline):
-    """An outline whose names, nearly all of it, are still packed: they are unpacked when one is first asked for."""
-
-    __slots__ = ("_packed",)
-
-    def __init__(self, values: tuple[Any, ...], packed: bytes) -> None:
-        for name, value in zip(_FIELDS, values, strict=True):
-            setattr(self, name, value)
-        self._packed = packed
-
-    @property
-    def names(self) -> Any:  # type: ignore[override]
-        """See `Outline.names`."""
-        try:
-            return _NAMES.__get__(self)
-        except AttributeError:
-            value = unpack(self._packed)
-            _NAMES.__set__(self, value)
-            self._packed = b""
-            return value
-
-
-def store(outline: Outline | None) -> bytes:
-    """An outline as bytes; None for a file that does not parse."""
-    return pack(outline and (tuple(getattr(outline, name) for name in _FIELDS), pack(outline.names)))
-
-
-def restore(data: bytes) -> Outline | None:
-    """What was stored."""
-    found = unpack(data)
-    return None if found is None else StoredOutline(*found)

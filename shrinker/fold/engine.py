@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 
 from shrinker.cache import Cache, Recorded, Variants, unpack
-from shrinker.facts.build import module_paths, outline_file
+from shrinker.facts.build import outline_file
 from shrinker.facts.environment import Environment, like
 from shrinker.facts.lattice import Removed
 from shrinker.fold.dependency_tracker import Answers, canonical
@@ -23,7 +23,7 @@ from shrinker.syntax.lines import Lines
 from shrinker.values.edits import Span
 from shrinker.values.folded import FoldedModule, LeakedUse
 from shrinker.values.refinement import NOTHING, Refinement
-from shrinker.values.upstream import UpstreamTree
+from shrinker.values.upstream import UpstreamTree, modules_of
 
 
 class FoldMemory:
@@ -39,7 +39,7 @@ class FoldMemory:
         self.enabled = cache.enabled
         """False when nothing is kept for later runs: then nothing need be recorded."""
         self._modules = Variants(cache, "folded")
-        paths = module_paths(tree)
+        paths = modules_of(tree.by_path)
         self._hashes = {module: tree.by_path[path].sha256 for module, path in paths.items()}
         self._words = partial(_words, tree.root, paths)
         self._answers: Answers | None = None
@@ -245,7 +245,7 @@ class FoldEngine:
         """The closed world in which these modules stay."""
         before = self.environment
         outlines = dict(before.outlines)
-        paths = module_paths(self.tree)
+        paths = modules_of(self.tree.by_path)
         for name in sorted(rescued - before.rescued):
             found = outline_file(self.tree.root, paths[name]) if name in paths else None
             if found is not None:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from shrinker.cache import Cache
-from shrinker.facts.build import build_environment, chunks
+from shrinker.facts.build import build_environment
 from shrinker.fold import workers
 from shrinker.fold.engine import FoldEngine
 from shrinker.pipeline import Run, analyse
@@ -189,7 +189,7 @@ def test_other_processes_go_on_with_what_a_module_imports(
 def test_a_wave_is_handed_out_in_parts_that_leave_no_process_waiting(tmp_path: Path) -> None:
     sizes = {"large": 900, "middle": 500, "small": 60, "smaller": 40, "least": 20}
     tree = make_tree(tmp_path / "tree", {_path(name): "#" * size for name, size in sizes.items()})
-    groups = list(chunks(tree, [_path(name) for name in sorted(sizes)], 100))
+    groups = list(workers.chunks(tree, [_path(name) for name in sorted(sizes)], 100))
     assert groups == [[_path("large")], [_path("middle")], [_path("small"), _path("smaller")], [_path("least")]]
 
 
