@@ -15,6 +15,7 @@ from shrinker.fold.context import Context, EvaluatesRemoved, filled
 from shrinker.fold.expressions import ExpressionFolder
 from shrinker.fold.messages import message
 from shrinker.syntax.control import leaves, runs_something
+from shrinker.syntax.names import assigned
 from shrinker.syntax.ranges import extent, span
 from shrinker.syntax.walk import statements, walk
 from shrinker.values.edits import DropBlock, DropStatement, DropTail
@@ -93,8 +94,7 @@ class StatementFolder:
         # A branch that was taken stands in its own block of the file: what follows around it goes one by one.
         outside = [s for s in tail[1:] if s.col_offset != tail[0].col_offset]
         self.context.edits.extend(DropStatement(span(s)) for s in outside)
-        for statement in tail:
-            self.context.forget(statement)
+        self.context.forget(*tail)
         self.context.decide(tail[0], "dead-code", {"dead-code"}, "removed", extent(tail))
 
     def _keep_readers(self, node: ast.stmt, poison: EvaluatesRemoved) -> None:
@@ -134,13 +134,9 @@ class StatementFolder:
     def _makes_something(self, node: ast.stmt) -> bool:
         """True for `x = make(Kind.GONE)`, which runs whenever the module is loaded, and whose `x` others read; of
         `x = Kind.GONE` they read the member."""
-        match node:
-            case (
-                ast.Assign(targets=[ast.Name()], value=value)
-                | ast.AnnAssign(target=ast.Name(), value=ast.expr() as value)
-            ):
-                return not isinstance(evaluate(value, self.scope), Removed)
-        return False
+        target, value = assigned(node)
+        made = value is not None and not isinstance(evaluate(value, self.scope), Removed)
+        return isinstance(target, ast.Name) and made
 
     def _adds_row(self, node: ast.stmt) -> bool:
         """True for `kinds.append(Gone)` where the function binds `kinds` to a list or set display: a row of it, written apart."""

@@ -19,12 +19,6 @@ _NEVER_ALONE = frozenset({"Optional", "Union", "Annotated", "Literal"})
 """What is no type without its parts: who evaluates the annotations of a class would fail."""
 
 
-def fold_parameter(expressions: ExpressionFolder, argument: ast.arg) -> None:
-    """Drop a parameter's annotation when it names something removed."""
-    if argument.annotation is not None:
-        argument.annotation = fold_annotation(expressions, argument.annotation, "annotation")
-
-
 def fold_annotation(expressions: ExpressionFolder, node: ast.expr, place: str) -> ast.expr | None:
     """The annotation without removed names.
 
