@@ -52,9 +52,8 @@ def build_environment(
 
 def outline_file(root: Path, path: str, name: str | None = None) -> Outline | None:
     """Outline of one file, None when it does not parse; of a file outside the package `name` is its dotted name."""
-    data = (root / path).read_bytes()
     # Only a broken file that the server needs is an error: folding it says so, with its line.
-    tree = parsed(data, path)
+    tree = parsed((root / path).read_bytes(), path)
     if tree is None:
         return None
-    return outline(name or module_name(path) or "", path.endswith("/__init__.py"), tree, walrus=b":=" in data)
+    return outline(name or module_name(path) or "", path.endswith("/__init__.py"), tree)

@@ -33,8 +33,6 @@ class Outline:
     """Attribute names read from an imported name (``module.flag``)."""
     shown: frozenset[str]
     """Attribute names read inside f-strings, which are never edited."""
-    walrus: bool
-    """True when an expression of the file may bind a name (``:=``)."""
     members: dict[str, tuple[str, ...]]
     """Enumerations of the module, nested ones by dotted name, to the names of their members."""
     stored: frozenset[str]
@@ -46,17 +44,16 @@ class Outline:
         return self.module if self.is_package else self.module.rpartition(".")[0]
 
 
-def outline(module: str, is_package: bool, tree: ast.Module, *, walrus: bool = True) -> Outline:
+def outline(module: str, is_package: bool, tree: ast.Module) -> Outline:
     """Summarise one parsed module.
 
     Args:
         module: dotted name.
         is_package: True for an ``__init__.py``.
         tree: its syntax tree; not changed.
-        walrus: False when its text holds no ``:=``.
     """
     package = module if is_package else module.rpartition(".")[0]
-    found: Bindings = collect(tree.body, package, walrus=walrus)
+    found: Bindings = collect(tree.body, package)
     rebound: set[str] = set()
     aliases: set[tuple[str, str, str]] = set()
     stored: set[tuple[str, str]] = set()
@@ -95,7 +92,6 @@ def outline(module: str, is_package: bool, tree: ast.Module, *, walrus: bool = T
         rebound=frozenset(rebound),
         aliases=frozenset(aliases),
         shown=frozenset(shown),
-        walrus=walrus,
         members=members,
         read=frozenset(attribute for base, attribute in read if not base or base in bound_names),
         stored=frozenset(attribute for base, attribute in stored if base in bound_names),

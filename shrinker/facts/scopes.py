@@ -163,5 +163,4 @@ def function_scope(node: Function, outer: ValueScope, package: str) -> LocalScop
     if isinstance(outer, ModuleScope):
         # The body runs later than the code around it: all bindings of the module count.
         outer = ModuleScope(outer.environment, outer.module, outer.decided)
-    known = outer.environment.outlines.get(outer.module)
-    return LocalScope(outer, scope_of(node, package, walrus=known is None or known.walrus))
+    return LocalScope(outer, scope_of(node, package))

@@ -66,7 +66,7 @@ def fold_source(
         _leave(tree, context, whole)
     named = summarise(Reading(tree), context)
     # What is dropped was chosen by the units from before.
-    units = EMPTY_SYMBOLS if refinement.dead else collect_symbols(tree, package, walrus=":=" in source)
+    units = EMPTY_SYMBOLS if refinement.dead else collect_symbols(tree, package)
     place_looks(tree, looks, context)
     return FoldedModule(
         path=path,

@@ -13,13 +13,11 @@ from shrinker.pipeline.analysis_cache import remember
 from shrinker.pipeline.request import Run
 from shrinker.program.build import build_graph
 from shrinker.program.distributions import decide_distributions, with_uncertain
-from shrinker.program.native.cargo import cargo_cuts
-from shrinker.program.native.cuts import refuted_cuts
+from shrinker.program.native.cuts import cargo_cuts, refuted_cuts
 from shrinker.program.native.prune import prune_companions
 from shrinker.program.needed import find_needed
 from shrinker.program.propagation import propagate_attributes
 from shrinker.program.reach import import_leads
-from shrinker.program.symbols.costs import root_costs
 from shrinker.program.symbols.dead import NamedPlaces, Searched, dead_spans, live_again, search_symbols
 from shrinker.program.symbols.saved import SymbolData, found_symbols
 from shrinker.program.written import Written, written_imports
@@ -110,7 +108,7 @@ class _Steps:
         with run.timed("distributions"):
             distributions = decide_distributions(tree, rules, graph, folded, written)
         with run.timed("symbols"):
-            found = found_symbols(searched, tree, graph, written, root_costs(rules), environment.outlines)
+            found = found_symbols(searched, tree, graph, written, rules, environment.outlines)
         graph = with_uncertain(graph, distributions)
         refinements = dict(engine.refinements)
         return Analysis(graph, folded, rescued, written, distributions, found, refinements, cuts), self._kept

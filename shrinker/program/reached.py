@@ -10,9 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from shrinker.program.symbols.costs import cost_of
 from shrinker.program.symbols.why import Link, Symbols
-from shrinker.program.ways import Ways
+from shrinker.program.ways import Ways, cost_of
 from shrinker.ruleset.match import any_module_matches
 from shrinker.ruleset.models import Reach, Remove
 from shrinker.syntax.walk import Function, definitions, statements, walk

@@ -9,8 +9,7 @@ from typing import Any
 
 from shrinker.program.decided import around, told
 from shrinker.program.nodes import distribution_name, path_node
-from shrinker.program.symbols.costs import file_cost
-from shrinker.program.ways import Ways
+from shrinker.program.ways import Ways, file_cost
 from shrinker.values.answers import Chain, Removed, Site, Step
 from shrinker.values.errors import InputError
 from shrinker.values.folded import Decision

@@ -36,7 +36,7 @@ class Scope:
 
     def inside(self, node: Scoped) -> Scope:
         """The scope of a definition, lambda or comprehension that stands in this one."""
-        return scope_of(node, self.package, self, walrus=self.bindings.walrus)
+        return scope_of(node, self.package, self)
 
     def binds(self, name: str) -> bool:
         """True when the scope itself binds a name."""
@@ -69,23 +69,22 @@ class Scope:
         return self.bindings.names.get(name, ())
 
 
-def scope_of(node: Scoped, package: str, outer: Scope | None = None, *, walrus: bool = True) -> Scope:
+def scope_of(node: Scoped, package: str, outer: Scope | None = None) -> Scope:
     """The scope of a module or of what stands in one.
 
     Args:
         node: what has the scope.
         package: what relative imports start from.
         outer: the scope around it; None for a module, and where nobody asks for what is outside.
-        walrus: False when the text holds no ``:=``.
     """
     bindings, parameters, rebound = Bindings(), frozenset[str](), frozenset[str]()
     match node:
         case ast.Module() | ast.ClassDef():
-            bindings = collect(node.body, package, walrus=walrus)
+            bindings = collect(node.body, package)
             if isinstance(node, ast.Module):
                 _add_globals(node, package, bindings)
         case ast.FunctionDef() | ast.AsyncFunctionDef():
-            bindings, parameters = collect(node.body, package, walrus=walrus), parameters_of(node.args)
+            bindings, parameters = collect(node.body, package), parameters_of(node.args)
             rebound = rebound_in(node)
         case ast.Lambda():
             bindings, parameters = collect_named(node.body), parameters_of(node.args)

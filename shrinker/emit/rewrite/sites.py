@@ -25,7 +25,7 @@ from shrinker.values.edits import (
     TakeBlock,
     TakeOperand,
 )
-from shrinker.values.refusals import GUARD_LINE, refusal_line
+from shrinker.values.refusals import refusal_line
 
 
 class RewriteError(RuntimeError):
@@ -53,7 +53,7 @@ class Sites:
         self.patches = Patches(source)
         found = set(edits)
         added = {edit for edit in found if isinstance(edit, Refuse | Guard)}
-        for where, line in sorted((edit.span, _line(edit)) for edit in added):
+        for where, line in sorted((edit.span, refusal_line(edit)) for edit in added):
             start = source.starts[where.line]
             self.patches.replace(start, start, f"{source.indent(where.line)}{line}{source.newline}")
         self._pending = dict.fromkeys(sorted(found - added, key=lambda edit: edit.span))
@@ -114,7 +114,3 @@ class Sites:
     def error(self, node: Placed, reason: str) -> RewriteError:
         """An error that names the node's place in the file."""
         return RewriteError(f"line {node.lineno}, column {node.col_offset}: {reason}")
-
-
-def _line(edit: Refuse | Guard) -> str:
-    return GUARD_LINE if isinstance(edit, Guard) else refusal_line(edit.place, edit.argument)

@@ -32,15 +32,14 @@ from shrinker.values.symbols import Symbol, SymbolTable
 _OWN_CLASS = frozenset({"classmethod", "__new__", "__init_subclass__", "__class_getitem__"})
 
 
-def collect_symbols(tree: ast.Module, package: str, *, walrus: bool = True) -> SymbolTable:
+def collect_symbols(tree: ast.Module, package: str) -> SymbolTable:
     """All units of a folded module.
 
     Args:
         tree: the folded syntax tree, with the positions of the original file.
         package: the package that relative imports start from.
-        walrus: False when its text holds no ``:=``.
     """
-    collector = _Collector(scope_of(tree, package, walrus=walrus))
+    collector = _Collector(scope_of(tree, package))
     collector.block(tree.body, -1, frozenset())
     return SymbolTable(tuple(collector.units), frozenset(exported(tree)), frozenset(fixed_entries(tree)), entries(tree))
 
