@@ -28,11 +28,10 @@ class Counts:
 class Cache:
     """All cached results; `Cache.off()` forgets them with the run."""
 
-    def __init__(self, folder: Path | None, limit: int = LIMIT_BYTES) -> None:
+    def __init__(self, folder: Path | None) -> None:
         """
         Args:
             folder: the tool's cache folder, in which ``results/`` is this cache's; None for this run's memory.
-            limit: size of the cache in bytes.
         """
         self._store = None
         if folder is not None:
@@ -42,7 +41,7 @@ class Cache:
             except ImportError:
                 pass
             else:
-                self._store = Store(folder / "results" / "results.sqlite", limit)
+                self._store = Store(folder / "results" / "results.sqlite", LIMIT_BYTES)
         self._memory: dict[bytes, bytes] = {}
         self.counts: dict[str, Counts] = {}
 

@@ -125,13 +125,9 @@ class ExpressionFolder:
         self.context.decide(node, kind, {rule}, repr(value).lower(), 0)
         return decided_constant(node, Known(value, True, frozenset({rule})), self.scope.decided)
 
-    def truth(self, node: ast.expr) -> Known | None:
-        """See `facts.evaluate.truth`."""
-        return truth(node, self.scope)
-
     def decided(self, node: ast.expr) -> Known | None:
         """What the facts say of an expression as a condition, where asking it does nothing else."""
-        value = self.truth(node)
+        value = truth(node, self.scope)
         return value if value is not None and value.rules and is_pure(node, self.scope) else None
 
     def tested(self, node: ast.expr, fold: Callable[..., ast.expr] | None = None) -> tuple[ast.expr, Known | None]:

@@ -120,13 +120,10 @@ class StatementFolder:
             return [node]
         self.context.forget(node)
         lines = extent([node])
-        if not removed.missing and self._adds_row(node):
+        is_row = not removed.missing and self._adds_row(node)
+        if is_row or self.kind != "function":
             self.context.edits.append(DropStatement(span(node)))
-            self.context.decide(node, "table", {removed.rule}, "removed", lines)
-            return []
-        if self.kind != "function":
-            self.context.edits.append(DropStatement(span(node)))
-            self.context.decide(node, "use", {removed.rule}, "removed", lines)
+            self.context.decide(node, "table" if is_row else "use", {removed.rule}, "removed", lines)
             return []
         self.context.decide(node, "use", {removed.rule}, "raises", lines)
         return self.raises(node, removed)

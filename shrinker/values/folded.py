@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from shrinker.values.edits import Edit, Span
+from shrinker.values.edits import Edit
 from shrinker.values.summary import EMPTY, ModuleSummary
 from shrinker.values.symbols import EMPTY_SYMBOLS, SymbolTable
 
@@ -128,6 +128,3 @@ class FoldedModule:
     def changed(self) -> bool:
         """True when `emit` has something to do."""
         return bool(self.edits)
-
-
-__all__ = ["Decision", "DynamicSite", "FoldedModule", "ImportSite", "LeakedUse", "Span", "StringSite", "Uncertain"]
