@@ -85,11 +85,11 @@ class StatementFolder:
             result.extend(folded)
             ends = bool(folded) and (leaves(folded[-1]) or id(folded[-1]) in self.ends)
             if changed and ends and index + 1 < len(body):
-                self._drop_tail(body[index + 1 :], raised=isinstance(folded[-1], ast.Raise))
+                self._drop_tail(body[index + 1 :])
                 break
         return result
 
-    def _drop_tail(self, tail: Body, *, raised: bool) -> None:
+    def _drop_tail(self, tail: Body) -> None:
         self.context.edits.append(DropTail(span(tail[0])))
         # A branch that was taken stands in its own block of the file: what follows around it goes one by one.
         outside = [s for s in tail[1:] if s.col_offset != tail[0].col_offset]

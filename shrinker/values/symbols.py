@@ -25,8 +25,6 @@ class Symbol:
     """What it binds in its module or class."""
     span: Span
     """Of the statement; for one name of an import, of its alias."""
-    lines: int
-    """Lines of the original file that it covers."""
     parent: int = -1
     """Number of the class or block around it."""
     runs: bool = False

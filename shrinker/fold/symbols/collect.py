@@ -11,7 +11,7 @@ from shrinker.fold.symbols.uses import Uses
 from shrinker.syntax.control import is_main
 from shrinker.syntax.imports import absolute, is_type_checking
 from shrinker.syntax.names import dotted
-from shrinker.syntax.ranges import first_line, span
+from shrinker.syntax.ranges import span
 from shrinker.syntax.scopes import Scope, scope_of
 from shrinker.syntax.side_effects import (
     acts,
@@ -76,8 +76,7 @@ class _Collector:
 
     def _add(self, kind: str, names: Sequence[str], node: ast.stmt, parent: int, uses: Uses, **more: Any) -> int:
         """One more unit, and its number; `more` are fields of it."""
-        lines = (node.end_lineno or node.lineno) - first_line(node) + 1
-        self.units.append(Symbol(kind, tuple(names), span(node), lines, parent, **uses.fields(), **more))
+        self.units.append(Symbol(kind, tuple(names), span(node), parent, **uses.fields(), **more))
         return len(self.units) - 1
 
     def _function(self, node: Function, parent: int, flags: frozenset[str]) -> None:
@@ -155,7 +154,6 @@ class _Collector:
                     kind="import",
                     names=(bound,) if bound != "*" else (),
                     span=span(alias),
-                    lines=((node.end_lineno or node.lineno) - node.lineno + 1) if len(node.names) == 1 else 1,
                     parent=parent,
                     imports=(imports,),
                     flags=flags | ({"whole"} if isinstance(node, ast.Import) and alias.asname is None else frozenset()),
