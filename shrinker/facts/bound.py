@@ -35,8 +35,11 @@ class Shadow:
         return truth(test, self)
 
 
-def stands_beside(binding: Binding, name: str, line: int) -> bool:
-    """True when a binding shares its line with other code that reads the name (``flag = True; x = flag``)."""
+def is_mixed(binding: Binding, name: str, line: int) -> bool:
+    """True when the lines do not tell whether a binding runs before a name is read: in a loop, or where it shares its line with other code
+    that reads the name (``flag = True; x = flag``)."""
+    if any(guard.kind == "loop" for guard in binding.guards):
+        return True
     if binding.line != line:
         return False
     value = binding.value if binding.kind == "value" else None

@@ -105,11 +105,7 @@ def _asked_attribute(node: ast.Call, function: str, scope: ValueScope, depth: in
             return Known(False, True, frozenset({missing.rule}))
         if len(node.args) == 3:
             default = evaluate(node.args[2], scope, depth=depth)
-            return (
-                Known(default.value, default.exact, default.rules | {missing.rule})
-                if isinstance(default, Known)
-                else UNKNOWN
-            )
+            return default.resting(frozenset({missing.rule})) if isinstance(default, Known) else UNKNOWN
         return missing
     if function == "builtins.getattr" and (fact := scope.environment.read_on_any(name)) is not None:
         return fact

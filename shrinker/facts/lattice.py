@@ -24,6 +24,10 @@ class Known:
         """The value in a condition."""
         return bool(self.value)
 
+    def resting(self, rules: frozenset[str]) -> Known:
+        """The value, where it rests on some more rules."""
+        return Known(self.value, self.exact, self.rules | rules)
+
 
 @dataclass(frozen=True, slots=True)
 class Ref:
