@@ -240,10 +240,7 @@ def _touches(module: FoldedModule, fresh: Collection[str], before: Environment) 
         if name and name != "*":
             values.append(before.resolve(source, name))
         elif name == "*":
-            values += [
-                before.removed_module(source),
-                *(before.resolve(source, n) for n in before.hot_names(source)),
-            ]
+            values += [before.removed_module(source), *(before.resolve(source, n) for n in before.hot_names(source))]
         if any(isinstance(v, Removed) and v.module in fresh for v in values):
             return True
     return False

@@ -55,10 +55,7 @@ class FoldWorkers:
             self._pool = None
 
     def fold(
-        self,
-        wanted: Sequence[Wanted],
-        world: World,
-        more: Callable[[FoldedModule], Sequence[Wanted]],
+        self, wanted: Sequence[Wanted], world: World, more: Callable[[FoldedModule], Sequence[Wanted]]
     ) -> Iterator[Result]:
         """Fold these modules, and in other processes also `more`, which is asked of each result.
 

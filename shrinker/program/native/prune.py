@@ -43,12 +43,7 @@ class Pruned:
 
 
 def prune_companions(
-    tree: UpstreamTree,
-    rules: Ruleset,
-    graph: Graph,
-    folded: Mapping[str, FoldedModule],
-    fold: Fold,
-    cache: Cache,
+    tree: UpstreamTree, rules: Ruleset, graph: Graph, folded: Mapping[str, FoldedModule], fold: Fold, cache: Cache
 ) -> Pruned:
     """Decide what stays of the packages beside the served one.
 

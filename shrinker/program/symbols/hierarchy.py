@@ -47,12 +47,7 @@ class Hierarchy:
                     self._below.setdefault(ancestor, []).append(key)
 
     def _add(
-        self,
-        key: Key,
-        unit: Key,
-        owner: int,
-        bases: tuple[str, ...],
-        follow: Callable[[str, int, str, int], Found],
+        self, key: Key, unit: Key, owner: int, bases: tuple[str, ...], follow: Callable[[str, int, str, int], Found]
     ) -> None:
         found: list[Key] = []
         outside: set[str] = set()
