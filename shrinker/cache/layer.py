@@ -1,7 +1,5 @@
 """A cache and its layers: one for each kind of result, each counting what it found."""
 
-from __future__ import annotations
-
 import hashlib
 import io
 import pickle
@@ -46,7 +44,7 @@ class Cache:
         self.counts: dict[str, Counts] = {}
 
     @staticmethod
-    def off() -> Cache:
+    def off() -> "Cache":
         """A cache that starts empty and is written nowhere."""
         return Cache(None)
 
@@ -55,7 +53,7 @@ class Cache:
         """False when nothing of an earlier run is ever found."""
         return self._store is not None
 
-    def layer(self, name: str, *depends: str) -> Layer:
+    def layer(self, name: str, *depends: str) -> "Layer":
         """The results of one kind.
 
         Args:

@@ -1,7 +1,5 @@
 """Write the generated tree: changed files rewritten, the others copied, and the files that are shrinker's own."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """What a name is by its bindings: those in branches that the facts refute do not count, doubtful ones make it unknown."""
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Iterator, Sequence
 from dataclasses import replace

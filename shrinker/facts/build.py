@@ -1,7 +1,5 @@
 """Build the closed world of a tree: outline every module that no rule removes, in worker processes."""
 
-from __future__ import annotations
-
 from functools import partial
 from pathlib import Path
 

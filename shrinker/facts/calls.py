@@ -1,7 +1,5 @@
 """What calls give: by a fact, a domain, a builtin that is known, or by interpreting a short function of the tree."""
 
-from __future__ import annotations
-
 import ast
 from dataclasses import replace
 

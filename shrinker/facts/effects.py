@@ -1,7 +1,5 @@
 """What is known to be free of side effects. Anything that is not listed here is evaluated or kept."""
 
-from __future__ import annotations
-
 import ast
 
 from shrinker.facts.calls import environment_variable

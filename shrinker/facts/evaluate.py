@@ -3,8 +3,6 @@
 What evaluates other constructs stands in files of their own (`operators`, `calls`), registered by the class of the node.
 """
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Callable
 from dataclasses import replace

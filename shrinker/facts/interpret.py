@@ -1,7 +1,5 @@
 """Constant results of short functions of the tree, by interpreting their bodies."""
 
-from __future__ import annotations
-
 import ast
 
 from shrinker.facts.bound import failing_import, liveness

@@ -1,7 +1,5 @@
 """A module's outline: what other modules can learn about it without reading its functions."""
 
-from __future__ import annotations
-
 import ast
 import sys
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Scopes in which names have values: of a module, of a function or class body, and with given values."""
 
-from __future__ import annotations
-
 import ast
 from typing import ClassVar
 

@@ -1,7 +1,5 @@
 """Attributes with one value, as propagation found them: reads that are that literal, and stores that nobody reads."""
 
-from __future__ import annotations
-
 import ast
 
 from shrinker.facts.lattice import Decided, Known

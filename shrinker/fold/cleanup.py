@@ -4,8 +4,6 @@ Only names whose reads this run removed are considered: what upstream left unuse
 judged by all of upstream. What only the kept modules as a whole show to be unused goes with the search of symbols.
 """
 
-from __future__ import annotations
-
 import ast
 import bisect
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """What one folding run collects: edits, decisions, and the poison that removed names are."""
 
-from __future__ import annotations
-
 import ast
 import copy
 import re

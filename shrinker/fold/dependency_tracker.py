@@ -6,8 +6,6 @@ Subtle: it is no `Environment` and inherits nothing. An attribute that is not de
 so that no answer goes unnoticed when the environment learns to answer more.
 """
 
-from __future__ import annotations
-
 import types
 from collections.abc import Callable, Iterable, Set
 from dataclasses import fields, is_dataclass

@@ -4,8 +4,6 @@ When kept code turns out to run a name of a module that a rule removes, the modu
 stays, is listed as uncertain, and every module that imports it is folded again.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import replace
 from functools import partial
@@ -67,7 +65,7 @@ class FoldEngine:
         self._results = Variants(self._cache, "folded")
         self._answers: Answers | None = None
 
-    def __enter__(self) -> FoldEngine:
+    def __enter__(self) -> "FoldEngine":
         return self
 
     def __exit__(self, *_: object) -> None:

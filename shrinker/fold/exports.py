@@ -1,7 +1,5 @@
 """``__all__``: what a star import takes, and the entries that go with their definitions."""
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Iterable, Iterator
 

@@ -1,7 +1,5 @@
 """Fold expressions in place: what all constructs need, and names, attributes and calculations; others stand in `constructs`."""
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Callable
 from typing import Any, TypeVar
@@ -48,7 +46,7 @@ class ExpressionFolder:
         construct = _CONSTRUCTS.get(type(node))
         return self.children(node) if construct is None else construct(self, node, condition)
 
-    def within(self, scope: ValueScope) -> ExpressionFolder:
+    def within(self, scope: ValueScope) -> "ExpressionFolder":
         """The folder of an expression with a scope of its own."""
         return ExpressionFolder(self.context, scope)
 

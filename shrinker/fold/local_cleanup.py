@@ -1,7 +1,5 @@
 """After folding: imports of predicates, and names of constants, in functions that read them no more."""
 
-from __future__ import annotations
-
 import ast
 
 from shrinker.fold.cleanup import keep_import

@@ -1,7 +1,5 @@
 """Fold one file: parse, decide, clean up, summarise. Pure: the same bytes and facts give the same value."""
 
-from __future__ import annotations
-
 import ast
 import hashlib
 from collections.abc import Iterable

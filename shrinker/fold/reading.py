@@ -3,8 +3,6 @@
 A walk costs as much as half of what is done with the nodes, so that there is one for all who ask. The order is open.
 """
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Callable, Iterable
 from itertools import chain

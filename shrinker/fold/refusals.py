@@ -5,8 +5,6 @@ The line stands before the first statement as upstream wrote it, so that its pla
 tree receives it when everything else is decided, since what it names is shrinker's own.
 """
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass

@@ -1,8 +1,6 @@
 """Fold the statements of a body one after the other: what becomes of each, and dead code after it. What folds which
 construct stands in `constructs`."""
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
@@ -59,7 +57,7 @@ class StatementFolder:
         self.ends: set[int] = set()
         """`try` statements (by id) of which the facts say that control never passes them."""
 
-    def inside(self, scope: ValueScope, kind: str, owner: str = "") -> StatementFolder:
+    def inside(self, scope: ValueScope, kind: str, owner: str = "") -> "StatementFolder":
         """The folder of a body within this one."""
         return StatementFolder(self.context, scope, kind, owner)
 

@@ -1,7 +1,5 @@
 """What a folded module still names: imports, strings that may be paths, calls whose target is computed."""
 
-from __future__ import annotations
-
 import ast
 import re
 from collections.abc import Iterable, Iterator

@@ -1,7 +1,5 @@
 """Deletes what nothing reachable names, after a module is folded."""
 
-from __future__ import annotations
-
 import ast
 
 from shrinker.fold.context import Context, written_pass

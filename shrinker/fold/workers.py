@@ -1,7 +1,5 @@
 """Fold files, here or in worker processes that are kept busy: what a module leads to is folded as soon as it is seen."""
 
-from __future__ import annotations
-
 import gc
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait

@@ -1,7 +1,5 @@
 """The phases in order: source, facts, fold and graph, emit, verify, report."""
 
-from __future__ import annotations
-
 from contextlib import ExitStack
 
 from shrinker.cache import Cache

@@ -1,7 +1,5 @@
 """What is kept and what is left of it: facts, folding and reachability."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import partial

@@ -4,8 +4,6 @@ Commits that touch documents, tests and what is not kept outside the package are
 tool, all files of the package, the paths of all others, and those of them that were kept in any of its steps.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from typing import TypeVar

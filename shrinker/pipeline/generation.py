@@ -1,7 +1,5 @@
 """Analysis and emission: the tree, neither judged nor reported."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from shrinker import __version__

@@ -1,7 +1,5 @@
 """The level *embedders*, as runs ask it: with the wheels that are here, or with those that the package index gives."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What a run is asked for, what its phases are given, and what it made."""
 
-from __future__ import annotations
-
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What strict mode refuses of a generated tree."""
 
-from __future__ import annotations
-
 from shrinker.check.leftovers import find_leftovers
 from shrinker.check.trees import Trees
 from shrinker.pipeline.analysis import Analysis

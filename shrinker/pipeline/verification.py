@@ -1,7 +1,5 @@
 """Trees held against their evidence, their lock, and what a strict run refuses."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """One question, whichever kind of thing it names: files and distributions first, then definitions and statements."""
 
-from __future__ import annotations
-
 import difflib
 import random
 import re

@@ -1,8 +1,6 @@
 """The graph phase: from a tree, its rules and a way to fold modules to what is kept, removed and uncertain, with the files that kept modules
 load."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from shrinker.program.edges.data import DataEdges

@@ -1,7 +1,5 @@
 """Public names of modules: what they define at module level, and what they hand on from other modules of the package."""
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Callable, Iterator, Mapping
 from typing import NamedTuple

@@ -4,8 +4,6 @@ A distribution goes only where it is known what it installs: by the table of `[[
 file of upstream imports a module of its name. Of the others nothing tells what they are for, so that they stay.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace

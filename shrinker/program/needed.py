@@ -3,8 +3,6 @@
 Nearly every module of predicates and flags is loaded by others, too, so that folding drops such an import without a proof.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import cache

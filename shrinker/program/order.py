@@ -1,7 +1,5 @@
 """The first reason of every node of a graph, and all that some nodes lead to."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping
 from typing import TypeVar
 

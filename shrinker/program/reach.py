@@ -3,8 +3,6 @@
 Subtle: walks and star imports depend on what is kept so far, so that they are looked at again after every wave.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 

@@ -1,8 +1,6 @@
 """What a profile is for, and what it takes away, asked of a generated tree: every kernel that a `[[reach]]` rule names, with the
 chain from the definition that it starts at, and what `[[remove]]` rules left."""
 
-from __future__ import annotations
-
 import ast
 import re
 from collections.abc import Iterable, Iterator, Mapping

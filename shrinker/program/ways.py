@@ -3,8 +3,6 @@
 Only the standard library is imported: an answer takes less time than loading a graph library would.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping
 from heapq import heappop, heappush
 from typing import Generic, TypeVar

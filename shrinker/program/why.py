@@ -1,7 +1,5 @@
 """Files, distributions and kernels of a saved graph: what a name means there, the chains to what is kept, and what removed the rest."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property

@@ -1,7 +1,5 @@
 """Rules that say different things of one thing: an error when they are loaded, never a matter of their order."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from itertools import combinations
 

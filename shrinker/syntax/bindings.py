@@ -4,8 +4,6 @@ A binding's guards are the branches around it. Whether it is live is asked later
 can answer: that is what makes `if is_cuda(): from a import f` / `else: f = None` one binding.
 """
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Iterable
 from dataclasses import dataclass, field

@@ -6,8 +6,6 @@ owner = inner.owner("name")                   # the scope whose name that is; No
 owner.values("name")                          # the places that bind it there, each with its branches
 """
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -26,7 +24,7 @@ class Scope:
     """Names that are bound in one place of their own."""
 
     node: Scoped
-    outer: Scope | None
+    outer: "Scope | None"
     package: str
     """What relative imports start from."""
     bindings: Bindings
@@ -34,7 +32,7 @@ class Scope:
     rebound: frozenset[str]
     """Names that functions inside bind by `nonlocal`."""
 
-    def inside(self, node: Scoped) -> Scope:
+    def inside(self, node: Scoped) -> "Scope":
         """The scope of a definition, lambda or comprehension that stands in this one."""
         return scope_of(node, self.package, self)
 
@@ -44,7 +42,7 @@ class Scope:
             return False
         return name in self.parameters or name in self.bindings.names or name in self.bindings.declared
 
-    def owner(self, name: str) -> Scope | None:
+    def owner(self, name: str) -> "Scope | None":
         """The scope that a name belongs to where it is read in this one.
 
         Returns:

@@ -1,7 +1,5 @@
 """What the `fold` phase returns: one value a module, small enough to travel between processes."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from shrinker.values.edits import Edit

@@ -5,8 +5,6 @@ They call functions of a file that shrinker writes into the tree, `sglang/remove
 the table of what is refused. `fold` places the line, `emit` writes the file, `verify` knows both.
 """
 
-from __future__ import annotations
-
 from shrinker.values.edits import Guard, Refuse
 
 MODULE = "sglang.removed_features"

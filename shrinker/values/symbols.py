@@ -5,8 +5,6 @@ A *path* is an expression as far as it says what is looked up: ``name.attr.other
 patterns come with the first line of upstream's file that has them.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from shrinker.values.edits import Span

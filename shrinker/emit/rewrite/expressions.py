@@ -4,8 +4,6 @@ And which parentheses what is left keeps: those that make it bind as it did, joi
 apart from a word.
 """
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

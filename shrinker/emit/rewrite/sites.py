@@ -3,8 +3,6 @@
 What can go wrong is always a fault of shrinker itself, never of the input.
 """
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Iterable
 
@@ -40,7 +38,7 @@ class UnappliedEdit(RewriteError):
         super().__init__(f"line {span.line}, column {span.col}: no node to apply {edit!r} to")
         self.edit = edit
 
-    def __reduce__(self) -> tuple[type[UnappliedEdit], tuple[Edit]]:
+    def __reduce__(self) -> "tuple[type[UnappliedEdit], tuple[Edit]]":
         # It travels between processes.
         return type(self), (self.edit,)
 

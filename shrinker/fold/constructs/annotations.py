@@ -3,8 +3,6 @@
 A name that only `TYPE_CHECKING` imports is never evaluated, so nothing at run time reads it.
 """
 
-from __future__ import annotations
-
 import ast
 
 from shrinker.facts.evaluate import evaluate

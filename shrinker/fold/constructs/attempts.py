@@ -1,8 +1,6 @@
 """`try`: its clauses are folded one by one, but for one around an import that fails at once. Of that the handler runs, and what follows
 the import does not: the handler takes its place, unless it looks at the exception, for which the import then stays."""
 
-from __future__ import annotations
-
 import ast
 
 from shrinker.facts.bound import failing_import, removed_names

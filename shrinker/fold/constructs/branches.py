@@ -1,7 +1,5 @@
 """`if` and `assert`: a decided branch takes its statement's place."""
 
-from __future__ import annotations
-
 import ast
 
 from shrinker.facts.effects import is_pure

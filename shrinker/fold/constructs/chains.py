@@ -4,8 +4,6 @@
 is the same object in every case.
 """
 
-from __future__ import annotations
-
 import ast
 from collections import Counter
 from copy import deepcopy

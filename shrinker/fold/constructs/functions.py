@@ -1,7 +1,5 @@
 """Functions: decorators, defaults, annotations, the body in its own scope, and what must not lose its only `yield`."""
 
-from __future__ import annotations
-
 import ast
 
 from shrinker.facts.lattice import Removed

@@ -1,7 +1,5 @@
 """The units of a module, in source order."""
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """What the code of a unit names: paths, strings, computed strings, attributes that it sets."""
 
-from __future__ import annotations
-
 import ast
 import re
 from typing import Any

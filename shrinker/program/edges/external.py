@@ -1,8 +1,6 @@
 """Imports of distributions outside the tree, one node a top-level name, and of names of the kernel libraries among them, one node a name:
 ``kernel:sgl_kernel.rmsnorm``. The standard library has none."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterator
 

@@ -1,7 +1,5 @@
 """Flags of command lines, with their choices: calls of `add_argument`, and annotated fields of dataclasses that become such calls."""
 
-from __future__ import annotations
-
 import ast
 import re
 from collections.abc import Iterable, Iterator, Mapping

@@ -1,7 +1,5 @@
 """Modules of one tree as syntax, and what their names are bound to; nothing is imported, no fact is asked."""
 
-from __future__ import annotations
-
 import ast
 import re
 from collections.abc import Callable, Iterable, Mapping

@@ -1,7 +1,5 @@
 """What kept code says that may name something of a kernel library: its wrappers, or its operators themselves."""
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass

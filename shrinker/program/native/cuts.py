@@ -1,8 +1,6 @@
 """Lines that go with the operators and sources that nothing reaches (registrations, declarations, entries of build lists), with the macros
 that no build defines, and with the sources of what Cargo.toml builds on request: benches, tests and examples."""
 
-from __future__ import annotations
-
 import posixpath
 import tomllib
 from collections.abc import Collection, Iterator, Mapping

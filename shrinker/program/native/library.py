@@ -1,7 +1,5 @@
 """One kernel library as its build sees it: sources, what they include, and the build lists that name them."""
 
-from __future__ import annotations
-
 import posixpath
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """Packages that travel beside the served one, with the kernels that they offer: what kept code reaches of both stays."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 

@@ -1,7 +1,5 @@
 """Classes of the program, what they inherit, and what their attributes hold."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from shrinker.program.symbols.lookups import Found

@@ -1,7 +1,5 @@
 """The units of all kept modules as one program: where names are bound, which module loads which."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import cached_property

@@ -3,8 +3,6 @@
 Nodes are numbered: units first, then modules, then names that are looked up by name, then roots.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, groupby
