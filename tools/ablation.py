@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from shrinker.cache import Cache
-from shrinker.pipeline import Progress, Request, generation, shrink
+from shrinker.pipeline import Progress, Request, Run, generation, shrink
 from shrinker.ruleset import load_profile, without
 from shrinker.source.cache import default_folder
 from shrinker.upgrade.generated import generate, wanted
@@ -103,7 +103,7 @@ def alone(
                 else:
                     out.mkdir()
                     less = without(loaded, (rule,))
-                    manifest = generation.generate(tree.upstream, less, out, jobs, progress, cache)
+                    manifest = generation.generate(Run(tree.upstream, less, jobs, progress, cache), out)
             except (EvidenceError, InputError) as error:
                 failed = "\n".join(str(error).splitlines()[: _SHOWN + 1])
                 yield Alone(rule, counted=counted.get(rule, {}), failed=failed)

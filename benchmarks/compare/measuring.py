@@ -20,11 +20,10 @@ from benchmarks.compare.predicates import Predicates, flags_of_tree, predicates_
 from benchmarks.figures import Spread
 from benchmarks.process import Measurement, measure
 from benchmarks.subjects.base import NotInstalledError
-from shrinker.facts.build import module_paths
 from shrinker.facts.environment import Environment
 from shrinker.ruleset import Ruleset
 from shrinker.syntax.imports import with_packages
-from shrinker.values.upstream import UpstreamTree
+from shrinker.values.upstream import UpstreamTree, modules_of
 
 _PARSE = Path(__file__).resolve().parents[1] / "workloads" / "parse_all.py"
 _LIMIT_SECONDS = 900.0
@@ -127,7 +126,7 @@ def compare(
 
 def compared_paths(tree: UpstreamTree, rules: Ruleset) -> dict[str, str]:
     """Module to path: all modules of the package but those that a rule removes."""
-    paths = module_paths(tree)
+    paths = modules_of(tree.by_path)
     world = Environment(rules, {}, with_packages(paths))
     return {module: path for module, path in sorted(paths.items()) if world.removed_module(module) is None}
 

@@ -11,13 +11,12 @@ import warnings
 from collections.abc import Iterable
 from pathlib import Path
 
-from shrinker.cache import Cache
 from shrinker.cli.progress import LineProgress
-from shrinker.facts.build import module_paths
-from shrinker.pipeline import analyse
+from shrinker.pipeline import Run, analyse
 from shrinker.ruleset import load_profile
 from shrinker.ruleset.match import any_module_matches
 from shrinker.source import open_upstream
+from shrinker.values.upstream import modules_of
 
 _CHECKOUT = Path(__file__).resolve().parents[2]
 
@@ -46,10 +45,10 @@ def main() -> None:
     tree = open_upstream(arguments.upstream, cache=arguments.cache, repository=_CHECKOUT)
     # What a rule removes is not read.
     removed = [(rule.modules, rule.unless) for rule in rules.removes]
-    read = [path for name, path in module_paths(tree).items() if not _is_removed(name, removed)]
+    read = [path for name, path in modules_of(tree.by_path).items() if not _is_removed(name, removed)]
     before = parsing(tree.root, read)
     start = time.process_time()
-    decided = analyse(tree, rules, 1, {}, LineProgress(), Cache.off())
+    decided = analyse(Run(tree, rules, 1, LineProgress()))
     deciding = time.process_time() - start
     # A machine is not equally fast all the time.
     after = parsing(tree.root, read)

@@ -13,10 +13,11 @@ from pathlib import Path
 
 from shrinker.emit.modules import rewrite_modules
 from shrinker.emit.package import HEADER
-from shrinker.facts.build import build_environment, module_paths
+from shrinker.facts.build import build_environment
 from shrinker.fold.engine import FoldEngine
 from shrinker.ruleset import Ruleset, load_profile
 from shrinker.source import open_upstream
+from shrinker.values.upstream import modules_of
 
 _CHECKOUT = Path(__file__).resolve().parents[2]
 
@@ -56,7 +57,7 @@ def main() -> None:
     took("source")
     environment = build_environment(tree, rules, jobs=arguments.jobs)
     took("facts")
-    paths = sorted(path for module, path in module_paths(tree).items() if module in environment.outlines)
+    paths = sorted(path for module, path in modules_of(tree.by_path).items() if module in environment.outlines)
     with FoldEngine(tree, environment, jobs=arguments.jobs) as engine:
         modules = list(engine.fold(paths))
         while engine.rescue(paths):

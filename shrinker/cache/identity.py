@@ -1,7 +1,5 @@
 """What every cached result depends on besides its input: this project's own code, and the Python that runs it."""
 
-from __future__ import annotations
-
 import hashlib
 import sys
 from collections.abc import Container

@@ -1,7 +1,5 @@
 """A cache and its layers: one for each kind of result, each counting what it found."""
 
-from __future__ import annotations
-
 import hashlib
 import io
 import pickle
@@ -28,11 +26,10 @@ class Counts:
 class Cache:
     """All cached results; `Cache.off()` forgets them with the run."""
 
-    def __init__(self, folder: Path | None, limit: int = LIMIT_BYTES) -> None:
+    def __init__(self, folder: Path | None) -> None:
         """
         Args:
             folder: the tool's cache folder, in which ``results/`` is this cache's; None for this run's memory.
-            limit: size of the cache in bytes.
         """
         self._store = None
         if folder is not None:
@@ -42,12 +39,12 @@ class Cache:
             except ImportError:
                 pass
             else:
-                self._store = Store(folder / "results" / "results.sqlite", limit)
+                self._store = Store(folder / "results" / "results.sqlite", LIMIT_BYTES)
         self._memory: dict[bytes, bytes] = {}
         self.counts: dict[str, Counts] = {}
 
     @staticmethod
-    def off() -> Cache:
+    def off() -> "Cache":
         """A cache that starts empty and is written nowhere."""
         return Cache(None)
 
@@ -56,7 +53,7 @@ class Cache:
         """False when nothing of an earlier run is ever found."""
         return self._store is not None
 
-    def layer(self, name: str, *depends: str) -> Layer:
+    def layer(self, name: str, *depends: str) -> "Layer":
         """The results of one kind.
 
         Args:

@@ -4,8 +4,6 @@ Subtle: a connection is open only within a call, so that no worker process inher
 Whatever is wrong with the file, the answer is *not there*: a cache that fails costs time and nothing else.
 """
 
-from __future__ import annotations
-
 import contextlib
 import hashlib
 import sqlite3

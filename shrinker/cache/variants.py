@@ -1,7 +1,5 @@
 """Results that depend on answers: each is kept with what was asked for it, and found again where that is answered as it was then."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass

@@ -5,8 +5,6 @@ middle of a large result leaves it waiting for the rest for ever. Here a result 
 its path through the pipe: so few bytes are written whole or not at all.
 """
 
-from __future__ import annotations
-
 import gc
 import os
 import pickle

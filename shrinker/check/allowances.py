@@ -13,6 +13,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import takewhile
 
+from shrinker.values.edits import Refuse, Span
 from shrinker.values.refusals import FILE as REFUSALS_FILE
 from shrinker.values.refusals import GUARD_LINE, refusal_line
 
@@ -65,7 +66,7 @@ def header_of(lines: Sequence[Sequence[str]]) -> int | None:
     return next((index for index, tokens in enumerate(comments) if _HEADER.match(tokens[0])), None)
 
 
-_REFUSAL = tuple(re.findall(r'"[^"]*"|[\w]+|[^\w\s]', refusal_line("", "_")))
+_REFUSAL = tuple(re.findall(r'"[^"]*"|[\w]+|[^\w\s]', refusal_line(Refuse(Span(0, 0, 0, 0), "", "_"))))
 """Tokens of the line, in which the name of the function and the argument are open."""
 
 

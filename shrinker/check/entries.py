@@ -13,12 +13,12 @@ from functools import cache as remembered
 from functools import partial
 from pathlib import Path
 
+from shrinker.cache.files import cached, map_cached
 from shrinker.check.enforced import judge_claims, unenforced
 from shrinker.check.entered import Entered, read_entered
 from shrinker.check.outside import Outside
 from shrinker.check.refused import TABLE, refused_rows, table_of
 from shrinker.check.trees import Trees
-from shrinker.check.workers import cached, map_cached
 from shrinker.ruleset.match import any_module_matches, overlap
 from shrinker.source.cache import sha256_of
 from shrinker.values.entries import GONE, KEPT, NEVER, Effect, Entries

@@ -40,7 +40,7 @@ def read_symbols(root: Path, path: str) -> ModuleSymbols:
 
 def symbols_of(tree: ast.Module, path: str, data: bytes) -> ModuleSymbols:
     """Symbols of a file that is parsed already; the tree is not changed."""
-    return _Reader(path).read(tree, b":=" in data)
+    return _Reader(path).read(tree)
 
 
 class _Reader(Uses):
@@ -51,9 +51,9 @@ class _Reader(Uses):
         self.foreign: set[str] = set()
         self.named_classes: dict[str, str] = {}
 
-    def read(self, tree: ast.Module, walrus: bool) -> ModuleSymbols:
+    def read(self, tree: ast.Module) -> ModuleSymbols:
         found = self.found
-        top = scope_of(tree, self.package or "", walrus=walrus)
+        top = scope_of(tree, self.package or "")
         self.children(tree, top)
         found.bound = top.bindings.names.keys() | top.bindings.declared
         found.dynamic = found.dynamic or "__getattr__" in found.bound

@@ -9,13 +9,13 @@ from functools import cached_property, partial
 from pathlib import Path
 
 from shrinker.cache import Cache
+from shrinker.cache.files import map_cached
 from shrinker.check.hierarchy import Families
 from shrinker.check.reader import read_symbols
 from shrinker.check.resolve import Modules
 from shrinker.check.ruff import RuffRun, Undefined
 from shrinker.check.rule_index import RuleIndex, index_rules
 from shrinker.check.symbols import SYMBOLS, ModuleSymbols
-from shrinker.check.workers import map_cached
 from shrinker.ruleset import Ruleset
 from shrinker.source.cache import sha256_of
 from shrinker.syntax.parsing import parsed

@@ -222,6 +222,7 @@ def _static(
     """The levels that run neither tree."""
     from shrinker.cache import Cache
     from shrinker.check.levels import EVIDENCE_LEVELS
+    from shrinker.check.trees import Trees
     from shrinker.pipeline import lock_evidence, verify_tree
     from shrinker.pipeline.outside import EMBEDDERS, embedders_evidence
     from shrinker.report.place import recorded_rules
@@ -229,17 +230,15 @@ def _static(
     from shrinker.values.outcome import LevelResult
 
     results = []
-    rules = recorded_rules(manifest)
+    trees = Trees(tree, out, manifest, recorded_rules(manifest), jobs)
     for name in [name for name in EVIDENCE_LEVELS if name in levels]:
         start = time.monotonic()
-        (evidence,) = verify_tree(tree, out, manifest, [name], jobs, {}, progress, None, rules)
+        (evidence,) = verify_tree(trees, [name], {}, progress)
         results.append(LevelResult(evidence, seconds=time.monotonic() - start))
     if "form" in levels:
         results.insert(0, LevelResult(lock_evidence(out.absolute(), manifest, reports)))
     if EMBEDDERS in levels:
         progress.phase(f"verify {EMBEDDERS}")
-        known = Cache(default_folder().absolute())
-        results.append(
-            embedders_evidence(tree, out, manifest, jobs, progress, known, rules, download=True, programs=programs)
-        )
+        trees = replace(trees, cache=Cache(default_folder().absolute()))
+        results.append(embedders_evidence(trees, progress, download=True, programs=programs))
     return results

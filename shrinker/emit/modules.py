@@ -1,7 +1,5 @@
 """Modules as they are written: the edits of each applied, or the reason why they cannot be."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping
 
 from shrinker.cache.workers import without_gc

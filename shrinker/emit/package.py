@@ -2,8 +2,6 @@
 header of modified files: what Apache-2.0, section 4(b), asks of a changed copy.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Container
 from pathlib import Path

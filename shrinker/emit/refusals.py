@@ -2,8 +2,6 @@
 generated server no longer has, flags and choices that command lines no longer have, and public names that kept modules have lost.
 """
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Write beside the output, then swap: whatever happens, the output is the old tree or the new one."""
 
-from __future__ import annotations
-
 import contextlib
 import glob
 import os

@@ -1,7 +1,5 @@
 """Write the generated tree: changed files rewritten, the others copied, and the files that are shrinker's own."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -9,7 +7,8 @@ from functools import partial
 from importlib import metadata
 from pathlib import Path
 
-from shrinker.cache import Cache, pack, unpack
+from shrinker.cache import Cache
+from shrinker.cache.files import cached
 from shrinker.emit.modules import rewrite_modules
 from shrinker.emit.package import notice, pyproject, version_module
 from shrinker.emit.refusals import dotted_names, lost_names, refusals_module, removed_endpoints, removed_options
@@ -135,11 +134,10 @@ def emit_tree(
 def _rewritten(tree: UpstreamTree, modules: Sequence[FoldedModule], cache: Cache) -> dict[str, bytes]:
     """New texts of modules, by path: rewritten now, or what the same edits made of the same text before."""
     layer = cache.layer("rewritten")
+    by_path = {module.path: module for module in modules}
     keys = {m.path: layer.key(tree.by_path[m.path].sha256, repr(m.edits)) for m in modules}
-    known = layer.load(keys)
-    fresh = rewrite_modules([m for m in modules if m.path not in known], partial(_read, tree))
-    layer.save(keys, fresh)
-    return known | fresh
+    read = partial(_read, tree)
+    return layer.packed(keys, lambda missing: rewrite_modules([by_path[path] for path in missing], read).values())
 
 
 def _interface(
@@ -156,13 +154,11 @@ def _interface(
     hashes = sorted((path, tree.by_path[path].sha256) for path in upstream.paths.values())
     layer = cache.layer("interface")
     # What was decided follows from these.
-    keys = {"": layer.key(rules.digest, repr(hashes), repr(sorted(written.items())))}
-    if known := layer.load(keys):
-        interface: Interface = unpack(known[""])
-        return interface
+    key = layer.key(rules.digest, repr(hashes), repr(sorted(written.items())))
     here = Syntax(modules_of(graph.kept), read)
-    found = compare_interfaces(read_offered(upstream), here, rules, folded, graph)
-    layer.save(keys, {"": pack(found)})
+    found: Interface = cached(
+        layer, key, lambda: compare_interfaces(read_offered(upstream), here, rules, folded, graph)
+    )
     return found
 
 

@@ -1,7 +1,5 @@
 """Files of a tree, written and recorded; of files that are no Python whole lines may go."""
 
-from __future__ import annotations
-
 import errno
 import hashlib
 import os

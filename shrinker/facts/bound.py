@@ -1,7 +1,5 @@
 """What a name is by its bindings: those in branches that the facts refute do not count, doubtful ones make it unknown."""
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -35,8 +33,11 @@ class Shadow:
         return truth(test, self)
 
 
-def stands_beside(binding: Binding, name: str, line: int) -> bool:
-    """True when a binding shares its line with other code that reads the name (``flag = True; x = flag``)."""
+def is_mixed(binding: Binding, name: str, line: int) -> bool:
+    """True when the lines do not tell whether a binding runs before a name is read: in a loop, or where it shares its line with other code
+    that reads the name (``flag = True; x = flag``)."""
+    if any(guard.kind == "loop" for guard in binding.guards):
+        return True
     if binding.line != line:
         return False
     value = binding.value if binding.kind == "value" else None

@@ -1,7 +1,5 @@
 """What calls give: by a fact, a domain, a builtin that is known, or by interpreting a short function of the tree."""
 
-from __future__ import annotations
-
 import ast
 from dataclasses import replace
 
@@ -105,11 +103,7 @@ def _asked_attribute(node: ast.Call, function: str, scope: ValueScope, depth: in
             return Known(False, True, frozenset({missing.rule}))
         if len(node.args) == 3:
             default = evaluate(node.args[2], scope, depth=depth)
-            return (
-                Known(default.value, default.exact, default.rules | {missing.rule})
-                if isinstance(default, Known)
-                else UNKNOWN
-            )
+            return default.resting(frozenset({missing.rule})) if isinstance(default, Known) else UNKNOWN
         return missing
     if function == "builtins.getattr" and (fact := scope.environment.read_on_any(name)) is not None:
         return fact

@@ -1,7 +1,5 @@
 """What is known to be free of side effects. Anything that is not listed here is evaluated or kept."""
 
-from __future__ import annotations
-
 import ast
 
 from shrinker.facts.calls import environment_variable
@@ -10,23 +8,8 @@ from shrinker.facts.lattice import Known, Ref, Removed
 from shrinker.facts.world import ValueScope
 from shrinker.syntax.walk import children
 
-_PURE_BUILTINS = frozenset(
-    {
-        "bool",
-        "callable",
-        "float",
-        "getattr",
-        "hasattr",
-        "int",
-        "isinstance",
-        "issubclass",
-        "len",
-        "str",
-        "tuple",
-        "type",
-    }
-)
-_PURE_CALLS = frozenset(f"builtins.{name}" for name in _PURE_BUILTINS) | frozenset(
+_PURE_BUILTINS = "bool callable float getattr hasattr int isinstance issubclass len str tuple type"
+_PURE_CALLS = frozenset(f"builtins.{name}" for name in _PURE_BUILTINS.split()) | frozenset(
     {"os.environ.get", "os.getenv", "importlib.util.find_spec", "torch.device", "torch.cuda.is_available"}
     | {"torch.cuda.device_count", "torch.cuda.get_device_capability"}
     # Methods of any receiver that do not change it.

@@ -1,7 +1,5 @@
 """The closed world as a function from qualified names to values: rules plus outlines, memoised."""
 
-from __future__ import annotations
-
 import ast
 import builtins
 import re

@@ -3,8 +3,6 @@
 What evaluates other constructs stands in files of their own (`operators`, `calls`), registered by the class of the node.
 """
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Callable
 from dataclasses import replace
@@ -87,7 +85,7 @@ def _ternary(node: ast.IfExp, scope: ValueScope, condition: bool, depth: int) ->
     test = evaluate(node.test, scope, condition=True, depth=depth)
     if isinstance(test, Known):
         arm = evaluate(node.body if test.truth else node.orelse, scope, condition=condition, depth=depth)
-        return Known(arm.value, arm.exact, arm.rules | test.rules) if isinstance(arm, Known) else arm
+        return arm.resting(test.rules) if isinstance(arm, Known) else arm
     if isinstance(test, Removed):
         return test
     return join([evaluate(arm, scope, depth=depth) for arm in (node.body, node.orelse)])

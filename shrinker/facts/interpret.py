@@ -1,7 +1,5 @@
 """Constant results of short functions of the tree, by interpreting their bodies."""
 
-from __future__ import annotations
-
 import ast
 
 from shrinker.facts.bound import failing_import, liveness
@@ -67,7 +65,8 @@ def _run(body: list[ast.stmt], scope: ValueScope, depth: int, rules: frozenset[s
                     return Known(None, True, rules)
                 if not is_pure(statement.value, scope, depth):
                     return UNKNOWN
-                return _with_rules(evaluate(statement.value, scope, depth=depth), rules)
+                value = evaluate(statement.value, scope, depth=depth)
+                return value.resting(rules) if isinstance(value, Known) else value
             case ast.Expr(value=ast.Constant()) | ast.Pass() | ast.Import() | ast.ImportFrom():
                 continue
             case ast.If():
@@ -90,7 +89,3 @@ def _run(body: list[ast.stmt], scope: ValueScope, depth: int, rules: frozenset[s
             case _:
                 return UNKNOWN
     return None
-
-
-def _with_rules(result: Value, rules: frozenset[str]) -> Value:
-    return Known(result.value, result.exact, result.rules | rules) if isinstance(result, Known) else result

@@ -1,8 +1,6 @@
 """The values of the constant propagation (known, a reference to a definition, removed, unknown), what they are joined, and what is known of
 single nodes."""
 
-from __future__ import annotations
-
 import ast
 from dataclasses import dataclass
 
@@ -23,6 +21,10 @@ class Known:
     def truth(self) -> bool:
         """The value in a condition."""
         return bool(self.value)
+
+    def resting(self, rules: frozenset[str]) -> "Known":
+        """The value, where it rests on some more rules."""
+        return Known(self.value, self.exact, self.rules | rules)
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +88,7 @@ class TextDomain:
             return not any(text.startswith(start) for text in self.only)
         return start in self.never
 
-    def and_also(self, other: TextDomain) -> TextDomain:
+    def and_also(self, other: "TextDomain") -> "TextDomain":
         """What both say of one thing."""
         bounds = [d.only for d in (self, other) if d.only is not None]
         only = frozenset.intersection(*bounds) if bounds else None

@@ -1,7 +1,5 @@
 """Chains of `and` and `or`, and comparisons: what they give, once their sides have values."""
 
-from __future__ import annotations
-
 import ast
 import operator
 from collections.abc import Callable

@@ -1,13 +1,9 @@
 """A module's outline: what other modules can learn about it without reading its functions."""
 
-from __future__ import annotations
-
 import ast
 import sys
-from dataclasses import dataclass, fields
-from typing import Any
+from dataclasses import dataclass
 
-from shrinker.cache import pack, unpack
 from shrinker.syntax.bindings import Binding, Bindings, collect
 from shrinker.syntax.imports import absolute
 from shrinker.syntax.names import last_name
@@ -19,7 +15,7 @@ _FOLDABLE_NODES = 60
 """An assigned expression larger than this is not evaluated."""
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Outline:
     """Names bound at module level, trimmed to what constant propagation can use."""
 
@@ -35,8 +31,6 @@ class Outline:
     """Attribute names read from an imported name (``module.flag``)."""
     shown: frozenset[str]
     """Attribute names read inside f-strings, which are never edited."""
-    walrus: bool
-    """True when an expression of the file may bind a name (``:=``)."""
     members: dict[str, tuple[str, ...]]
     """Enumerations of the module, nested ones by dotted name, to the names of their members."""
     stored: frozenset[str]
@@ -48,17 +42,16 @@ class Outline:
         return self.module if self.is_package else self.module.rpartition(".")[0]
 
 
-def outline(module: str, is_package: bool, tree: ast.Module, *, walrus: bool = True) -> Outline:
+def outline(module: str, is_package: bool, tree: ast.Module) -> Outline:
     """Summarise one parsed module.
 
     Args:
         module: dotted name.
         is_package: True for an ``__init__.py``.
         tree: its syntax tree; not changed.
-        walrus: False when its text holds no ``:=``.
     """
     package = module if is_package else module.rpartition(".")[0]
-    found: Bindings = collect(tree.body, package, walrus=walrus)
+    found: Bindings = collect(tree.body, package)
     rebound: set[str] = set()
     aliases: set[tuple[str, str, str]] = set()
     stored: set[tuple[str, str]] = set()
@@ -97,7 +90,6 @@ def outline(module: str, is_package: bool, tree: ast.Module, *, walrus: bool = T
         rebound=frozenset(rebound),
         aliases=frozenset(aliases),
         shown=frozenset(shown),
-        walrus=walrus,
         members=members,
         read=frozenset(attribute for base, attribute in read if not base or base in bound_names),
         stored=frozenset(attribute for base, attribute in stored if base in bound_names),
@@ -144,41 +136,3 @@ def _interpretable(node: ast.AST | None) -> bool:
     if not isinstance(node, ast.FunctionDef) or len(node.body) > _INTERPRETABLE_STATEMENTS:
         return False
     return sum(1 for _ in statements(node)) <= 2 * _INTERPRETABLE_STATEMENTS
-
-
-_FIELDS = tuple(field.name for field in fields(Outline) if field.name != "names")
-_NAMES: Any = Outline.__dict__["names"]
-"""The slot that holds the names once they are unpacked."""
-
-
-class StoredOutline(Outline):
-    """An outline whose names, nearly all of it, are still packed: they are unpacked when one is first asked for."""
-
-    __slots__ = ("_packed",)
-
-    def __init__(self, values: tuple[Any, ...], packed: bytes) -> None:
-        for name, value in zip(_FIELDS, values, strict=True):
-            setattr(self, name, value)
-        self._packed = packed
-
-    @property
-    def names(self) -> Any:  # type: ignore[override]
-        """See `Outline.names`."""
-        try:
-            return _NAMES.__get__(self)
-        except AttributeError:
-            value = unpack(self._packed)
-            _NAMES.__set__(self, value)
-            self._packed = b""
-            return value
-
-
-def store(outline: Outline | None) -> bytes:
-    """An outline as bytes; None for a file that does not parse."""
-    return pack(outline and (tuple(getattr(outline, name) for name in _FIELDS), pack(outline.names)))
-
-
-def restore(data: bytes) -> Outline | None:
-    """What was stored."""
-    found = unpack(data)
-    return None if found is None else StoredOutline(*found)

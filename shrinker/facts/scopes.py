@@ -1,12 +1,10 @@
 """Scopes in which names have values: of a module, of a function or class body, and with given values."""
 
-from __future__ import annotations
-
 import ast
 from typing import ClassVar
 
 from shrinker.facts import calls, operators
-from shrinker.facts.bound import Shadow, bound_value, liveness, stands_beside
+from shrinker.facts.bound import Shadow, bound_value, is_mixed, liveness
 from shrinker.facts.evaluate import truth
 from shrinker.facts.lattice import NOTHING_DECIDED, UNKNOWN, Decided, Known, Ref, Removed, Value
 from shrinker.facts.world import ClosedWorld, ValueScope
@@ -51,9 +49,7 @@ class ModuleScope:
         ):
             bindings = found.names[name]
             earlier = [b for b in bindings if b.line < line]
-            # On one line, or in a loop, a later binding may have run before.
-            mixed = any(stands_beside(b, name, line) or any(g.kind == "loop" for g in b.guards) for b in bindings)
-            if earlier and not mixed:
+            if earlier and not any(is_mixed(b, name, line) for b in bindings):
                 return self.environment.bound(self.module, name, earlier)
         if found is not None and name not in found.names and not found.stars:
             # A builtin, or a name that only the module's `__getattr__` or a patch could give.
@@ -135,7 +131,7 @@ class LocalScope:
     def _in_class(self, name: str, line: int) -> Value:
         """A class body runs once, from top to bottom; a name that it has not bound yet is that of the scope around."""
         bindings = self.bindings.names[name]
-        if any(stands_beside(b, name, line) or any(g.kind == "loop" for g in b.guards) for b in bindings):
+        if any(is_mixed(b, name, line) for b in bindings):
             return UNKNOWN
         earlier = [b for b in bindings if b.line < line and liveness(self, b) is not False]
         if not earlier:
@@ -163,5 +159,4 @@ def function_scope(node: Function, outer: ValueScope, package: str) -> LocalScop
     if isinstance(outer, ModuleScope):
         # The body runs later than the code around it: all bindings of the module count.
         outer = ModuleScope(outer.environment, outer.module, outer.decided)
-    known = outer.environment.outlines.get(outer.module)
-    return LocalScope(outer, scope_of(node, package, walrus=known is None or known.walrus))
+    return LocalScope(outer, scope_of(node, package))

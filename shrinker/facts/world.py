@@ -1,7 +1,5 @@
 """What is asked of a closed world: what its rules say by themselves, what else it must answer, and scopes in which names have values."""
 
-from __future__ import annotations
-
 import ast
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence

@@ -1,13 +1,10 @@
 """Attributes with one value, as propagation found them: reads that are that literal, and stores that nobody reads."""
 
-from __future__ import annotations
-
 import ast
 
 from shrinker.facts.lattice import Decided, Known
 from shrinker.fold.context import Context, written_pass
 from shrinker.syntax.names import assigned
-from shrinker.syntax.ranges import extent
 from shrinker.syntax.walk import BLOCKS_OF, walk
 
 _RULE = "attribute-constant"
@@ -74,8 +71,7 @@ def drop_stores(tree: ast.Module, context: Context, names: frozenset[str]) -> No
             for statement in body:
                 if _is_store(statement, names):
                     context.forget(statement)
-                    context.sweep(statement)
-                    context.decide(statement, "attribute", {_RULE}, "removed", extent([statement]))
+                    context.sweep(statement, "attribute", {_RULE})
             setattr(node, field, kept or [written_pass()])
 
 

@@ -4,11 +4,10 @@ Only names whose reads this run removed are considered: what upstream left unuse
 judged by all of upstream. What only the kept modules as a whole show to be unused goes with the search of symbols.
 """
 
-from __future__ import annotations
-
 import ast
 import bisect
 from collections.abc import Callable
+from dataclasses import dataclass, replace
 
 from shrinker.facts.effects import is_pure
 from shrinker.facts.lattice import Known, Ref
@@ -17,7 +16,7 @@ from shrinker.fold.context import Context
 from shrinker.fold.exports import exported, is_export
 from shrinker.syntax.imports import absolute, bound_name, catches_import_error, is_type_checking, loads
 from shrinker.syntax.names import reads_in
-from shrinker.syntax.ranges import extent, first_line, span
+from shrinker.syntax.ranges import first_line, span
 from shrinker.values.edits import DropAlias
 
 
@@ -31,14 +30,24 @@ def drop_unused(tree: ast.Module, context: Context) -> None:
             return True
         return (context.module, name) in environment.imported or context.module in environment.starred
 
+    def is_dead_flag(node: ast.stmt, around: _Around, last: bool) -> bool:
+        # Where a handler waits only what raises nothing goes.
+        quiet = not around.handlers or isinstance(getattr(node, "value", None), ast.Constant)
+        return quiet and not last and _is_dead_flag(node, context, is_used)
+
+    def is_dead_import(node: ast.stmt, around: _Around, last: bool) -> bool:
+        if not isinstance(node, ast.Import | ast.ImportFrom) or any(map(catches_import_error, around.handlers)):
+            return False
+        return not keep_import(node, context, is_used, runs=not around.typing, last=last)
+
     edits = len(context.edits)
-    kept = _keep_flags(tree.body, context, is_used)
+    kept = _without(tree.body, is_dead_flag)
     if len(context.edits) > edits:
         # A flag may have been the last to read a predicate, or another flag that stands above it.
         reads.keep(kept)
-        tree.body = _keep_flags(kept, context, is_used)
+        tree.body = _without(kept, is_dead_flag)
         reads.keep(tree.body)
-    tree.body = _keep_imports(tree.body, context, is_used)
+    tree.body = _without(tree.body, is_dead_import)
 
 
 class _Reads:
@@ -80,32 +89,34 @@ class _Reads:
         self._body = [s for s in self._body if id(s) in left]
 
 
-def _keep_imports(
-    body: list[ast.stmt], context: Context, is_used: Callable[[str], bool], *, outermost: bool = True, runs: bool = True
-) -> list[ast.stmt]:
-    """What is left of a block of the module level once unused imports went.
+@dataclass(frozen=True, slots=True)
+class _Around:
+    """What stands around a statement of the module level."""
 
-    Args:
-        body: the block.
-        is_used: whether a name of the module is used, wherever it can be.
-        outermost: False in a branch, which is never emptied.
-        runs: False for what only a type checker runs.
-    """
+    branch: bool = False
+    """True in a branch, which is never emptied."""
+    typing: bool = False
+    """True for what only a type checker runs."""
+    handlers: tuple[ast.ExceptHandler, ...] = ()
+    """What waits for an error of it."""
+
+
+def _without(
+    body: list[ast.stmt], is_dead: Callable[[ast.stmt, _Around, bool], bool], around: _Around = _Around()
+) -> list[ast.stmt]:
+    """What is left of a block of the module level; `is_dead` is told of the last statement that is left of a branch."""
     kept: list[ast.stmt] = []
     for index, node in enumerate(body):
-        last = not outermost and index == len(body) - 1 and not kept
-        match node:
-            case ast.Import() | ast.ImportFrom():
-                if keep_import(node, context, is_used, runs=runs, last=last):
-                    kept.append(node)
-                continue
-            case ast.If(test=test):
-                node.body = _keep_imports(
-                    node.body, context, is_used, outermost=False, runs=runs and not is_type_checking(test)
-                )
-                node.orelse = _keep_imports(node.orelse, context, is_used, outermost=False, runs=runs)
-            case ast.Try() if not any(catches_import_error(h) for h in node.handlers):
-                node.body = _keep_imports(node.body, context, is_used, outermost=False, runs=runs)
+        last = around.branch and index == len(body) - 1 and not kept
+        if isinstance(node, ast.If):
+            inner = replace(around, branch=True)
+            typed = replace(inner, typing=around.typing or is_type_checking(node.test))
+            node.body, node.orelse = _without(node.body, is_dead, typed), _without(node.orelse, is_dead, inner)
+        elif isinstance(node, ast.Try):
+            inner = replace(around, branch=True, handlers=(*around.handlers, *node.handlers))
+            node.body = _without(node.body, is_dead, inner)
+        elif is_dead(node, around, last):
+            continue
         kept.append(node)
     return kept
 
@@ -158,16 +169,14 @@ def keep_import(
             gone.pop()
     if not gone:
         return True
-    for alias, _, _ in gone:
-        context.forget(alias)
+    context.forget(*(alias for alias, _, _ in gone))
     if len(gone) == len(node.names):
         if runs and source in context.environment.modules and not all(idle for _, _, idle in gone):
             context.unproven_imports.add(source)
         whole = span(node)
         # Some of its names may have gone before.
         context.edits = [e for e in context.edits if not (isinstance(e, DropAlias) and whole < e.span < whole.after)]
-        context.sweep(node)
-        context.decide(node, "import", frozenset().union(*(r for _, r, _ in gone)), "removed", extent([node]))
+        context.sweep(node, "import", frozenset().union(*(r for _, r, _ in gone)))
         return False
     context.drop_aliases(node, [(alias, rules or {"unused"}) for alias, rules, _ in gone])
     return True
@@ -183,41 +192,6 @@ def _decided_by(source: str, name: str, context: Context) -> frozenset[str]:
         if called is not None:
             return called.rules
     return frozenset()
-
-
-def _keep_flags(
-    body: list[ast.stmt],
-    context: Context,
-    is_used: Callable[[str], bool],
-    *,
-    outermost: bool = True,
-    watched: bool = False,
-) -> list[ast.stmt]:
-    """What is left of a block of the module level once unread flags went.
-
-    Args:
-        body: the block.
-        is_used: whether a name of the module is used, wherever it can be.
-        outermost: False in a branch, which is never emptied.
-        watched: True where a handler waits for what the block raises: only what raises nothing goes there.
-    """
-    kept: list[ast.stmt] = []
-    for index, node in enumerate(body):
-        last = not outermost and index == len(body) - 1 and not kept
-        if isinstance(node, ast.If):
-            node.body = _keep_flags(node.body, context, is_used, outermost=False, watched=watched)
-            node.orelse = _keep_flags(node.orelse, context, is_used, outermost=False, watched=watched)
-        elif isinstance(node, ast.Try):
-            inner = watched or bool(node.handlers)
-            node.body = _keep_flags(node.body, context, is_used, outermost=False, watched=inner)
-        elif (
-            not last
-            and (not watched or isinstance(getattr(node, "value", None), ast.Constant))
-            and _is_dead_flag(node, context, is_used)
-        ):
-            continue
-        kept.append(node)
-    return kept
 
 
 def _is_dead_flag(node: ast.stmt, context: Context, is_used: Callable[[str], bool]) -> bool:
@@ -240,6 +214,5 @@ def _is_dead_flag(node: ast.stmt, context: Context, is_used: Callable[[str], boo
         ):
             return False
         context.forget(node.value)
-    context.sweep(node)
-    context.decide(node, "flag", value.rules, "removed", extent([node]))
+    context.sweep(node, "flag", value.rules)
     return True

@@ -5,8 +5,6 @@ see the served package; it does not see them, so that a release, which comes wit
 commit.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping
 
 from shrinker.facts.build import outline_file

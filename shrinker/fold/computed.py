@@ -1,7 +1,5 @@
 """Strings that a module puts together: f-strings, sums and joins."""
 
-from __future__ import annotations
-
 import ast
 import re
 from collections.abc import Iterator

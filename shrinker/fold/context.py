@@ -1,7 +1,5 @@
 """What one folding run collects: edits, decisions, and the poison that removed names are."""
 
-from __future__ import annotations
-
 import ast
 import copy
 import re
@@ -13,7 +11,7 @@ from shrinker.facts.lattice import Decided, Known, Removed, TextDomain
 from shrinker.facts.scopes import LocalScope
 from shrinker.syntax.lines import Lines
 from shrinker.syntax.names import words_of
-from shrinker.syntax.ranges import Placed, first_line, meets, span
+from shrinker.syntax.ranges import Placed, extent, first_line, meets, span
 from shrinker.syntax.walk import children
 from shrinker.values.edits import DropAlias, DropElement, DropStatement, Edit, Literal, Raise, Span, TakeBlock
 from shrinker.values.folded import Decision, LeakedUse, Uncertain
@@ -96,10 +94,11 @@ class Context:
         self._hot: list[int] = []
         self._words: frozenset[str] = frozenset()
 
-    def sweep(self, node: ast.stmt) -> None:
-        """Drop a statement of the folded tree, of which nothing is used any more."""
+    def sweep(self, node: ast.stmt, kind: str, rules: Iterable[str]) -> None:
+        """Drop a statement of the folded tree, of which nothing is used any more; the rest as in `decide`."""
         self.edits.append(DropStatement(span(node)))
         self._swept.append(node)
+        self.decide(node, kind, rules, "removed", extent([node]))
 
     def settle(self) -> None:
         """After sweeping: a block of which nothing is left goes with its statement, instead of becoming a `pass`."""
@@ -222,11 +221,12 @@ class Context:
         self.edits.append(taken if live else DropStatement(taken.span))
         self.taken.append((taken, list(live)))
 
-    def forget(self, node: ast.AST) -> None:
+    def forget(self, *nodes: ast.AST) -> None:
         """Remember the words of code that goes: what they named may have no other use."""
-        names, words = words_of(node)
-        self.touched |= names
-        self.lost |= words
+        for node in nodes:
+            names, words = words_of(node)
+            self.touched |= names
+            self.lost |= words
 
     def leave(self, reason: str) -> NoReturn:
         """Leave the whole module as upstream wrote it: what comes here is rare, and to undo a part of it takes more code than it wins.

@@ -1,7 +1,5 @@
 """Replace the text of something removed where upstream would choose it by itself, as a `[[default]]` rule says."""
 
-from __future__ import annotations
-
 import ast
 import json
 from collections.abc import Iterable, Iterator, Sequence

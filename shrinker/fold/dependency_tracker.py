@@ -6,8 +6,6 @@ Subtle: it is no `Environment` and inherits nothing. An attribute that is not de
 so that no answer goes unnoticed when the environment learns to answer more.
 """
 
-from __future__ import annotations
-
 import types
 from collections.abc import Callable, Iterable, Set
 from dataclasses import fields, is_dataclass
@@ -136,10 +134,8 @@ class RecordingEnvironment:
             value = types.MethodType(getattr(Environment, name), self)
         elif name in ASKED:
             value = self._recorded(name, getattr(environment, name))
-        elif name == "outlines":
-            value = _Outlines(self)
         elif name in TABLES:
-            value = _Members(self, name)
+            value = (_Outlines if name == "outlines" else _Members)(self, name)
         elif name in AMONG:
             value = getattr(environment, name) & self._answers.words_of(self._module)
             self._note((name, self._module, self._answers.whole(name), canonical(value)), value)
@@ -181,30 +177,21 @@ class _Members:
         return answer
 
 
-class _Outlines:
+class _Outlines(_Members):
     """The outlines: whether there is one is an answer, and one that is handed out depends on its whole module."""
 
-    def __init__(self, recorder: RecordingEnvironment) -> None:
-        self._recorder = recorder
-        self._table = recorder._answers.environment.outlines
-
-    def __contains__(self, module: str) -> bool:
-        self._asked(module)
-        return module in self._table
+    def __contains__(self, module: object) -> bool:
+        return self.get(module) is not None
 
     def __getitem__(self, module: str) -> object:
-        self._asked(module)
+        self.get(module)
         return self._table[module]
 
-    def get(self, module: str) -> object:
+    def get(self, module: object) -> object:
         """The outline, None for a module without one."""
-        self._asked(module)
-        return self._table.get(module)
-
-    def _asked(self, module: str) -> None:
         if module != self._recorder._module:
-            question = ("outlines", module)
-            self._recorder._asked[question] = None
+            self._recorder._asked["outlines", module] = None
+        return self._table.get(module)
 
 
 def canonical(value: object) -> str:

@@ -1,7 +1,5 @@
 """Texts that something never is: rows, elements and registrations that stand for one go."""
 
-from __future__ import annotations
-
 import ast
 
 from shrinker.facts.effects import is_pure

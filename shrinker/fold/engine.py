@@ -4,80 +4,24 @@ When kept code turns out to run a name of a module that a rule removes, the modu
 stays, is listed as uncertain, and every module that imports it is folded again.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from shrinker.cache import Cache, Recorded, Variants, unpack
-from shrinker.facts.build import module_paths, outline_file
+from shrinker.cache import Cache, Variants, unpack
+from shrinker.facts.build import outline_file
 from shrinker.facts.environment import Environment, like
 from shrinker.facts.lattice import Removed
 from shrinker.fold.dependency_tracker import Answers, canonical
 from shrinker.fold.imported_rows import LOADED
-from shrinker.fold.module import decode
-from shrinker.fold.workers import FoldWorkers, Result, Wanted
+from shrinker.fold.workers import FoldWorkers, Result, Wanted, World
 from shrinker.syntax.lines import Lines
+from shrinker.syntax.parsing import decode
 from shrinker.values.edits import Span
 from shrinker.values.folded import FoldedModule, LeakedUse
 from shrinker.values.refinement import NOTHING, Refinement
-from shrinker.values.upstream import UpstreamTree
-
-
-class FoldMemory:
-    """Finds and keeps results; `save` writes what is new."""
-
-    def __init__(self, tree: UpstreamTree, cache: Cache) -> None:
-        """
-        Args:
-            tree: upstream.
-            cache: of earlier runs.
-        """
-        self._tree = tree
-        self.enabled = cache.enabled
-        """False when nothing is kept for later runs: then nothing need be recorded."""
-        self._modules = Variants(cache, "folded")
-        paths = module_paths(tree)
-        self._hashes = {module: tree.by_path[path].sha256 for module, path in paths.items()}
-        self._words = partial(_words, tree.root, paths)
-        self._answers: Answers | None = None
-
-    def answers(self, environment: Environment) -> Answers:
-        """The answers of an environment, kept as long as it is the current one."""
-        if self._answers is None or self._answers.environment is not environment:
-            self._answers = Answers(environment, self._hashes.get, self._words)
-        return self._answers
-
-    def recall(self, wanted: Mapping[str, Refinement], environment: Environment) -> dict[str, FoldedModule]:
-        """The modules among these whose result is known for this environment.
-
-        Args:
-            wanted: path of each module, and what is known of it besides its text.
-            environment: the closed world.
-        """
-        if not self.enabled:
-            return {}
-        texts = {path: self._text(path, refinement) for path, refinement in wanted.items()}
-        found = self._modules.recall(texts, self.answers(environment).digest)
-        return {path: unpack(packed) for path, packed in found.items()}
-
-    def learn(self, path: str, refinement: Refinement, recorded: Recorded) -> None:
-        """Keep a result, before those that are known."""
-        self._modules.learn(self._text(path, refinement), recorded)
-
-    def save(self) -> None:
-        """Write what was learnt to the cache."""
-        self._modules.save()
-
-    def _text(self, path: str, refinement: Refinement) -> str:
-        """Stands for all that a result depends on besides the environment."""
-        return f"{path} {self._tree.by_path[path].sha256} {canonical(refinement)}"
-
-
-def _words(root: Path, paths: Mapping[str, str], module: str) -> Set[str]:
-    return Lines(decode((root / paths[module]).read_bytes())).words
+from shrinker.values.upstream import UpstreamTree, modules_of
 
 
 class FoldEngine:
@@ -117,14 +61,16 @@ class FoldEngine:
         self._unwritable = unwritable or {}
         self.folded_anew = 0
         """Modules that no earlier run folded, each counted once for every time."""
-        self._memory = FoldMemory(tree, cache or Cache.off())
+        self._cache = cache or Cache.off()
+        self._results = Variants(self._cache, "folded")
+        self._answers: Answers | None = None
 
-    def __enter__(self) -> FoldEngine:
+    def __enter__(self) -> "FoldEngine":
         return self
 
     def __exit__(self, *_: object) -> None:
         self._workers.close()
-        self._memory.save()
+        self._results.save()
 
     def fold(self, paths: Sequence[str]) -> Iterable[FoldedModule]:
         """Folded modules of these paths, in their order.
@@ -141,15 +87,33 @@ class FoldEngine:
             self.folded[module.path] = module
             self.folded_anew += 1
             if recorded is not None:
-                self._memory.learn(module.path, self._refinement(module.path), recorded)
+                self._results.learn(self._input(module.path, self._refinement(module.path)), recorded)
             self.progress(len(self.folded))
         self.progress(len(self.folded))
         return [self.folded[p] for p in paths]
 
     def _recall(self, missing: Mapping[str, Refinement]) -> dict[str, FoldedModule]:
-        found = self._memory.recall(missing, self.environment)
+        world = self._world()
+        if isinstance(world, Environment):
+            return {}
+        inputs = {path: self._input(path, refinement) for path, refinement in missing.items()}
+        found = {path: unpack(packed) for path, packed in self._results.recall(inputs, world.digest).items()}
         self.folded.update(found)
         return found
+
+    def _input(self, path: str, refinement: Refinement) -> str:
+        """Stands for all that a result depends on besides the closed world."""
+        return f"{path} {self.tree.by_path[path].sha256} {canonical(refinement)}"
+
+    def _world(self) -> World:
+        """The closed world; its answers, where later runs are to know what was asked."""
+        if not self._cache.enabled:
+            return self.environment
+        if self._answers is None or self._answers.environment is not self.environment:
+            paths, files = modules_of(self.tree.by_path), self.tree.by_path
+            hashes = {module: files[path].sha256 for module, path in paths.items()}
+            self._answers = Answers(self.environment, hashes.get, partial(_words, self.tree.root, paths))
+        return self._answers
 
     def _fold(self, missing: Mapping[str, Refinement]) -> Iterator[Result]:
         wanted = [(path, refinement) for path, refinement in missing.items() if path not in self.folded]
@@ -167,9 +131,7 @@ class FoldEngine:
                 fresh += [(path, refinement) for path, refinement in unknown.items() if path not in known]
             return fresh
 
-        # What nobody keeps needs no record.
-        world = self._memory.answers(self.environment) if self._memory.enabled else self.environment
-        return self._workers.fold(wanted, world, more)
+        return self._workers.fold(wanted, self._world(), more)
 
     def _refinement(self, path: str) -> Refinement:
         known = self.refinements.get(path, NOTHING)
@@ -245,7 +207,7 @@ class FoldEngine:
         """The closed world in which these modules stay."""
         before = self.environment
         outlines = dict(before.outlines)
-        paths = module_paths(self.tree)
+        paths = modules_of(self.tree.by_path)
         for name in sorted(rescued - before.rescued):
             found = outline_file(self.tree.root, paths[name]) if name in paths else None
             if found is not None:
@@ -276,10 +238,11 @@ def _touches(module: FoldedModule, fresh: Collection[str], before: Environment) 
         if name and name != "*":
             values.append(before.resolve(source, name))
         elif name == "*":
-            values += [
-                before.removed_module(source),
-                *(before.resolve(source, n) for n in before.hot_names(source)),
-            ]
+            values += [before.removed_module(source), *(before.resolve(source, n) for n in before.hot_names(source))]
         if any(isinstance(v, Removed) and v.module in fresh for v in values):
             return True
     return False
+
+
+def _words(root: Path, paths: Mapping[str, str], module: str) -> Set[str]:
+    return Lines(decode((root / paths[module]).read_bytes())[0]).words

@@ -1,8 +1,6 @@
 """Lists of a module's own names, of which entries go with their definitions: ``__all__``, which a star import takes, and lists that a loop
 goes through to give each name that is there something else."""
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Iterable, Iterator
 

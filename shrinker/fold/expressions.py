@@ -1,7 +1,5 @@
 """Fold expressions in place: what all constructs need, and names, attributes and calculations; others stand in `constructs`."""
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Callable
 from typing import Any, TypeVar
@@ -48,7 +46,7 @@ class ExpressionFolder:
         construct = _CONSTRUCTS.get(type(node))
         return self.children(node) if construct is None else construct(self, node, condition)
 
-    def within(self, scope: ValueScope) -> ExpressionFolder:
+    def within(self, scope: ValueScope) -> "ExpressionFolder":
         """The folder of an expression with a scope of its own."""
         return ExpressionFolder(self.context, scope)
 
@@ -125,13 +123,9 @@ class ExpressionFolder:
         self.context.decide(node, kind, {rule}, repr(value).lower(), 0)
         return decided_constant(node, Known(value, True, frozenset({rule})), self.scope.decided)
 
-    def truth(self, node: ast.expr) -> Known | None:
-        """See `facts.evaluate.truth`."""
-        return truth(node, self.scope)
-
     def decided(self, node: ast.expr) -> Known | None:
         """What the facts say of an expression as a condition, where asking it does nothing else."""
-        value = self.truth(node)
+        value = truth(node, self.scope)
         return value if value is not None and value.rules and is_pure(node, self.scope) else None
 
     def tested(self, node: ast.expr, fold: Callable[..., ast.expr] | None = None) -> tuple[ast.expr, Known | None]:

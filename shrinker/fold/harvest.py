@@ -1,7 +1,5 @@
 """What a folded module says that is counted by name, not by object: its words, and the attributes that it sets."""
 
-from __future__ import annotations
-
 import ast
 import re
 from functools import lru_cache

@@ -3,8 +3,6 @@
 A row that names a module which a rule removes goes, as the row of any other table: the loop would import what is not there.
 """
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Iterator
 

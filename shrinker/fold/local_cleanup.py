@@ -1,7 +1,5 @@
 """After folding: imports of predicates, and names of constants, in functions that read them no more."""
 
-from __future__ import annotations
-
 import ast
 
 from shrinker.fold.cleanup import keep_import
@@ -9,7 +7,7 @@ from shrinker.fold.context import Context
 from shrinker.syntax.control import READ_ALL_LOCALS
 from shrinker.syntax.imports import catches_import_error, loads, with_packages
 from shrinker.syntax.names import reads_in
-from shrinker.syntax.ranges import extent, span
+from shrinker.syntax.ranges import span
 from shrinker.syntax.walk import BLOCKS_OF, functions, statements
 from shrinker.values.edits import Span
 
@@ -63,8 +61,7 @@ def _clean_function(
         is_constant = isinstance(node.value, ast.Constant) or span(node.value) in literals
         if name not in context.touched or not is_constant or name in reads:
             return False
-        context.sweep(node)
-        context.decide(node, "flag", {"unused"}, "removed", extent([node]))
+        context.sweep(node, "flag", {"unused"})
         return True
 
     stack: list[ast.AST] = [function]

@@ -3,8 +3,6 @@
 Such a text says a name to people and looks nothing up: taken for upstream's it would keep what it says is gone.
 """
 
-from __future__ import annotations
-
 import re
 
 from shrinker.facts.lattice import Removed

@@ -1,12 +1,10 @@
 """Fold one file: parse, decide, clean up, summarise. Pure: the same bytes and facts give the same value."""
 
-from __future__ import annotations
-
 import ast
 import hashlib
-import io
-import tokenize
+from collections.abc import Iterable
 
+from shrinker.facts.bound import removed_names
 from shrinker.facts.environment import Environment
 from shrinker.facts.scopes import ModuleScope
 from shrinker.fold import constructs
@@ -23,8 +21,10 @@ from shrinker.fold.statements import StatementFolder
 from shrinker.fold.summary import summarise
 from shrinker.fold.symbols import collect_symbols
 from shrinker.fold.unreachable import drop_unreachable
-from shrinker.fold.whole import leave_module
-from shrinker.values.folded import FoldedModule
+from shrinker.syntax.imports import absolute
+from shrinker.syntax.parsing import decode
+from shrinker.syntax.walk import walk
+from shrinker.values.folded import FoldedModule, Uncertain
 from shrinker.values.form import digest
 from shrinker.values.refinement import NOTHING, Refinement
 from shrinker.values.symbols import EMPTY_SYMBOLS
@@ -48,7 +48,7 @@ def fold_source(
     Raises:
         SyntaxError: the file does not parse (with its line).
     """
-    source = decode(data)
+    source, _ = decode(data)
     package = module if is_package else module.rpartition(".")[0]
     whole = refinement.unwritable
     try:
@@ -61,10 +61,10 @@ def fold_source(
         whole = frozenset({str(reason)})
         tree, context, looks = ast.parse(data, path), Context(path, module, package, source, environment), []
     if whole:
-        leave_module(tree, context, whole)
-    mentions = summarise(Reading(tree), context)
+        _leave(tree, context, whole)
+    named = summarise(Reading(tree), context)
     # What is dropped was chosen by the units from before.
-    units = EMPTY_SYMBOLS if refinement.dead else collect_symbols(tree, package, walrus=":=" in source)
+    units = EMPTY_SYMBOLS if refinement.dead else collect_symbols(tree, package)
     place_looks(tree, looks, context)
     return FoldedModule(
         path=path,
@@ -75,15 +75,11 @@ def fold_source(
         edits=tuple(context.edits),
         digest=digest(tree) if context.edits else "",
         decisions=tuple(context.decisions),
-        imports=mentions.imports,
-        strings=mentions.strings,
-        dynamic=mentions.dynamic,
-        defines=mentions.defines,
         uncertain=tuple(context.uncertain),
         escapes=tuple(context.escapes),
-        summary=mentions.summary,
         units=units,
         whole=bool(whole),
+        **named,
     )
 
 
@@ -104,7 +100,15 @@ def _fold(tree: ast.Module, context: Context, refinement: Refinement) -> None:
     drop_unreachable(tree, context, refinement.dead)
 
 
-def decode(data: bytes) -> str:
-    """The text of a file of Python."""
-    encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
-    return data.decode(encoding)
+def _leave(tree: ast.Module, context: Context, reasons: Iterable[str]) -> None:
+    """Record why a module stays as upstream wrote it, and which removed modules it needs then: they stay, too."""
+    uncertain = (f"what folding decides cannot be written: {reason}" for reason in sorted(reasons))
+    context.uncertain.extend(Uncertain(context.path, 0, reason) for reason in uncertain)
+    for node in walk(tree):
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            source = absolute(node.module, node.level, context.package) if isinstance(node, ast.ImportFrom) else ""
+            names = [alias for alias in node.names if source]
+            parts = ((alias, context.environment.removed_module(f"{source}.{alias.name}")) for alias in names)
+            for alias, removed in (*removed_names(node, source, context.environment), *parts):
+                if removed is not None and removed.module:
+                    context.escape(alias, removed)

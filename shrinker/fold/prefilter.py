@@ -1,7 +1,5 @@
 """Which lines of a module the facts can say something about: the others need no visit."""
 
-from __future__ import annotations
-
 import ast
 import re
 from collections.abc import Collection, Iterator

@@ -3,19 +3,16 @@
 A walk costs as much as half of what is done with the nodes, so that there is one for all who ask. The order is open.
 """
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Callable, Iterable
 from itertools import chain
-from typing import Any, Final
+from typing import Any
 
+from shrinker.fold.messages import is_message
 from shrinker.syntax.imports import catches_import_error, is_type_checking
 from shrinker.syntax.scopes import Comprehension
 from shrinker.syntax.walk import BLOCKS_OF, HOLDERS, Definition, Function
 
-OWN_ERROR: Final = "shrinker: "
-"""How the message of a named error starts; it names what is gone, and mentions nothing."""
 _COMPUTING = (ast.Add, ast.Div, ast.Mod)
 _LOOPS = (ast.For, ast.ListComp, ast.SetComp, ast.GeneratorExp, ast.DictComp)
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
@@ -104,7 +101,8 @@ class Reading:
 
     def _raise(self, node: ast.Raise) -> Iterable[ast.AST]:
         match node.exc:
-            case ast.Call(args=[ast.Constant(value=str() as text)]) if text.startswith(OWN_ERROR):
+            case ast.Call(args=[ast.Constant(value=str() as text)]) if is_message(text):
+                # It names what is gone, and mentions nothing.
                 return ()
         return [part for part in (node.exc, node.cause) if part is not None]
 

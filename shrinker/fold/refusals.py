@@ -5,8 +5,6 @@ The line stands before the first statement as upstream wrote it, so that its pla
 tree receives it when everything else is decided, since what it names is shrinker's own.
 """
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -14,10 +12,11 @@ from itertools import takewhile
 
 from shrinker.fold.context import Context
 from shrinker.ruleset.match import any_name_matches
+from shrinker.syntax.scopes import parameters_of
 from shrinker.syntax.walk import Function, definitions
 from shrinker.values.edits import Guard, Refuse, Span
 from shrinker.values.folded import Decision, Uncertain
-from shrinker.values.refusals import GUARD_LINE, refusal_line
+from shrinker.values.refusals import refusal_line
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,11 +29,6 @@ class Look:
     """Where the function stands, or what follows the line in the module."""
     edit: Refuse | Guard
     rules: frozenset[str]
-
-    @property
-    def text(self) -> str:
-        """The line."""
-        return refusal_line(self.edit.place, self.edit.argument) if isinstance(self.edit, Refuse) else GUARD_LINE
 
 
 def find_looks(tree: ast.Module, context: Context) -> list[Look]:
@@ -57,12 +51,12 @@ def find_looks(tree: ast.Module, context: Context) -> list[Look]:
             r
             for r in rules
             if any_name_matches(r.functions, whole)
-            and (not r.optional or _takes(node, r.argument))
+            and (not r.optional or r.argument in parameters_of(node.args))
             # Of several functions those that only have a docstring are not meant.
             and (len(r.functions) == 1 or _head(node) < len(node.body))
         ]
         for argument in dict.fromkeys(r.argument for r in wanted):
-            place = _place(node, context) if _takes(node, argument) else None
+            place = _place(node, context) if argument in parameters_of(node.args) else None
             if place is None:
                 _missing(context, node.lineno, f"a look at `{argument}`")
                 continue
@@ -82,16 +76,11 @@ def place_looks(tree: ast.Module, looks: Iterable[Look], context: Context) -> No
         text = context.lines[look.line - 1].strip()[:120]
         context.decisions.append(Decision(look.line, "+".join(sorted(look.rules)), "refusal", text, "refuses", 0))
         index = _head(node)
-        node.body[index:index] = ast.parse(look.text).body
+        node.body[index:index] = ast.parse(refusal_line(look.edit)).body
 
 
 def _functions(tree: ast.Module) -> Iterator[tuple[str, Function]]:
     return ((name, node) for name, node in definitions(tree) if isinstance(node, Function))
-
-
-def _takes(node: Function, argument: str) -> bool:
-    arguments = node.args
-    return argument in {a.arg for a in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)}
 
 
 def _missing(context: Context, line: int, what: str) -> None:

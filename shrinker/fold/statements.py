@@ -1,8 +1,6 @@
 """Fold the statements of a body one after the other: what becomes of each, and dead code after it. What folds which
 construct stands in `constructs`."""
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
@@ -15,6 +13,7 @@ from shrinker.fold.context import Context, EvaluatesRemoved, filled
 from shrinker.fold.expressions import ExpressionFolder
 from shrinker.fold.messages import message
 from shrinker.syntax.control import leaves, runs_something
+from shrinker.syntax.names import assigned
 from shrinker.syntax.ranges import extent, span
 from shrinker.syntax.walk import statements, walk
 from shrinker.values.edits import DropBlock, DropStatement, DropTail
@@ -58,7 +57,7 @@ class StatementFolder:
         self.ends: set[int] = set()
         """`try` statements (by id) of which the facts say that control never passes them."""
 
-    def inside(self, scope: ValueScope, kind: str, owner: str = "") -> StatementFolder:
+    def inside(self, scope: ValueScope, kind: str, owner: str = "") -> "StatementFolder":
         """The folder of a body within this one."""
         return StatementFolder(self.context, scope, kind, owner)
 
@@ -84,17 +83,16 @@ class StatementFolder:
             result.extend(folded)
             ends = bool(folded) and (leaves(folded[-1]) or id(folded[-1]) in self.ends)
             if changed and ends and index + 1 < len(body):
-                self._drop_tail(body[index + 1 :], raised=isinstance(folded[-1], ast.Raise))
+                self._drop_tail(body[index + 1 :])
                 break
         return result
 
-    def _drop_tail(self, tail: Body, *, raised: bool) -> None:
+    def _drop_tail(self, tail: Body) -> None:
         self.context.edits.append(DropTail(span(tail[0])))
         # A branch that was taken stands in its own block of the file: what follows around it goes one by one.
         outside = [s for s in tail[1:] if s.col_offset != tail[0].col_offset]
         self.context.edits.extend(DropStatement(span(s)) for s in outside)
-        for statement in tail:
-            self.context.forget(statement)
+        self.context.forget(*tail)
         self.context.decide(tail[0], "dead-code", {"dead-code"}, "removed", extent(tail))
 
     def _keep_readers(self, node: ast.stmt, poison: EvaluatesRemoved) -> None:
@@ -120,13 +118,10 @@ class StatementFolder:
             return [node]
         self.context.forget(node)
         lines = extent([node])
-        if not removed.missing and self._adds_row(node):
+        is_row = not removed.missing and self._adds_row(node)
+        if is_row or self.kind != "function":
             self.context.edits.append(DropStatement(span(node)))
-            self.context.decide(node, "table", {removed.rule}, "removed", lines)
-            return []
-        if self.kind != "function":
-            self.context.edits.append(DropStatement(span(node)))
-            self.context.decide(node, "use", {removed.rule}, "removed", lines)
+            self.context.decide(node, "table" if is_row else "use", {removed.rule}, "removed", lines)
             return []
         self.context.decide(node, "use", {removed.rule}, "raises", lines)
         return self.raises(node, removed)
@@ -134,13 +129,9 @@ class StatementFolder:
     def _makes_something(self, node: ast.stmt) -> bool:
         """True for `x = make(Kind.GONE)`, which runs whenever the module is loaded, and whose `x` others read; of
         `x = Kind.GONE` they read the member."""
-        match node:
-            case (
-                ast.Assign(targets=[ast.Name()], value=value)
-                | ast.AnnAssign(target=ast.Name(), value=ast.expr() as value)
-            ):
-                return not isinstance(evaluate(value, self.scope), Removed)
-        return False
+        target, value = assigned(node)
+        made = value is not None and not isinstance(evaluate(value, self.scope), Removed)
+        return isinstance(target, ast.Name) and made
 
     def _adds_row(self, node: ast.stmt) -> bool:
         """True for `kinds.append(Gone)` where the function binds `kinds` to a list or set display: a row of it, written apart."""

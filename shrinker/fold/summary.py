@@ -1,13 +1,11 @@
 """What a folded module still names: imports, strings that may be paths, calls whose target is computed."""
 
-from __future__ import annotations
-
 import ast
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain
+from typing import Any
 
 from shrinker.fold.computed import computed_strings, pattern_of
 from shrinker.fold.context import Context
@@ -19,7 +17,6 @@ from shrinker.syntax.names import last_name
 from shrinker.syntax.unroll import Unroller
 from shrinker.syntax.walk import walk
 from shrinker.values.folded import DynamicSite, ImportSite, StringSite
-from shrinker.values.summary import ModuleSummary
 
 _PATH_LIKE = re.compile(r"^[\w*./:\-=,\[\]{} +]{2,160}$")
 _FILE_LIKE = re.compile(
@@ -38,19 +35,8 @@ _MECHANISMS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Mentions:
-    """See `FoldedModule` for the fields."""
-
-    imports: tuple[ImportSite, ...]
-    strings: tuple[StringSite, ...]
-    dynamic: tuple[DynamicSite, ...]
-    defines: tuple[tuple[str, int], ...]
-    summary: ModuleSummary
-
-
-def summarise(reading: Reading, context: Context) -> Mentions:
-    """Collect what the folded tree names, in source order.
+def summarise(reading: Reading, context: Context) -> dict[str, Any]:
+    """What the folded tree names, in source order, as fields of `FoldedModule`.
 
     Args:
         reading: the folded module.
@@ -61,13 +47,13 @@ def summarise(reading: Reading, context: Context) -> Mentions:
     constants = ((node, str(node.value)) for node in chain(reading.texts, reading.exported))
     named = chain(constants, computed_strings(reading, unroller))
     strings.update(StringSite(node.lineno, text) for node, text in named if _may_be_path(text) and id(node) not in own)
-    return Mentions(
-        tuple(_imports(reading, context.package)),
-        tuple(sorted(strings, key=lambda site: (site.line, site.text, site.key, site.rule))),
-        tuple(_dynamic(reading, unroller)),
-        tuple(_defines(reading.tree.body)),
-        harvest(reading, context),
-    )
+    return {
+        "imports": tuple(_imports(reading, context.package)),
+        "strings": tuple(sorted(strings, key=lambda site: (site.line, site.text, site.key, site.rule))),
+        "dynamic": tuple(_dynamic(reading, unroller)),
+        "defines": tuple(_defines(reading.tree.body)),
+        "summary": harvest(reading, context),
+    }
 
 
 def _rows(reading: Reading, unroller: Unroller, rules: Iterable[Registry]) -> tuple[set[StringSite], set[int]]:

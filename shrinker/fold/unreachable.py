@@ -1,7 +1,5 @@
 """Deletes what nothing reachable names, after a module is folded."""
 
-from __future__ import annotations
-
 import ast
 
 from shrinker.fold.context import Context, written_pass
@@ -75,8 +73,7 @@ def _goes_whole(node: ast.If, context: Context, dead: frozenset[Span]) -> bool:
 def _refuse(node: ast.If, context: Context) -> ast.If:
     """The named error for what would run as a program: without it, running the module would do nothing and say nothing."""
     _forget(node, context)
-    for statement in node.body:
-        context.forget(statement)
+    context.forget(*node.body)
     # Folding may have dropped the first statement, or taken it out of a block: upstream's own is where the error stands.
     body = context.as_written(node).body
     node.body = [context.raises(body[0], no_program(context.module))]
@@ -87,8 +84,7 @@ def _refuse(node: ast.If, context: Context) -> ast.If:
 def _drop(node: ast.stmt, context: Context) -> None:
     _forget(node, context)
     context.forget(node)
-    context.sweep(node)
-    context.decide(node, "symbol", {_RULE}, "removed", extent([node]))
+    context.sweep(node, "symbol", {_RULE})
 
 
 def _forget(node: ast.stmt, context: Context) -> None:

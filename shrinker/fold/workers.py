@@ -1,16 +1,13 @@
 """Fold files, here or in worker processes that are kept busy: what a module leads to is folded as soon as it is seen."""
 
-from __future__ import annotations
-
 import gc
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
 
 from shrinker.cache import Recorded, pack, unpack
 from shrinker.cache.workers import WorkerPool, worker_context
-from shrinker.facts.build import CHUNK_BYTES, chunks
 from shrinker.facts.environment import Environment
 from shrinker.fold.dependency_tracker import Answers, RecordingEnvironment
 from shrinker.fold.module import fold_source
@@ -24,6 +21,8 @@ Wanted = tuple[str, Refinement]
 """Path of a module, and what is known of it."""
 Result = tuple[FoldedModule, Recorded | None]
 
+_CHUNK_BYTES = 400_000
+"""Files are handed to workers in chunks of no more than about this many bytes."""
 _SERIAL_BYTES = 200_000
 """Waves smaller than this, and single files, are folded in this process: starting workers would cost more."""
 _SERIAL_BYTES_BESIDE = 60_000
@@ -54,10 +53,7 @@ class FoldWorkers:
             self._pool = None
 
     def fold(
-        self,
-        wanted: Sequence[Wanted],
-        world: World,
-        more: Callable[[FoldedModule], Sequence[Wanted]],
+        self, wanted: Sequence[Wanted], world: World, more: Callable[[FoldedModule], Sequence[Wanted]]
     ) -> Iterator[Result]:
         """Fold these modules, and in other processes also `more`, which is asked of each result.
 
@@ -79,7 +75,7 @@ class FoldWorkers:
                 self._jobs, mp_context=worker_context(), initializer=_adopt, initargs=(self._tree.root, world)
             )
         try:
-            limit = min(max(size // (self._jobs * _CHUNKS_A_WORKER), _LEAST_BYTES), CHUNK_BYTES)
+            limit = min(max(size // (self._jobs * _CHUNKS_A_WORKER), _LEAST_BYTES), _CHUNK_BYTES)
             waiting = self._submit(self._pool, wanted, limit)
             while waiting:
                 done, waiting = wait(waiting, return_when=FIRST_COMPLETED)
@@ -93,8 +89,22 @@ class FoldWorkers:
 
     def _submit(self, pool: WorkerPool, wanted: Sequence[Wanted], limit: int) -> set[Future[list[bytes | Recorded]]]:
         known = dict(wanted)
-        groups = chunks(self._tree, list(known), limit)
+        groups = chunks(self._tree, known, limit)
         return {pool.submit(_fold_in_worker, [(path, known[path]) for path in group]) for group in groups}
+
+
+def chunks(tree: UpstreamTree, paths: Iterable[str], limit: int) -> Iterator[list[str]]:
+    """Paths in groups of about `limit` bytes, larger files first."""
+    group: list[str] = []
+    size = 0
+    for path in sorted(paths, key=lambda p: (-tree.by_path[p].size, p)):
+        group.append(path)
+        size += tree.by_path[path].size
+        if size >= limit:
+            yield group
+            group, size = [], 0
+    if group:
+        yield group
 
 
 _WORKER: dict[str, object] = {}

@@ -1,7 +1,5 @@
 """The phases in order: source, facts, fold and graph, emit, verify, report."""
 
-from __future__ import annotations
-
 from contextlib import ExitStack
 
 from shrinker.cache import Cache
@@ -14,7 +12,7 @@ from shrinker.pipeline.generation import decide_and_emit, generate
 from shrinker.pipeline.outside import EMBEDDERS, embedders_evidence
 from shrinker.pipeline.places import Places
 from shrinker.pipeline.progress import Progress, peak_memory, timed
-from shrinker.pipeline.request import Request, Result
+from shrinker.pipeline.request import Request, Result, Run
 from shrinker.pipeline.verification import lock_evidence, lock_findings, refuse, verify_tree
 from shrinker.project import project_folder
 from shrinker.report.place import LOCK, mark_stale
@@ -45,16 +43,9 @@ def shrink(request: Request, progress: Progress) -> Result:
                 request.upstream, cache=request.cache, repository=project_folder(), progress=progress.note
             )
             places = Places.prepare(request, tree, rules, stack)
-        analysis, emitted = decide_and_emit(
-            tree,
-            rules,
-            places.tree,
-            jobs,
-            timings,
-            progress,
-            cache,
-        )
+        analysis, emitted = decide_and_emit(Run(tree, rules, jobs, progress, cache, timings), places.tree)
         manifest = emitted.manifest
+        trees = Trees(tree, places.tree, manifest, rules, jobs, cache)
         refused: tuple[Finding, ...] = ()
         left: Leftovers | None = None
         if request.strict or request.look:
@@ -62,16 +53,13 @@ def shrink(request: Request, progress: Progress) -> Result:
             from shrinker.pipeline.strict import find_refused
 
             with timed("leftovers", timings, progress):
-                refused, left = find_refused(tree, places.tree, rules, analysis, emitted, jobs)
+                refused, left = find_refused(trees, analysis, emitted.interface)
         evidence: tuple[Evidence, ...] = ()
         outside: tuple[Evidence, ...] = ()
         if request.judge:
-            evidence = verify_tree(tree, places.tree, manifest, EVIDENCE_LEVELS, jobs, timings, progress, cache, rules)
+            evidence = verify_tree(trees, EVIDENCE_LEVELS, timings, progress)
             with timed(f"verify {EMBEDDERS}", timings, progress):
-                found = embedders_evidence(
-                    tree, places.tree, manifest, jobs, progress, cache, rules, folder=request.cache
-                )
-                outside = (found.evidence,)
+                outside = (embedders_evidence(trees, progress, folder=request.cache).evidence,)
         with timed("report", timings, progress):
             write_symbols(places.reports, analysis.symbols)
             made = Made(
@@ -85,7 +73,7 @@ def shrink(request: Request, progress: Progress) -> Result:
                 emitted.interface,
                 emitted.lost,
                 analysis.cuts,
-                judge_entries(Trees(tree, places.tree, manifest, rules, jobs, cache)) if request.judge else Entries(),
+                judge_entries(trees) if request.judge else Entries(),
                 cache,
             )
             counted = begin_reports(places.reports, made, pages=request.judge)
@@ -113,6 +101,7 @@ __all__ = [
     "Progress",
     "Request",
     "Result",
+    "Run",
     "analyse",
     "embedders_evidence",
     "generate",

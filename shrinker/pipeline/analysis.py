@@ -1,31 +1,24 @@
 """What is kept and what is left of it: facts, folding and reachability."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
-from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from functools import partial
 
-from shrinker.cache import Cache
 from shrinker.facts.build import build_environment
 from shrinker.fold.companions import fold_companions
 from shrinker.fold.engine import FoldEngine
 from shrinker.pipeline.analysis_cache import remember
-from shrinker.pipeline.progress import Progress, timed
+from shrinker.pipeline.request import Run
 from shrinker.program.build import build_graph
 from shrinker.program.distributions import decide_distributions, with_uncertain
-from shrinker.program.native.cargo import cargo_cuts
-from shrinker.program.native.cuts import refuted_cuts
+from shrinker.program.native.cuts import cargo_cuts, refuted_cuts
 from shrinker.program.native.prune import prune_companions
 from shrinker.program.needed import find_needed
 from shrinker.program.propagation import propagate_attributes
 from shrinker.program.reach import import_leads
-from shrinker.program.symbols.costs import root_costs
 from shrinker.program.symbols.dead import NamedPlaces, Searched, dead_spans, live_again, search_symbols
 from shrinker.program.symbols.saved import SymbolData, found_symbols
 from shrinker.program.written import Written, written_imports
-from shrinker.ruleset import Ruleset
 from shrinker.values.distributions import Distributions
 from shrinker.values.edits import Span
 from shrinker.values.folded import FoldedModule
@@ -33,7 +26,7 @@ from shrinker.values.graph import Graph
 from shrinker.values.native import Cut
 from shrinker.values.refinement import Refinement
 from shrinker.values.symbols import EMPTY_SYMBOLS
-from shrinker.values.upstream import UpstreamTree, modules_of
+from shrinker.values.upstream import modules_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,101 +48,68 @@ class Analysis:
     """Lines that go of files that are no Python, by path."""
 
 
-def analyse(
-    tree: UpstreamTree,
-    rules: Ruleset,
-    jobs: int,
-    timings: dict[str, float],
-    progress: Progress,
-    cache: Cache | None = None,
-    unwritable: Mapping[str, str] | None = None,
-) -> Analysis:
+def analyse(run: Run, unwritable: Mapping[str, str] | None = None) -> Analysis:
     """Facts, folding and reachability; writes nothing.
 
     Args:
-        tree: upstream.
-        rules: of the profile.
-        jobs: worker processes.
-        timings: seconds by phase, to which these are added.
-        progress: told what is going on.
-        cache: of earlier runs; by default none.
+        run: what to analyse, and by which rules.
         unwritable: files that stay as upstream wrote them, and why.
 
     Raises:
         InputError: rules and upstream cannot be brought together, or a file does not parse.
     """
-    cache = cache or Cache.off()
     stay = unwritable or {}
-
-    def fresh(took: dict[str, float], told: Progress) -> tuple[Analysis, set[str]]:
-        return _Steps(tree, rules, jobs, took, told, cache, stay).run()
-
-    return remember(cache, tree, rules, str(sorted(stay.items())), fresh, timings, progress)
+    return remember(run, str(sorted(stay.items())), lambda run: _Steps(run, stay).analysis())
 
 
 class _Steps:
     """One analysis."""
 
-    def __init__(
-        self,
-        tree: UpstreamTree,
-        rules: Ruleset,
-        jobs: int,
-        timings: dict[str, float],
-        progress: Progress,
-        cache: Cache,
-        unwritable: Mapping[str, str],
-    ) -> None:
-        self._tree, self._rules, self._jobs, self._cache = tree, rules, jobs, cache
-        self._timings, self._progress = timings, progress
+    def __init__(self, run: Run, unwritable: Mapping[str, str]) -> None:
+        self._run, self._tree, self._rules = run, run.tree, run.rules
         self._unwritable = unwritable
         self._kept: set[str] = set()
         """Paths that any step kept."""
 
-    def run(self) -> tuple[Analysis, set[str]]:
+    def analysis(self) -> tuple[Analysis, set[str]]:
         """The analysis, and the paths that any of its steps kept."""
-        tree, rules = self._tree, self._rules
-        with self._timed("facts"):
-            environment = build_environment(
-                tree, rules, jobs=self._jobs, progress=self._progress.advance, cache=self._cache
-            )
-            written = written_imports(tree, self._cache)
+        run, tree, rules = self._run, self._tree, self._rules
+        with run.timed("facts"):
+            environment = build_environment(tree, rules, jobs=run.jobs, progress=run.progress.advance, cache=run.cache)
+            written = written_imports(tree, run.cache)
         with (
-            self._timed("fold and graph"),
+            run.timed("fold and graph"),
             FoldEngine(
                 tree,
                 environment,
-                jobs=self._jobs,
-                progress=lambda done: self._progress.advance(done, None),
-                cache=self._cache,
+                jobs=run.jobs,
+                progress=lambda done: run.progress.advance(done, None),
+                cache=run.cache,
                 unwritable=self._unwritable,
                 leads=import_leads(tree, rules),
             ) as engine,
         ):
             graph, folded = self._settled(engine)
-            with self._timed("symbols"):
+            with run.timed("symbols"):
                 graph, folded, searched = self._shaken(engine, graph, folded)
             # The search has read the units, and what is left is to be written.
             folded = {path: replace(module, units=EMPTY_SYMBOLS) for path, module in folded.items()}
-            with self._timed("native"):
+            with run.timed("native"):
                 companions = partial(fold_companions, tree, engine.environment)
-                pruned = prune_companions(tree, rules, graph, folded, companions, self._cache)
+                pruned = prune_companions(tree, rules, graph, folded, companions, run.cache)
                 graph = pruned.graph
                 cuts = {**pruned.cuts, **cargo_cuts(tree, graph)}
                 for path, refuted in refuted_cuts(tree, graph.kept, rules.undefined).items():
                     cuts[path] = tuple(sorted({*cuts.get(path, ()), *refuted}))
             folded |= pruned.folded
             rescued = {name: f"{path}:{use.line} uses {use.name}" for name, (path, use) in engine.rescued.items()}
-        with self._timed("distributions"):
+        with run.timed("distributions"):
             distributions = decide_distributions(tree, rules, graph, folded, written)
-        with self._timed("symbols"):
-            found = found_symbols(searched, tree, graph, written, root_costs(rules), environment.outlines)
+        with run.timed("symbols"):
+            found = found_symbols(searched, tree, graph, written, rules, environment.outlines)
         graph = with_uncertain(graph, distributions)
         refinements = dict(engine.refinements)
         return Analysis(graph, folded, rescued, written, distributions, found, refinements, cuts), self._kept
-
-    def _timed(self, name: str) -> AbstractContextManager[None]:
-        return timed(name, self._timings, self._progress)
 
     def _graph(self, engine: FoldEngine) -> tuple[Graph, dict[str, FoldedModule]]:
         graph, folded = build_graph(self._tree, self._rules, engine.fold, rescued=engine.rescued)

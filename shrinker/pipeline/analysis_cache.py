@@ -4,48 +4,32 @@ Commits that touch documents, tests and what is not kept outside the package are
 tool, all files of the package, the paths of all others, and those of them that were kept in any of its steps.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TypeVar
 
-from shrinker.cache import Cache, pack, unpack
+from shrinker.cache import pack, unpack
 from shrinker.cache.layer import Counts
 from shrinker.pipeline.apart import apart
 from shrinker.pipeline.progress import Progress
-from shrinker.ruleset import Ruleset
-from shrinker.values.upstream import PACKAGE_PREFIX, UpstreamTree
+from shrinker.pipeline.request import Run
+from shrinker.values.upstream import PACKAGE_PREFIX
 
 Analysis = TypeVar("Analysis")
 
 
-Analyse = Callable[[dict[str, float], Progress], tuple[Analysis, set[str]]]
-
-
-def remember(
-    cache: Cache,
-    tree: UpstreamTree,
-    rules: Ruleset,
-    more: str,
-    analyse: Analyse[Analysis],
-    timings: dict[str, float],
-    progress: Progress,
-) -> Analysis:
+def remember(run: Run, more: str, analyse: Callable[[Run], tuple[Analysis, set[str]]]) -> Analysis:
     """What an earlier run found, else what `analyse` finds in a process of its own: it takes three times the memory of all that follows.
 
     Args:
-        cache: of earlier runs.
-        tree: upstream.
-        rules: of the profile.
+        run: what is analysed.
         more: what else the analysis depends on.
-        analyse: is given where to add seconds by phase, and whom to tell; gives the analysis, and the paths of all files that any of its
-            steps kept.
-        timings: seconds by phase, to which these are added.
-        progress: told what is going on.
+        analyse: gives the analysis, and the paths of all files that any of its steps kept.
     """
+    tree, cache = run.tree, run.cache
     if not cache.enabled:
-        return analyse(timings, progress)[0]
-    layer = cache.layer("analyses", rules.model_dump_json(), more)
+        return analyse(run)[0]
+    layer = cache.layer("analyses", run.rules.model_dump_json(), more)
     lines = [f"{f.path} {f.sha256}" if f.path.startswith(PACKAGE_PREFIX) else f.path for f in tree.files]
     keys = {"analysis": layer.key("\n".join(lines), repr(tree.declared))}
     known = layer.load(keys, counted=False)
@@ -58,17 +42,16 @@ def remember(
     layer.count(1, 0)
 
     def call(told: Progress) -> tuple[bytes, dict[str, float], dict[str, Counts]]:
-        took: dict[str, float] = {}
-        found, kept = analyse(took, told)
+        there = replace(run, progress=told, timings={})
+        found, kept = analyse(there)
         outside = {path: tree.by_path[path].sha256 for path in kept if not path.startswith(PACKAGE_PREFIX)}
         packed = pack(found)
         layer.save(keys, {"analysis": pack((outside, packed))})
-        return packed, took, cache.counts
+        return packed, there.timings, cache.counts
 
-    packed, took, counts = apart(call, progress)
+    packed, took, counts = apart(call, run.progress)
     for name, seconds in took.items():
-        timings[name] = timings.get(name, 0.0) + seconds
-    for name, count in counts.items():
-        cache.counts[name] = count
+        run.timings[name] = run.timings.get(name, 0.0) + seconds
+    cache.counts.update(counts)
     again: Analysis = unpack(packed)
     return again

@@ -1,7 +1,5 @@
 """A phase in a process of its own: the memory that it took goes with it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from concurrent.futures.process import BrokenProcessPool
 from typing import TypeVar, cast

@@ -1,27 +1,24 @@
 """The level *embedders*, as runs ask it: with the wheels that are here, or with those that the package index gives."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from zipfile import BadZipFile
 
-from shrinker.cache import Cache, hash_of
+from shrinker.cache import hash_of
 from shrinker.check.embedders import LEVEL as EMBEDDERS
 from shrinker.check.embedders import Read, verify_embedders
 from shrinker.check.embedders.uses import sources_of
 from shrinker.check.trees import Trees
 from shrinker.pipeline.progress import Progress
 from shrinker.project import project_folder
-from shrinker.ruleset import Ruleset
 from shrinker.source.cache import default_folder
 from shrinker.source.pins import load_pins
 from shrinker.source.wheels import cached_wheel, load_wheels, open_wheel
 from shrinker.values.errors import InputError
 from shrinker.values.manifest import Manifest
 from shrinker.values.outcome import LevelResult
-from shrinker.values.upstream import PACKAGE, UpstreamTree
+from shrinker.values.upstream import PACKAGE
 
 _GET_WHEELS = "(not in the cache; `shrinker verify --level embedders` downloads them)"
 
@@ -32,13 +29,8 @@ def is_pinned(manifest: Manifest) -> bool:
 
 
 def embedders_evidence(
-    tree: UpstreamTree,
-    out: Path,
-    manifest: Manifest,
-    jobs: int,
+    trees: Trees,
     progress: Progress,
-    cache: Cache,
-    rules: Ruleset | None,
     *,
     folder: Path | None = None,
     download: bool = False,
@@ -47,13 +39,8 @@ def embedders_evidence(
     """Judge a tree by what programs outside use of it.
 
     Args:
-        tree: upstream.
-        out: the generated tree.
-        manifest: of that tree.
-        jobs: number of processes.
+        trees: both trees; rules of another tree say nothing.
         progress: told which wheels are not here, and how to get them.
-        cache: of results.
-        rules: of the profile; those of another tree say nothing.
         folder: the cache folder, which holds the wheels.
         download: whether what is not there is asked of the package index.
         programs: wheels and folders that are judged in place of the pinned wheels.
@@ -61,8 +48,8 @@ def embedders_evidence(
     Raises:
         InputError: one of the programs is not there, or holds nothing that names the package.
     """
-    same = rules is not None and rules.digest == manifest.rules_hash
-    trees = Trees(tree, out, manifest, rules if same else None, jobs, cache)
+    if trees.rules is not None and trees.rules.digest != trees.manifest.rules_hash:
+        trees = replace(trees, rules=None)
     if programs:
         return verify_embedders(trees, [_program(place) for place in programs], ())
     place = (folder or default_folder()).absolute()
@@ -83,7 +70,7 @@ def embedders_evidence(
         progress.note(" ".join(filter(None, (f"{EMBEDDERS}: not run", which, _GET_WHEELS))))
     found = verify_embedders(trees, here, missing)
     # What an embedder takes from a release that nobody answers for is a question, as in `verify_tree`, but for who asks for this level.
-    if download or is_pinned(manifest):
+    if download or is_pinned(trees.manifest):
         return found
     asked = found.evidence.asked()
     if asked.open:

@@ -1,7 +1,5 @@
 """Folders of a run: where its tree and reports grow, and where they go in the end."""
 
-from __future__ import annotations
-
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -33,7 +31,7 @@ class Places:
     """What among the reports no run wrote."""
 
     @staticmethod
-    def prepare(request: Request, tree: UpstreamTree, rules: Ruleset, stack: ExitStack) -> Places:
+    def prepare(request: Request, tree: UpstreamTree, rules: Ruleset, stack: ExitStack) -> "Places":
         """Make the folders; the stack removes what is left of them.
 
         Raises:

@@ -1,7 +1,5 @@
 """How the pipeline tells of itself while it works, the time that each of its phases takes, and the memory of all."""
 
-from __future__ import annotations
-
 import resource
 import sys
 import time

@@ -1,14 +1,17 @@
-"""What a run is asked for, and what it made."""
+"""What a run is asked for, what its phases are given, and what it made."""
 
-from __future__ import annotations
-
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from shrinker.cache import Cache
+from shrinker.pipeline.progress import Progress, timed
+from shrinker.ruleset import Ruleset
 from shrinker.values.leftovers import Leftovers
 from shrinker.values.manifest import Manifest
 from shrinker.values.outcome import Evidence, Finding
+from shrinker.values.upstream import UpstreamTree
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +39,25 @@ class Request:
     """Hold the tree against its evidence, and write pages; without, it is only made: what is compared is not what is served or looked at."""
     look: bool = False
     """Find what strict mode would refuse, and hand it over in the result: nothing is refused for it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """What all phases that decide and write are given."""
+
+    tree: UpstreamTree
+    rules: Ruleset
+    jobs: int
+    """Worker processes."""
+    progress: Progress
+    cache: Cache = field(default_factory=Cache.off)
+    """Of earlier runs; by default none."""
+    timings: dict[str, float] = field(default_factory=dict)
+    """Seconds by phase, to which each adds its own."""
+
+    def timed(self, phase: str) -> AbstractContextManager[None]:
+        """A phase, see `progress.timed`."""
+        return timed(phase, self.timings, self.progress)
 
 
 @dataclass(slots=True)

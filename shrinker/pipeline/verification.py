@@ -1,54 +1,42 @@
 """Trees held against their evidence, their lock, and what a strict run refuses."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
-from shrinker.cache import Cache
 from shrinker.check.levels import judge
 from shrinker.check.trees import Trees
 from shrinker.pipeline.outside import is_pinned
 from shrinker.pipeline.progress import Progress, timed
 from shrinker.report.place import LOCK, read_manifest, reports_of
-from shrinker.ruleset import Ruleset
 from shrinker.values.contents import MANIFEST
 from shrinker.values.errors import EvidenceError
 from shrinker.values.manifest import Manifest
 from shrinker.values.outcome import EmittedFile, Evidence, Finding
-from shrinker.values.upstream import UpstreamTree
 
 _SHOWN = 20
 
 
 def verify_tree(
-    tree: UpstreamTree,
-    out: Path,
-    manifest: Manifest,
-    levels: Sequence[str],
-    jobs: int,
-    timings: dict[str, float],
-    progress: Progress,
-    cache: Cache | None = None,
-    rules: Ruleset | None = None,
+    trees: Trees, levels: Sequence[str], timings: dict[str, float], progress: Progress
 ) -> tuple[Evidence, ...]:
-    """Run evidence levels by name, in their order; without a `cache` everything is judged anew.
+    """Run evidence levels by name, in their order.
 
     Losses that no word explains are faults of a tree of the pinned upstream, and open questions of another.
-    Where the `rules` are not those that the manifest names, the checks that need them look at nothing, which is said.
+    Where the rules are not those that the manifest names, the checks that need them look at nothing, which is said.
     """
-    if rules is not None and rules.digest != manifest.rules_hash:
+    manifest = trees.manifest
+    if trees.rules is not None and trees.rules.digest != manifest.rules_hash:
         progress.note(
             f"the rules of {manifest.profile} are not those of this tree: arms, registrations and tables are not judged"
         )
-        rules = None
-    # Levels that follow each other share what they read of a file, if only in this run.
-    cache = cache or Cache.off()
+        trees = replace(trees, rules=None)
     found: list[Evidence] = []
     held = is_pinned(manifest)
     for name in levels:
         with timed(f"verify {name}", timings, progress):
-            evidence = judge(name, Trees(tree, out, manifest, rules, jobs, cache), progress.note)
+            # What a level has read is let go with it.
+            evidence = judge(name, replace(trees), progress.note)
             found.append(evidence.held() if held else evidence)
     return tuple(found)
 

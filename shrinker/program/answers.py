@@ -1,7 +1,5 @@
 """One question, whichever kind of thing it names: files and distributions first, then definitions and statements."""
 
-from __future__ import annotations
-
 import difflib
 import random
 import re
@@ -9,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from shrinker.program.saved import load_graph
 from shrinker.program.symbols.why import Symbols, load_symbols
@@ -19,6 +17,7 @@ from shrinker.values.errors import InputError
 
 SYMBOLS = "symbols.json"
 """Beside the saved graph."""
+Answer = TypeVar("Answer", Chain, Removed)
 _PARTS = re.compile(r"[./:]")
 
 
@@ -89,12 +88,9 @@ def why(run: SavedRun, query: str, *, every: bool = False) -> list[Chain]:
     Raises:
         InputError: nothing kept has that name.
     """
-    found = ask(run, query, every=every)
-    if not found:
-        raise unknown(query, run.names())
-    if not (chains := [one for one in found if isinstance(one, Chain)]):
-        raise InputError(f"{query} is not in the generated tree", f"ask `shrinker why-not {query}`")
-    return chains
+    return _answers(
+        run, query, Chain, (f"{query} is not in the generated tree", f"ask `shrinker why-not {query}`"), every
+    )
 
 
 def why_not(run: SavedRun, query: str) -> list[Removed]:
@@ -103,12 +99,19 @@ def why_not(run: SavedRun, query: str) -> list[Removed]:
     Raises:
         InputError: nothing removed has that name.
     """
-    found = ask(run, query)
+    return _answers(run, query, Removed, (f"{query} is kept", f"ask `shrinker why {query}`"))
+
+
+def _answers(
+    run: SavedRun, query: str, kind: type[Answer], otherwise: tuple[str, str], every: bool = False
+) -> list[Answer]:
+    """Those of one kind; without any, the error `otherwise`."""
+    found = ask(run, query, every=every)
     if not found:
         raise unknown(query, run.names())
-    if not (removed := [one for one in found if isinstance(one, Removed)]):
-        raise InputError(f"{query} is kept", f"ask `shrinker why {query}`")
-    return removed
+    if not (wanted := [one for one in found if isinstance(one, kind)]):
+        raise InputError(*otherwise)
+    return wanted
 
 
 def unknown(name: str, known: Iterable[str]) -> InputError:

@@ -1,16 +1,19 @@
-"""The graph phase: from a tree, its rules and a way to fold modules to what is kept, removed and uncertain."""
-
-from __future__ import annotations
+"""The graph phase: from a tree, its rules and a way to fold modules to what is kept, removed and uncertain, with the files that kept modules
+load."""
 
 from collections.abc import Mapping
 
+from shrinker.program.edges.data import DataEdges
 from shrinker.program.edges.named import named_modules
-from shrinker.program.loaded import add_files
+from shrinker.program.edges.native import include_edges
+from shrinker.program.files import FileIndex, index_files
 from shrinker.program.modules import ModuleIndex, index_modules
+from shrinker.program.nodes import Found, file_node, module_node, suffix
 from shrinker.program.order import first_reasons
-from shrinker.program.reach import Fold, Progress, Search
+from shrinker.program.reach import Fold, Search
 from shrinker.program.removals import removed_by_rule
 from shrinker.ruleset import Remove, Ruleset
+from shrinker.syntax.native import without_refuted
 from shrinker.values.folded import FoldedModule, LeakedUse, Uncertain
 from shrinker.values.graph import UNREACHABLE, Graph, Removal
 from shrinker.values.upstream import PACKAGE_PREFIX, UpstreamTree
@@ -22,7 +25,6 @@ def build_graph(
     fold: Fold,
     *,
     rescued: Mapping[str, tuple[str, LeakedUse]] | None = None,
-    progress: Progress | None = None,
 ) -> tuple[Graph, dict[str, FoldedModule]]:
     """Decide for every file of the tree whether it is kept.
 
@@ -30,7 +32,6 @@ def build_graph(
         fold: folds Python paths; called with whole waves of the search.
         rescued: modules that stay although a rule removes them, since the code at that path runs one of their names;
             the packages above them stay with them.
-        progress: called after each wave.
 
     Returns:
         The graph, and the folded module of every kept Python file of the package by path, sorted.
@@ -43,8 +44,8 @@ def build_graph(
     removed = removed_by_rule(paths, rules.removes)
     rescues = _rescue(removed, rescued or {}, index)
     search = Search(index, paths, rules, removed)
-    search.run(fold, progress)
-    add_files(search, tree, removed, rules.undefined)
+    search.run(fold)
+    _add_files(search, tree)
 
     first, doubtful = first_reasons(search.edges)
     kept: dict[str, str] = {}
@@ -132,4 +133,78 @@ def _undecided_sites(search: Search) -> list[Uncertain]:
             computed = not (site.target and site.target.strip("*."))
             if site.mechanism in ("import_module", "spec_from_file") and computed:
                 out.append(Uncertain(module.path, site.line, f"imports a computed name: `{site.text}`"))
+    return out
+
+
+_BINARY = frozenset({"so", "pyd", "dylib", "cubin", "fatbin"})
+
+
+def _add_files(search: Search, tree: UpstreamTree) -> None:
+    """Add the edges to data files and native sources of the package, transitively.
+
+    Files outside the package are kept by rules alone.
+
+    Args:
+        search: after its modules are found.
+        tree: upstream.
+    """
+    files = index_files(
+        file.path
+        for file in tree.files
+        if file.path.startswith(PACKAGE_PREFIX) and not file.path.endswith(".py") and file.path not in search.removed
+    )
+    data = DataEdges(files)
+    ordered = [search.modules[name] for name in sorted(search.modules)]
+    seen: set[str] = set()
+    for module in ordered:
+        src = module_node(module.module)
+        for found in (*data.find(module), *_inline(module, files), *_stub(module, tree)):
+            search.add(src, module.path, found)
+    _follow_includes(search, tree, files, seen)
+    for module, found in _folders(search, ordered, data):
+        search.add(module_node(module.module), module.path, found)
+    _follow_includes(search, tree, files, seen)
+
+
+def _inline(module: FoldedModule, files: FileIndex) -> list[Found]:
+    """Native source in a string: `load_inline(cuda_sources="#include <x.cuh> …")`."""
+    folder = module.path.rpartition("/")[0]
+    return [
+        found
+        for site in module.strings
+        if "#" in site.text and "include" in site.text
+        for found in include_edges(site.text, folder, files, site.line)
+    ]
+
+
+def _stub(module: FoldedModule, tree: UpstreamTree) -> list[Found]:
+    path = module.path + "i"
+    return [Found(file_node(path), "data", 1)] if path in tree.by_path else []
+
+
+def _follow_includes(search: Search, tree: UpstreamTree, files: FileIndex, seen: set[str]) -> None:
+    prefix = "native:" + PACKAGE_PREFIX
+    while frontier := sorted(node for node in search.reached if node.startswith(prefix) and node not in seen):
+        seen.update(frontier)
+        for node in frontier:
+            path = node[len("native:") :]
+            if suffix(path) in _BINARY:
+                continue
+            text = without_refuted(tree.read(path), search.rules.undefined).decode("utf-8", "replace")
+            for found in include_edges(text, path.rpartition("/")[0], files):
+                search.add(node, path, found)
+
+
+def _folders(search: Search, modules: list[FoldedModule], data: DataEdges) -> list[tuple[FoldedModule, Found]]:
+    """Decided on what finer edges reached, so that the order of the modules makes no difference."""
+    out: list[tuple[FoldedModule, Found]] = []
+    for module in modules:
+        globbed = data.globbed(module)
+        for line, folder, text in data.folders(module):
+            inside = data.in_folder(folder)
+            finer = any(file_node(path) in search.reached for path in inside)
+            for path in inside:
+                if not finer or suffix(path) in globbed:
+                    weak = f"only its folder is named, by the string {text!r}"
+                    out.append((module, Found(file_node(path), "data", line, weak)))
     return out

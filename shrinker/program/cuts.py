@@ -1,7 +1,5 @@
 """What would leave if something were cut: all that is reached through it alone."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 
 

@@ -1,7 +1,5 @@
 """Which of a module's decisions took a line of upstream away."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 
 from shrinker.values.folded import Decision, FoldedModule

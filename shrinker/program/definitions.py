@@ -1,13 +1,12 @@
 """Public names of modules: what they define at module level, and what they hand on from other modules of the package."""
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Callable, Iterator, Mapping
 from typing import NamedTuple
 
 from shrinker.cache import Cache
-from shrinker.syntax.imports import absolute
+from shrinker.syntax.imports import absolute, package_of
+from shrinker.syntax.parsing import parsed
 from shrinker.values.upstream import module_name
 
 
@@ -39,12 +38,10 @@ def public_definitions(
 
 
 def _definitions(path: str, data: bytes) -> tuple[Definition, ...]:
-    try:
-        tree = ast.parse(data)
-    except (SyntaxError, ValueError):
+    tree = parsed(data)
+    if tree is None:
         return ()
-    name = module_name(path) or ""
-    package = name if path.endswith("/__init__.py") else name.rpartition(".")[0]
+    package = package_of(module_name(path) or "", path.endswith("/__init__.py"))
     found: dict[str, Definition] = {}
     for one in _bound(tree.body, package):
         # Nobody takes a module's own logger from it.

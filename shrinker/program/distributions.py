@@ -4,8 +4,6 @@ A distribution goes only where it is known what it installs: by the table of `[[
 file of upstream imports a module of its name. Of the others nothing tells what they are for, so that they stay.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -27,8 +25,8 @@ PYPROJECT = "python/pyproject.toml"
 _SITES = 20
 """Sites that are remembered of a distribution; the rest say nothing new."""
 Site = tuple[str, int]
-_Named = dict[str, dict[str, set[Site]]]
-"""First part of a dotted name to each such name, with its places."""
+_Named = dict[str, set[Site]]
+"""Dotted names with their places."""
 
 
 class _Code:
@@ -58,7 +56,7 @@ class _Code:
                     whole = site.name is None or site.name == "*"
                     self._import(site.module, (module.path, site.line), whole)
                     if not whole:
-                        _add(self.imports, f"{site.module}.{site.name}", (module.path, site.line))
+                        self.imports.setdefault(f"{site.module}.{site.name}", set()).add((module.path, site.line))
             for call in module.dynamic:
                 if call.mechanism == "import_module" and call.target and "*" not in call.target:
                     self._import(call.target, (module.path, call.line), True)
@@ -66,26 +64,25 @@ class _Code:
                 said.setdefault(text.text.partition(":")[0], set()).add((module.path, text.line))
         for dotted, places in said.items():
             if _DOTTED.fullmatch(dotted):
-                _add(self._strings, dotted, *places)
+                self._strings[dotted] = places
                 self._names.setdefault(distribution_name(dotted), set()).update(places)
+        self.imported = {dotted.partition(".")[0] for dotted in self.imports}
+        """Top-level names."""
 
     def _import(self, dotted: str, place: Site, whole: bool) -> None:
-        _add(self.imports, dotted, place)
-        if whole:
-            _add(self._bare, dotted, place)
+        for table in (self.imports, self._bare) if whole else (self.imports,):
+            table.setdefault(dotted, set()).add(place)
 
     def users(self, module: str) -> set[Site]:
         """Places that import a module, or something in it."""
-        top = module.partition(".")[0]
-        found = [places for dotted, places in self.imports.get(top, {}).items() if _is_in(module, dotted)]
+        found = [places for dotted, places in self.imports.items() if _is_in(module, dotted)]
         # `import a` and then `a.b`: which part it reads is not known.
-        found += [places for dotted, places in self._bare.get(top, {}).items() if _is_in(dotted, module)]
+        found += [places for dotted, places in self._bare.items() if _is_in(dotted, module)]
         return set().union(*found)
 
     def named(self, name: str, modules: Iterable[str]) -> set[Site]:
         """Places of strings that are a distribution's name, or that of a module that it installs: it may be imported, or looked for, by that."""
-        texts = ((module, self._strings.get(module.partition(".")[0], {})) for module in modules)
-        found = [places for module, said in texts for text, places in said.items() if _is_in(module, text)]
+        found = [places for module in modules for text, places in self._strings.items() if _is_in(module, text)]
         return self._names.get(name, set()).union(*found)
 
     def starting(self, command: str) -> set[Site]:
@@ -99,10 +96,6 @@ class _Code:
                 quoted = ((n, line.partition("#")[0]) for n, line in enumerate(lines, 1) if '"' in line or "'" in line)
                 found.update((module.path, number) for number, line in quoted if whole.search(line))
         return found
-
-
-def _add(table: _Named, dotted: str, *places: Site) -> None:
-    table.setdefault(dotted.partition(".")[0], {}).setdefault(dotted, set()).update(places)
 
 
 def _is_in(package: str, dotted: str) -> bool:
@@ -189,7 +182,7 @@ def _decide(name: str, declared: tuple[tuple[str, str], ...], rule: Rule | None,
         installs = rule.imports
     else:
         # Upstream may write the name in any way that the index takes for the same.
-        installs = tuple(sorted(t for t in {*code.anywhere, *code.imports} if distribution_name(t) == name))
+        installs = tuple(sorted(t for t in {*code.anywhere, *code.imported} if distribution_name(t) == name))
     row = Distribution(name, declared, installs, "dropped", "", rule.id if rule is not None else "")
     if users := {module: places for module in installs if (places := code.users(module))}:
         modules = ", ".join(f"`{module}`" for module in users)
@@ -211,7 +204,7 @@ def _first(*places: set[Site]) -> tuple[Site, ...]:
 
 def _needed(rows: dict[str, Distribution], table: Mapping[str, Rule], code: _Code) -> None:
     """Take back what something kept loads, until nothing more comes."""
-    imported = {distribution_name(top) for top in code.imports}
+    imported = {distribution_name(top) for top in code.imported}
     changed = True
     while changed:
         changed = False

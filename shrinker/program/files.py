@@ -1,7 +1,5 @@
 """The files of the package that are not modules, by base name, suffix and folder, so that no lookup scans them all."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass

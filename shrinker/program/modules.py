@@ -1,7 +1,5 @@
 """The modules of a tree by dotted name: files, packages with and without ``__init__``."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 

@@ -3,12 +3,11 @@
 Nearly every module of predicates and flags is loaded by others, too, so that folding drops such an import without a proof.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import cache
 
+from shrinker.program.order import reached
 from shrinker.syntax.imports import with_packages
 from shrinker.values.folded import FoldedModule
 from shrinker.values.refinement import NOTHING, Refinement
@@ -31,22 +30,17 @@ def find_needed(kept: Iterable[FoldedModule], known: Mapping[str, Refinement]) -
             loaders.setdefault(other, set()).add(name)
 
     @cache
-    def reached(name: str) -> frozenset[str]:
-        seen, stack = {name}, [name]
-        while stack:
-            fresh = loads[stack.pop()] - seen
-            seen |= fresh
-            stack += fresh
-        return frozenset(seen)
+    def led_to(name: str) -> frozenset[str]:
+        return frozenset(reached((name,), loads.__getitem__))
 
     @cache
     def is_left_alone(name: str) -> bool:
         """True when no module loads this one, but for those that it loads itself."""
-        return loaders.get(name, set()) <= reached(name)
+        return loaders.get(name, set()) <= led_to(name)
 
     for name, module in modules.items():
         alone = [m for m in module.summary.unproven_imports if m in modules and is_left_alone(m)]
-        needed = {m for m in alone if any(not modules[n].summary.inert for n in reached(m) - reached(name))}
+        needed = {m for m in alone if any(not modules[n].summary.inert for n in led_to(m) - led_to(name))}
         before = known.get(module.path, NOTHING)
         if not needed <= before.needed:
             yield module.path, replace(before, needed=before.needed | needed)

@@ -1,7 +1,5 @@
 """Node ids, and the value by which an edge mechanism says what it found."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 

@@ -1,6 +1,4 @@
-"""Orders of a graph: the first reason of every node, all that some nodes lead to, and each node after those that it leads to."""
-
-from __future__ import annotations
+"""The first reason of every node of a graph, and all that some nodes lead to."""
 
 from collections.abc import Callable, Iterable, Mapping
 from typing import TypeVar
@@ -48,25 +46,3 @@ def reached(starts: Iterable[Node], successors: Callable[[Node], Iterable[Node]]
                 found[node] = None
                 stack.append(node)
     return found
-
-
-def postorder(starts: Iterable[str], successors: Callable[[str], Iterable[str]]) -> list[str]:
-    """Every node that the starts reach, each after those that it leads to, as far as there is no cycle.
-
-    Args:
-        starts: where the search begins, one after the other.
-        successors: of a node; the last one is entered first.
-    """
-    order: list[str] = []
-    seen: set[str] = set()
-    for start in starts:
-        stack = [(start, False)]
-        while stack:
-            node, done = stack.pop()
-            if done:
-                order.append(node)
-            elif node not in seen:
-                seen.add(node)
-                stack.append((node, True))
-                stack.extend((other, False) for other in successors(node) if other not in seen)
-    return order

@@ -8,8 +8,6 @@ Such a fact is derived from the folded code of all kept modules. To fold with it
 value is still set to no other. So a fact, once true, stays true. Only a rescue brings code back; rescues are settled before.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Protocol

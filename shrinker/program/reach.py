@@ -3,8 +3,6 @@
 Subtle: walks and star imports depend on what is kept so far, so that they are looked at again after every wave.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 
@@ -26,9 +24,6 @@ from shrinker.values.upstream import UpstreamTree
 Fold = Callable[[Sequence[str]], Iterable[FoldedModule]]
 """Folds Python paths, in any order; one value a path."""
 
-Progress = Callable[[int, int], None]
-"""Called with the modules folded so far and the modules known so far."""
-
 IMPORT_KINDS = frozenset({"import", "import-local", "import-type", "package"})
 
 IMPORTS_REMOVED = "imports removed module"
@@ -46,8 +41,8 @@ class Search:
         self.modules: dict[str, FoldedModule] = {}
         self.problems: list[Uncertain] = []
         self._paths = paths
-        self._rules = rules
-        self._removed = removed
+        self.rules = rules
+        self.removed = removed
         self._frontier: list[str] = []
         self._importers: dict[str, list[str]] = {}
         self._stars: set[str] = set()
@@ -59,16 +54,11 @@ class Search:
         if found.dst == src:
             return
         target = self.path(found.dst)
-        rule = self._removed.get(target) if target is not None else None
+        rule = self.removed.get(target) if target is not None else None
         if rule is not None:
             if found.kind in IMPORT_KINDS:
-                self.problems.append(
-                    Uncertain(
-                        path,
-                        found.line,
-                        f"{IMPORTS_REMOVED} {found.dst.partition(':')[2]} ({found.kind}; rule {rule.id})",
-                    )
-                )
+                reason = f"{IMPORTS_REMOVED} {found.dst.partition(':')[2]} ({found.kind}; rule {rule.id})"
+                self.problems.append(Uncertain(path, found.line, reason))
             return
         edge = Edge(src, found.dst, found.kind, path, found.line)
         if self.edges.get(edge) != "":
@@ -78,7 +68,7 @@ class Search:
             if found.dst.startswith("module:"):
                 self._frontier.append(found.dst[len("module:") :])
 
-    def run(self, fold: Fold, progress: Progress | None) -> None:
+    def run(self, fold: Fold) -> None:
         """Search until nothing new is reached."""
         self._start()
         while self._frontier:
@@ -89,7 +79,7 @@ class Search:
                 if path not in by_path:
                     raise ShrinkerError(f"{path}: folding returned nothing", "report this as a defect of shrinker")
                 self._visit(name, by_path[path])
-            for origin, found in walk_edges(self.modules, self._importers, self._rules.walked(), self.index):
+            for origin, found in walk_edges(self.modules, self._importers, self.rules.walked(), self.index):
                 self.add(module_node(origin), self.index.paths[origin], found)
             for package in sorted(self._stars):
                 if package in self.modules:
@@ -97,15 +87,13 @@ class Search:
                         self.add(module_node(package), self.index.paths[package], found)
             for module, found in self.registry.find():
                 self.add(module_node(module.module), module.path, found)
-            if progress is not None:
-                progress(len(self.modules), len(self.modules) + len(self._frontier))
 
     def _start(self) -> None:
-        for kind, rules in (("root", self._rules.roots), ("keep", self._rules.keeps)):
+        for kind, rules in (("root", self.rules.roots), ("keep", self.rules.keeps)):
             for rule in rules:
                 for node in rule_targets(rule, self.index, self._paths):
                     self.add(f"root:{rule.id}", "", Found(node, kind, 0))
-        for api in self._rules.apis:
+        for api in self.rules.apis:
             for module in api.modules:
                 if module in self.index.paths:
                     self.add(f"root:{api.id}", "", Found(module_node(module), "api", 0))

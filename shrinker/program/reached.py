@@ -1,8 +1,6 @@
 """What a profile is for, and what it takes away, asked of a generated tree: every kernel that a `[[reach]]` rule names, with the
 chain from the definition that it starts at, and what `[[remove]]` rules left."""
 
-from __future__ import annotations
-
 import ast
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -10,9 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from shrinker.program.symbols.costs import cost_of
 from shrinker.program.symbols.why import Link, Symbols
-from shrinker.program.ways import Ways
+from shrinker.program.ways import Ways, cost_of
 from shrinker.ruleset.match import any_module_matches
 from shrinker.ruleset.models import Reach, Remove
 from shrinker.syntax.walk import Function, definitions, statements, walk

@@ -5,8 +5,6 @@ a share of the experts, redundant ones among them, and perhaps shared ones that 
 each expert's width. All shares are taken to occur.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Sequence
 from functools import cache, lru_cache

@@ -1,7 +1,5 @@
 """The form in which a graph is saved for `why`: tables of strings, and rows of indexes into them."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Files, distributions and kernels of a saved graph: what a name means there, the chains to what is kept, and what removed the rest."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
@@ -9,8 +7,7 @@ from typing import Any
 
 from shrinker.program.decided import around, told
 from shrinker.program.nodes import distribution_name, path_node
-from shrinker.program.symbols.costs import file_cost
-from shrinker.program.ways import Ways
+from shrinker.program.ways import Ways, file_cost
 from shrinker.values.answers import Chain, Removed, Site, Step
 from shrinker.values.errors import InputError
 from shrinker.values.folded import Decision

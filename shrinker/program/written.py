@@ -4,8 +4,6 @@ Read with a regular expression from the source text, since removed modules are n
 documentation string counts; nothing is removed because of one that is found.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from shrinker.cache import Cache
-from shrinker.check.workers import cached
+from shrinker.cache.files import cached
 from shrinker.program.decided import deciding, told
 from shrinker.program.saved import Importer
 from shrinker.program.ways import Ways

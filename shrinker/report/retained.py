@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 from shrinker.cache import Cache
-from shrinker.check.workers import cached
+from shrinker.cache.files import cached
 from shrinker.program.cuts import Cuts
 from shrinker.program.nodes import path_node
 

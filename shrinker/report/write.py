@@ -11,8 +11,7 @@ from typing import Any
 
 from shrinker.cache import Cache
 from shrinker.program.saved import graph_data
-from shrinker.program.symbols.costs import root_costs
-from shrinker.program.symbols.saved import SymbolData
+from shrinker.program.symbols.saved import SymbolData, root_costs
 from shrinker.program.written import Written
 from shrinker.report.api import (
     ApiPage,

@@ -1,7 +1,5 @@
 """Rules that say different things of one thing: an error when they are loaded, never a matter of their order."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from itertools import combinations
 
@@ -9,6 +7,8 @@ from shrinker.ruleset.match import module_matches, overlap, path_matches
 from shrinker.ruleset.models import Fact, Keep, Root, Rule, Ruleset
 from shrinker.values.errors import InputError
 
+Clash = tuple[Rule, str, Rule, str]
+"""A rule and what it says, another one and what it says against it."""
 _SHOWN = 10
 _NEXT = "take one of the two out, or narrow its patterns until they mean different things"
 
@@ -19,20 +19,19 @@ def refuse_contradictions(rules: Ruleset) -> None:
     Raises:
         InputError: two rules contradict each other; names both with file and line.
     """
+    kinds = (_values, _variables, _domains, _kept_and_removed, _absent_and_stated, _asked_and_stated)
     found = [
-        *_values(rules),
-        *_variables(rules),
-        *_domains(rules),
-        *_kept_and_removed(rules),
-        *_absent_and_stated(rules),
-        *_asked_and_stated(rules),
+        f"{rules.places.get(one.id, '?')}: rule {one.id} {said}, "
+        f"but {rules.places.get(other.id, '?')}: rule {other.id} says {against}"
+        for kind in kinds
+        for one, said, other, against in kind(rules)
     ]
     if found:
         more = [f"… and {len(found) - _SHOWN} more"] if len(found) > _SHOWN else []
         raise InputError("rules contradict each other:\n  " + "\n  ".join([*found[:_SHOWN], *more]), _NEXT)
 
 
-def _values(rules: Ruleset) -> Iterator[str]:
+def _values(rules: Ruleset) -> Iterator[Clash]:
     for one, other in combinations(rules.facts, 2):
         if (type(one.value), one.value, one.exact) == (type(other.value), other.value, other.exact):
             continue
@@ -40,18 +39,18 @@ def _values(rules: Ruleset) -> Iterator[str]:
         pairs += [(p, q) for p in (*one.names, *one.attributes) for q in (*other.names, *other.attributes)]
         for pattern, against in pairs:
             if overlap(pattern, against):
-                yield _clash(rules, one, f"says {pattern} is {_text(one)}", other, f"{against} is {_text(other)}")
+                yield one, f"says {pattern} is {_text(one)}", other, f"{against} is {_text(other)}"
 
 
-def _variables(rules: Ruleset) -> Iterator[str]:
+def _variables(rules: Ruleset) -> Iterator[Clash]:
     for one, other in combinations(rules.facts, 2):
         for name in sorted(set(one.environment) & set(other.environment)):
             if one.value != other.value:
                 what = f"says the variable {name} is {_text(one)}"
-                yield _clash(rules, one, what, other, f"it is {_text(other)}")
+                yield one, what, other, f"it is {_text(other)}"
 
 
-def _domains(rules: Ruleset) -> Iterator[str]:
+def _domains(rules: Ruleset) -> Iterator[Clash]:
     for fact in rules.facts:
         for domain in rules.domains:
             if fact.value not in domain.never and (not domain.only or fact.value in (None, *domain.only)):
@@ -60,10 +59,10 @@ def _domains(rules: Ruleset) -> Iterator[str]:
             pairs += [(p, q) for p in fact.calls for q in domain.calls]
             for pattern, against in pairs:
                 if overlap(pattern, against):
-                    yield _clash(rules, fact, f"says {pattern} is {_text(fact)}", domain, f"{against} never is")
+                    yield fact, f"says {pattern} is {_text(fact)}", domain, f"{against} never is"
 
 
-def _kept_and_removed(rules: Ruleset) -> Iterator[str]:
+def _kept_and_removed(rules: Ruleset) -> Iterator[Clash]:
     named: tuple[Root | Keep, ...] = (*rules.roots, *rules.keeps)
     wanted: list[tuple[Rule, str, bool]] = [(rule, module, True) for rule in named for module in rule.modules]
     wanted += [(walk, f"{walk.package}.{name}", True) for walk in rules.walks for name in walk.keep]
@@ -73,23 +72,23 @@ def _kept_and_removed(rules: Ruleset) -> Iterator[str]:
             continue
         for absent in rules.absents if is_module else ():
             if any(name == m or name.startswith(m + ".") for m in absent.modules):
-                yield _clash(rules, rule, f"keeps {name}", absent, "it is not installed")
+                yield rule, f"keeps {name}", absent, "it is not installed"
         matches = module_matches if is_module else path_matches
         for remove in rules.removes:
             if not any(matches(pattern, name) for pattern in remove.unless):
                 for pattern in remove.modules if is_module else remove.paths:
                     if matches(pattern, name):
-                        yield _clash(rules, rule, f"keeps {name}", remove, f"{pattern} is removed")
+                        yield rule, f"keeps {name}", remove, f"{pattern} is removed"
 
 
-def _absent_and_stated(rules: Ruleset) -> Iterator[str]:
+def _absent_and_stated(rules: Ruleset) -> Iterator[Clash]:
     for fact in rules.facts:
         for absent in rules.absents:
             for name in sorted({*fact.names, *fact.attributes} & {*absent.attributes, *absent.modules}):
-                yield _clash(rules, fact, f"says {name} is {_text(fact)}", absent, "there is no such thing")
+                yield fact, f"says {name} is {_text(fact)}", absent, "there is no such thing"
 
 
-def _asked_and_stated(rules: Ruleset) -> Iterator[str]:
+def _asked_and_stated(rules: Ruleset) -> Iterator[Clash]:
     # A fact about a function of a removed module is how its use becomes decidable; the error would be another answer.
     for fact in rules.facts:
         for remove in rules.removes:
@@ -98,14 +97,7 @@ def _asked_and_stated(rules: Ruleset) -> Iterator[str]:
                     # The fact counts first: a wide pattern says what holds for all that no fact speaks of.
                     if pattern == asked:
                         what = f"says {pattern} is {_text(fact)}"
-                        yield _clash(rules, fact, what, remove, f"a use of {asked} is an error")
-
-
-def _clash(rules: Ruleset, one: Rule, said: str, other: Rule, against: str) -> str:
-    return (
-        f"{rules.places.get(one.id, '?')}: rule {one.id} {said}, "
-        f"but {rules.places.get(other.id, '?')}: rule {other.id} says {against}"
-    )
+                        yield fact, what, remove, f"a use of {asked} is an error"
 
 
 def _text(fact: Fact) -> str:

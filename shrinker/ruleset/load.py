@@ -1,7 +1,5 @@
 """Load and check the rules of a profile; every error names file, line and the nearest valid name."""
 
-from __future__ import annotations
-
 import difflib
 import hashlib
 import re

@@ -5,8 +5,6 @@ for a call: what ``Recorder().is_hip`` names is no definition that ``sglang.**.i
 ``()`` itself (``sglang.**.get_platform().is_hip``).
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from functools import cache

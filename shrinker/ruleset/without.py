@@ -1,7 +1,5 @@
 """The rules of a profile but for some of them, or with one more: what a rule does is what differs without it."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Collection, Mapping
 from typing import Any

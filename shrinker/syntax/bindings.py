@@ -4,8 +4,6 @@ A binding's guards are the branches around it. Whether it is live is asked later
 can answer: that is what makes `if is_cuda(): from a import f` / `else: f = None` one binding.
 """
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -51,8 +49,6 @@ class Bindings:
 
     names: dict[str, list[Binding]] = field(default_factory=dict)
     stars: list[Binding] = field(default_factory=list)
-    walrus: bool = True
-    """False for source text without `:=`, whose expressions bind nothing."""
     globals: set[str] = field(default_factory=set)
     nonlocals: set[str] = field(default_factory=set)
     declared: dict[str, int] = field(default_factory=dict)
@@ -68,15 +64,14 @@ class Bindings:
         self.names.setdefault(name, []).append(binding)
 
 
-def collect(body: Iterable[ast.stmt], package: str, *, walrus: bool = True) -> Bindings:
+def collect(body: Iterable[ast.stmt], package: str) -> Bindings:
     """Bindings of a scope's own statements; bodies of nested functions and classes are other scopes.
 
     Args:
         body: the statements.
         package: what relative imports start from.
-        walrus: False when the source text holds no `:=`: expressions are then not looked into.
     """
-    found = Bindings(walrus=walrus)
+    found = Bindings()
     _block(body, package, (), found)
     return found
 
@@ -117,7 +112,7 @@ def _block(body: Iterable[ast.stmt], package: str, guards: tuple[Branch, ...], f
             ended = isinstance(statement, _LEAVES)
             continue
         # Never run, whatever the facts say: the name is of this scope all the same, and nothing gives it a value.
-        unreached = Bindings(walrus=found.walrus)
+        unreached = Bindings()
         _statement(statement, package, guards, unreached)
         for name, bindings in unreached.names.items():
             found.add(name, Binding("opaque", bindings[0].line, guards))
@@ -240,8 +235,6 @@ def _part(target: ast.expr, value: ast.expr | None, line: int, guards: tuple[Bra
 
 
 def _walrus(node: ast.AST, line: int, guards: tuple[Branch, ...], found: Bindings) -> None:
-    if not found.walrus or isinstance(node, ast.Name | ast.Constant | ast.Attribute):
-        return
     if not any(part.__class__ is ast.NamedExpr for part in walk(node)):
         # Nearly all.
         return

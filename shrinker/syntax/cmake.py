@@ -1,7 +1,5 @@
 """CMake's language: commands and their arguments, with the lines that they stand on. No decisions."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Control flow: does a statement leave its block, make a generator, ask for the exception, run something."""
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Iterable
 from typing import TypeGuard

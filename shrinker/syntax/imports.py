@@ -1,7 +1,5 @@
 """Import statements: which module each names from where it stands, what it loads and binds."""
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Iterable
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """The lines of a source text as `ast` counts them, which of them hold a word, and which are those of another version of it."""
 
-from __future__ import annotations
-
 import bisect
 import difflib
 import re

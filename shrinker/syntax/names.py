@@ -1,7 +1,5 @@
 """What expressions are called, and which names code reads."""
 
-from __future__ import annotations
-
 import ast
 import re
 from typing import TypeGuard

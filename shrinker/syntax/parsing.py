@@ -1,7 +1,5 @@
 """Texts that may be no Python: who tells of that is another."""
 
-from __future__ import annotations
-
 import ast
 import io
 import tokenize

@@ -1,7 +1,5 @@
 """Where code stands in its file, as `ast` counts: lines from 1, columns from 0 in UTF-8 bytes."""
 
-from __future__ import annotations
-
 import ast
 from bisect import bisect_left
 from collections.abc import Sequence

@@ -6,8 +6,6 @@ owner = inner.owner("name")                   # the scope whose name that is; No
 owner.values("name")                          # the places that bind it there, each with its branches
 """
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -26,7 +24,7 @@ class Scope:
     """Names that are bound in one place of their own."""
 
     node: Scoped
-    outer: Scope | None
+    outer: "Scope | None"
     package: str
     """What relative imports start from."""
     bindings: Bindings
@@ -34,9 +32,9 @@ class Scope:
     rebound: frozenset[str]
     """Names that functions inside bind by `nonlocal`."""
 
-    def inside(self, node: Scoped) -> Scope:
+    def inside(self, node: Scoped) -> "Scope":
         """The scope of a definition, lambda or comprehension that stands in this one."""
-        return scope_of(node, self.package, self, walrus=self.bindings.walrus)
+        return scope_of(node, self.package, self)
 
     def binds(self, name: str) -> bool:
         """True when the scope itself binds a name."""
@@ -44,7 +42,7 @@ class Scope:
             return False
         return name in self.parameters or name in self.bindings.names or name in self.bindings.declared
 
-    def owner(self, name: str) -> Scope | None:
+    def owner(self, name: str) -> "Scope | None":
         """The scope that a name belongs to where it is read in this one.
 
         Returns:
@@ -69,23 +67,22 @@ class Scope:
         return self.bindings.names.get(name, ())
 
 
-def scope_of(node: Scoped, package: str, outer: Scope | None = None, *, walrus: bool = True) -> Scope:
+def scope_of(node: Scoped, package: str, outer: Scope | None = None) -> Scope:
     """The scope of a module or of what stands in one.
 
     Args:
         node: what has the scope.
         package: what relative imports start from.
         outer: the scope around it; None for a module, and where nobody asks for what is outside.
-        walrus: False when the text holds no ``:=``.
     """
     bindings, parameters, rebound = Bindings(), frozenset[str](), frozenset[str]()
     match node:
         case ast.Module() | ast.ClassDef():
-            bindings = collect(node.body, package, walrus=walrus)
+            bindings = collect(node.body, package)
             if isinstance(node, ast.Module):
                 _add_globals(node, package, bindings)
         case ast.FunctionDef() | ast.AsyncFunctionDef():
-            bindings, parameters = collect(node.body, package, walrus=walrus), parameters_of(node.args)
+            bindings, parameters = collect(node.body, package), parameters_of(node.args)
             rebound = rebound_in(node)
         case ast.Lambda():
             bindings, parameters = collect_named(node.body), parameters_of(node.args)

@@ -5,8 +5,6 @@ Functions that return calls say which names of the module must be free of effect
 adds what the closed world knows of names.
 """
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Iterable
 

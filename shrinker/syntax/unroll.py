@@ -4,8 +4,6 @@ Such a text is no pattern: what it may be is written down, row by row. Rows are 
 name of the module that holds one and is only ever looped over or copied.
 """
 
-from __future__ import annotations
-
 import ast
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -236,7 +234,7 @@ class Unroller:
             found.append(texts)
         return found
 
-    def _binds_alone(self, loop: _Around) -> bool:
+    def _binds_alone(self, loop: "_Around") -> bool:
         """False when code inside gives a name of the loop another value, or defines what may run when the loop has gone on."""
         known = self._own.get(id(loop))
         if known is None:

@@ -1,7 +1,5 @@
 """Walk syntax trees fast: the whole package is walked several times a run, and `ast.walk` is a third of the cost."""
 
-from __future__ import annotations
-
 import ast
 import re
 from collections.abc import Iterator

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from shrinker.check.levels import EVIDENCE_LEVELS
+from shrinker.check.trees import Trees
 from shrinker.emit.staging import refuse_foreign
 from shrinker.pipeline import Progress, Request, lock_evidence, shrink, verify_tree
 from shrinker.project import own_pins_file, pins_file
@@ -148,10 +149,10 @@ def _tagged(place: str, release: str, progress: Progress) -> str | None:
 def _judge(asked: Bump, new: Side, progress: Progress) -> None:
     """All evidence again, from what now lies in place."""
     assert new.upstream is not None, "it was just generated from it"
-    rules = load_profile(asked.profile, asked.rules)
+    trees = Trees(new.upstream, asked.out, new.manifest, load_profile(asked.profile, asked.rules), asked.jobs)
     evidence = (
         lock_evidence(asked.out, new.manifest, asked.reports),
-        *verify_tree(new.upstream, asked.out, new.manifest, EVIDENCE_LEVELS, asked.jobs, {}, progress, None, rules),
+        *verify_tree(trees, EVIDENCE_LEVELS, {}, progress),
     )
     for item in evidence:
         if not item.passed:

@@ -12,8 +12,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from shrinker.cache import Cache
+from shrinker.cache.files import map_cached
 from shrinker.check.leftovers.vocabulary import Vocabulary, build_vocabulary
-from shrinker.check.workers import map_cached
 from shrinker.ruleset import Ruleset
 from shrinker.ruleset.match import any_module_matches, any_path_matches
 from shrinker.source.layout import NEEDED

@@ -1,7 +1,5 @@
 """What a saved run answers: the chain that keeps something, or what removed it."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 

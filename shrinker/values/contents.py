@@ -1,7 +1,5 @@
 """What lies in a generated tree: what its manifest wrote, what building and running leave, and what is somebody's own."""
 
-from __future__ import annotations
-
 import fnmatch
 import hashlib
 import os

@@ -1,7 +1,5 @@
 """What becomes of the distributions that upstream declares: required by the generated package, or dropped."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal

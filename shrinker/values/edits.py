@@ -5,8 +5,6 @@ A span names a node of the ORIGINAL file's `ast`: 1-based lines, 0-based UTF-8 b
 few tokens of the closed list in DESIGN section 5.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 
@@ -20,7 +18,7 @@ class Span:
     end_col: int
 
     @property
-    def after(self) -> Span:
+    def after(self) -> "Span":
         """Where it ends."""
         return Span(self.end_line, self.end_col, self.end_line, self.end_col)
 

@@ -1,7 +1,5 @@
 """What comes into a server from outside, and what became of it in a generated tree."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from shrinker.values.outcome import Finding

@@ -1,7 +1,5 @@
 """Errors that name what a person needs: the place, the rule and the next step."""
 
-from __future__ import annotations
-
 
 class ShrinkerError(Exception):
     """A failure that the command line prints without a traceback.

@@ -1,10 +1,8 @@
 """What the `fold` phase returns: one value a module, small enough to travel between processes."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
-from shrinker.values.edits import Edit, Span
+from shrinker.values.edits import Edit
 from shrinker.values.summary import EMPTY, ModuleSummary
 from shrinker.values.symbols import EMPTY_SYMBOLS, SymbolTable
 
@@ -128,6 +126,3 @@ class FoldedModule:
     def changed(self) -> bool:
         """True when `emit` has something to do."""
         return bool(self.edits)
-
-
-__all__ = ["Decision", "DynamicSite", "FoldedModule", "ImportSite", "LeakedUse", "Span", "StringSite", "Uncertain"]

@@ -4,8 +4,6 @@
 not). Here empty fields are left out, so that a digest written on one version holds on another.
 """
 
-from __future__ import annotations
-
 import ast
 import hashlib
 from collections.abc import Callable

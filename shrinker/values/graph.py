@@ -1,7 +1,5 @@
 """What the `graph` phase returns: nodes kept, nodes removed, and why."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 

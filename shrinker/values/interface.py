@@ -1,7 +1,5 @@
 """What command lines and HTTP servers of a generated tree take and answer otherwise than upstream's."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from shrinker.values.outcome import Finding

@@ -1,7 +1,5 @@
 """What is left of other platforms in a generated tree: the value that verification finds and reports print."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal, get_args

@@ -1,7 +1,5 @@
 """The content of SHRINK.json, which is also the lock: what was generated, from what, by which rules."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from dataclasses import asdict, dataclass, fields
@@ -54,7 +52,7 @@ class Manifest:
         return f'{body[:-2]},\n "files": {{\n{rows}\n }}\n}}\n'
 
     @staticmethod
-    def from_json(text: str, where: str) -> Manifest:
+    def from_json(text: str, where: str) -> "Manifest":
         """Read it back. Raises InputError, naming `where`, when it is not a manifest of this format."""
         try:
             data = json.loads(text)

@@ -1,7 +1,5 @@
 """What goes of files that are no Python: whole lines, since nothing else can be judged by reading."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 HASH_COMMENTS = ("CMakeLists.txt", ".cmake", ".toml")

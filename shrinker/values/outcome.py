@@ -1,7 +1,5 @@
 """What `emit` and `verify` return."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 
 
@@ -45,11 +43,11 @@ class Evidence:
     open: tuple[Finding, ...] = ()
     """What a person has to say something about: held against the tree only where somebody answers for the upstream, see `held`."""
 
-    def asked(self) -> Evidence:
+    def asked(self) -> "Evidence":
         """The same, with what was found as questions."""
         return replace(self, passed=True, findings=(), open=(*self.findings, *self.open))
 
-    def held(self) -> Evidence:
+    def held(self) -> "Evidence":
         """The same, with what is open held against the tree."""
         return replace(self, passed=self.passed and not self.open, findings=(*self.findings, *self.open), open=())
 

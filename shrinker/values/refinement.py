@@ -1,7 +1,5 @@
 """What propagation and the search found out for one module, as it is handed to the next folding of it."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, fields, replace
 
 from shrinker.values.edits import Span
@@ -23,7 +21,7 @@ class Refinement:
     dead: frozenset[Span] = frozenset()
     """Statements and imported names that nothing reachable names."""
 
-    def joined(self, other: Refinement) -> Refinement:
+    def joined(self, other: "Refinement") -> "Refinement":
         """The facts of both."""
         return replace(self, **{f.name: getattr(self, f.name) | getattr(other, f.name) for f in fields(self)})
 

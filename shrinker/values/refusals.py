@@ -5,7 +5,7 @@ They call functions of a file that shrinker writes into the tree, `sglang/remove
 the table of what is refused. `fold` places the line, `emit` writes the file, `verify` knows both.
 """
 
-from __future__ import annotations
+from shrinker.values.edits import Guard, Refuse
 
 MODULE = "sglang.removed_features"
 FILE = "removed_features.py"
@@ -16,11 +16,8 @@ GUARD_LINE = f"from {MODULE} import guard as _guard; _guard()"
 """Starts to look at imports."""
 
 
-def refusal_line(place: str, argument: str) -> str:
-    """The statements of the line, without indentation.
-
-    Args:
-        place: qualified name of the function, as it stands in the table.
-        argument: name of the parameter that is looked at.
-    """
-    return f'from {MODULE} import refuse; refuse("{place}", {argument})'
+def refusal_line(edit: Refuse | Guard) -> str:
+    """The statements of the line that an edit inserts, without indentation."""
+    if isinstance(edit, Guard):
+        return GUARD_LINE
+    return f'from {MODULE} import refuse; refuse("{edit.place}", {edit.argument})'

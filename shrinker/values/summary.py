@@ -3,8 +3,6 @@
 Sets of words are sorted tuples, since frozensets of a thousand modules take twice the memory and travel slowly.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import NamedTuple

@@ -5,8 +5,6 @@ A *path* is an expression as far as it says what is looked up: ``name.attr.other
 patterns come with the first line of upstream's file that has them.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from shrinker.values.edits import Span
@@ -25,8 +23,6 @@ class Symbol:
     """What it binds in its module or class."""
     span: Span
     """Of the statement; for one name of an import, of its alias."""
-    lines: int
-    """Lines of the original file that it covers."""
     parent: int = -1
     """Number of the class or block around it."""
     runs: bool = False

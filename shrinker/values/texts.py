@@ -1,7 +1,5 @@
 """Words of a file that is no module of the served package, and that may name something in it."""
 
-from __future__ import annotations
-
 import io
 import re
 import sys

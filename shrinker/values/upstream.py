@@ -1,7 +1,5 @@
 """What the `source` phase returns: the upstream tree, whatever it came from."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path

@@ -111,14 +111,14 @@ def slow(seconds: float) -> None:
     owner = os.getpid()
 
     def slowed(function: Callable[..., object]) -> Callable[..., object]:
-        def call(*arguments: object) -> object:
+        def call(*arguments: object, **named: object) -> object:
             if os.getpid() != owner:
                 time.sleep(seconds)
-            return function(*arguments)
+            return function(*arguments, **named)
 
         return call
 
-    build.outline_file = slowed(build.outline_file)  # type: ignore[assignment]
+    build.outline = slowed(build.outline)  # type: ignore[assignment, attr-defined]
     workers.fold_source = slowed(workers.fold_source)  # type: ignore[assignment, attr-defined]
 
 

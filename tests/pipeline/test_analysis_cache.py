@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from shrinker.cache import Cache
-from shrinker.facts.build import build_environment, chunks
+from shrinker.facts.build import build_environment
 from shrinker.fold import workers
 from shrinker.fold.engine import FoldEngine
-from shrinker.pipeline import analyse
+from shrinker.pipeline import Run, analyse
 from shrinker.pipeline.progress import timed
 from shrinker.program.build import build_graph
 from shrinker.program.reach import import_leads
@@ -43,9 +43,9 @@ def _rules(folder: Path, more: str = "") -> Ruleset:
     return small_rules(folder, more, root=_RULES)
 
 
-def _said(folder: Path, files: dict[str, str], rules: Ruleset, cache: Cache | None, **more: Any) -> dict[str, Any]:
+def _said(folder: Path, files: dict[str, str], rules: Ruleset, cache: Cache, **more: Any) -> dict[str, Any]:
     """All that an analysis says, ready to be compared."""
-    return asdict(analyse(make_tree(folder, files), rules, 1, {}, Silent(), cache, **more))
+    return asdict(analyse(Run(make_tree(folder, files), rules, 1, Silent(), cache), **more))
 
 
 def _found(folder: Path, files: dict[str, str], rules: Ruleset, cold: dict[str, Any], **more: Any) -> bool:
@@ -83,7 +83,7 @@ def test_an_analysis_is_used_again_where_nothing_that_it_looks_at_changed(
     rules = _rules(tmp_path)
     _said(tmp_path / "before", FILES, rules, Cache(tmp_path / "cache"))
     files = {path: text for path, text in {**FILES, **change}.items() if text is not None}
-    cold = _said(tmp_path / "cold", files, rules, None)
+    cold = _said(tmp_path / "cold", files, rules, Cache.off())
     assert _found(tmp_path / "warm", files, rules, cold) is found
     # And then it is known.
     assert _found(tmp_path / "once more", files, rules, cold)
@@ -93,9 +93,9 @@ def test_other_rules_and_files_that_cannot_be_written_are_another_analysis(tmp_p
     rules = _rules(tmp_path)
     _said(tmp_path / "before", FILES, rules, Cache(tmp_path / "cache"))
     other = _rules(tmp_path / "other", rule("keep", "keep-docs", paths=["docs/**"]))
-    assert not _found(tmp_path / "warm", FILES, other, _said(tmp_path / "cold", FILES, other, None))
+    assert not _found(tmp_path / "warm", FILES, other, _said(tmp_path / "cold", FILES, other, Cache.off()))
     stay = {"unwritable": {PARTS: "cannot be written"}}
-    cold = _said(tmp_path / "cold stay", FILES, rules, None, **stay)
+    cold = _said(tmp_path / "cold stay", FILES, rules, Cache.off(), **stay)
     assert not _found(tmp_path / "warm stay", FILES, rules, cold, **stay)
 
 
@@ -115,7 +115,7 @@ def test_a_warm_analysis_is_a_cold_one(tmp_path: Path, archive: Path) -> None:
     cache = Cache(tmp_path / "cache")
     _said(tmp_path / "first", files, rules, cache)
     for number, edited in enumerate(_edits(files)):
-        cold = _said(tmp_path / f"cold{number}", edited, rules, None)
+        cold = _said(tmp_path / f"cold{number}", edited, rules, Cache.off())
         _found(tmp_path / f"warm{number}", edited, rules, cold)
     assert cache.counts["folded"].asked > 0
 
@@ -124,10 +124,10 @@ def test_what_lies_beside_the_package_sees_the_modules_that_stay(tmp_path: Path)
     """A module that a rule removes is rescued by code that needs it: then it is there for a companion, too."""
     rules, path = _rules(tmp_path), "kernels/fast/__init__.py"
     tree = make_tree(tmp_path / "rescued", FILES | _RESCUING)
-    found = analyse(tree, rules, 1, {}, Silent())
+    found = analyse(Run(tree, rules, 1, Silent()))
     assert list(found.rescued) == ["sglang.other"] and not found.folded[path].edits
     # And where it is not there, the companion has no need to try.
-    without = analyse(make_tree(tmp_path / "without", FILES), rules, 1, {}, Silent())
+    without = analyse(Run(make_tree(tmp_path / "without", FILES), rules, 1, Silent()))
     assert without.folded[path].edits
 
 
@@ -189,7 +189,7 @@ def test_other_processes_go_on_with_what_a_module_imports(
 def test_a_wave_is_handed_out_in_parts_that_leave_no_process_waiting(tmp_path: Path) -> None:
     sizes = {"large": 900, "middle": 500, "small": 60, "smaller": 40, "least": 20}
     tree = make_tree(tmp_path / "tree", {_path(name): "#" * size for name, size in sizes.items()})
-    groups = list(chunks(tree, [_path(name) for name in sorted(sizes)], 100))
+    groups = list(workers.chunks(tree, [_path(name) for name in sorted(sizes)], 100))
     assert groups == [[_path("large")], [_path("middle")], [_path("small"), _path("smaller")], [_path("least")]]
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from pathlib import Path
 
-from shrinker.cache import Cache
+from shrinker.pipeline import Run
 from shrinker.pipeline.generation import decide_and_emit
 from shrinker.program.saved import graph_data
 from shrinker.program.why import Files
@@ -28,7 +28,7 @@ class Generated:
         self.out = root / "out"
         self.out.mkdir()
         self.rules: Ruleset = small_rules(root, root=RULES)
-        self.analysis, self.emitted = decide_and_emit(self.tree, self.rules, self.out, 1, {}, Silent(), Cache.off())
+        self.analysis, self.emitted = decide_and_emit(Run(self.tree, self.rules, 1, Silent()), self.out)
 
     def text(self, path: str) -> str:
         return (self.out / "kernels" / path).read_text()

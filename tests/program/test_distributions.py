@@ -10,7 +10,7 @@ import pytest
 from shrinker.emit.writer import without_lines
 from shrinker.program.answers import SavedRun, why, why_not
 from shrinker.program.distributions import PYPROJECT, decide_distributions, with_uncertain
-from shrinker.program.native.cargo import cargo_cuts
+from shrinker.program.native.cuts import cargo_cuts
 from shrinker.program.saved import graph_data
 from shrinker.program.written import written_imports
 from shrinker.report.chains import dropped_importers

@@ -11,17 +11,17 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from shrinker.cache import Cache
 from shrinker.emit.modules import rewrite_modules
-from shrinker.facts.build import build_environment, module_paths
+from shrinker.facts.build import build_environment
 from shrinker.facts.environment import Environment, like
 from shrinker.facts.lattice import Value
 from shrinker.fold.engine import FoldEngine
 from shrinker.fold.workers import fold_files
-from shrinker.pipeline.analysis import analyse
+from shrinker.pipeline import Run, analyse
 from shrinker.pipeline.progress import Progress
 from shrinker.ruleset import Ruleset
 from shrinker.values.folded import FoldedModule
 from shrinker.values.refinement import NOTHING
-from shrinker.values.upstream import UpstreamTree, module_name
+from shrinker.values.upstream import UpstreamTree, module_name, modules_of
 
 _WORD = re.compile(r"[^\W\d]\w*")
 
@@ -39,12 +39,12 @@ class DirectEffect:
             cache: of results: the analysis by the right rules is taken from there.
         """
         self._tree = tree
-        found = analyse(tree, rules, jobs, {}, progress, cache)
+        found = analyse(Run(tree, rules, jobs, progress, cache))
         with FoldEngine(tree, build_environment(tree, rules, jobs=jobs, cache=cache), jobs=1) as engine:
             self._before = engine.world_with(frozenset(found.rescued))
         self._folded = found.folded
         self._steps = {p: found.refinements.get(p, NOTHING) for p in found.folded if module_name(p) is not None}
-        self._paths = module_paths(tree)
+        self._paths = modules_of(tree.by_path)
         self._words = {
             module: frozenset(_WORD.findall(tree.read(path).decode("utf-8", "replace")))
             for module, path in self._paths.items()

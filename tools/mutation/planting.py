@@ -13,7 +13,7 @@ from shrinker.check.enforced import CHECK
 from shrinker.check.entries import judge_entries
 from shrinker.check.levels import CAPABILITIES, EVIDENCE_LEVELS
 from shrinker.check.trees import Trees
-from shrinker.pipeline import Progress, generate, verify_tree
+from shrinker.pipeline import Progress, Run, generate, verify_tree
 from shrinker.pipeline.outside import EMBEDDERS, embedders_evidence
 from shrinker.ruleset import Ruleset, with_rule
 from shrinker.source.cache import default_folder
@@ -160,20 +160,18 @@ class _Field:
         return self._known[level]
 
     def _findings(self, level: str, out: Path, manifest: Manifest, rules: Ruleset) -> frozenset[Finding]:
-        tree, jobs, progress, cache = self.tree, self.jobs, self.progress, self.cache
+        trees = Trees(self.tree, out, manifest, rules, self.jobs, self.cache)
         if level == CLAIMS:
-            judged = judge_entries(Trees(tree, out, manifest, rules, jobs, cache))
+            judged = judge_entries(trees)
             return frozenset(finding for finding in judged.findings if finding.check == CHECK)
         if level == EMBEDDERS:
-            return frozenset(
-                embedders_evidence(tree, out, manifest, jobs, progress, cache, rules).evidence.held().findings
-            )
-        found = verify_tree(tree, out, manifest, [level], jobs, {}, progress, cache, rules)
+            return frozenset(embedders_evidence(trees, self.progress).evidence.held().findings)
+        found = verify_tree(trees, [level], {}, self.progress)
         return frozenset(finding for evidence in found for finding in evidence.held().findings)
 
     def _generated(self, rules: Ruleset, out: Path) -> Manifest:
         out.mkdir()
-        return generate(self.tree, rules, out, self.jobs, self.progress, self.cache)
+        return generate(Run(self.tree, rules, self.jobs, self.progress, self.cache), out)
 
 
 def _changed(base: Manifest, other: Manifest) -> tuple[str, ...]:

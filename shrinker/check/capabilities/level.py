@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator
 from functools import partial
 from pathlib import Path
 
+from shrinker.cache.files import map_cached
 from shrinker.check.allowances import OWN_FILES
 from shrinker.check.capabilities.loss import Loss
 from shrinker.check.capabilities.losses import losses
@@ -16,7 +17,6 @@ from shrinker.check.capabilities.vocabulary import Vocabulary
 from shrinker.check.refused import TABLE, refused_rows, table_of
 from shrinker.check.registry import Seen
 from shrinker.check.trees import Trees
-from shrinker.check.workers import map_cached
 from shrinker.ruleset.match import any_module_matches, any_name_matches, overlap
 from shrinker.syntax.parsing import parsed
 from shrinker.syntax.walk import definitions

@@ -26,11 +26,11 @@ from pathlib import Path
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
+from shrinker.cache.files import cached
 from shrinker.check.embedders.offered import Offered
 from shrinker.check.embedders.uses import IMPORTS, KINDS, MEMBERS, Use, uses_of
 from shrinker.check.symbols import ModuleSymbols
 from shrinker.check.trees import Trees
-from shrinker.check.workers import cached
 from shrinker.ruleset.match import any_module_matches, any_name_matches, any_path_matches
 from shrinker.syntax.imports import with_packages
 from shrinker.values.outcome import Evidence, Finding, LevelResult

@@ -13,13 +13,13 @@ from fnmatch import fnmatchcase
 from functools import partial
 from pathlib import Path
 
+from shrinker.cache.files import map_files
 from shrinker.check.leftovers.residues import residues
 from shrinker.check.leftovers.scan import Scanner
 from shrinker.check.leftovers.vocabulary import Vocabulary, build_vocabulary, companies, suspects
 from shrinker.check.ruff import RuffRun
 from shrinker.check.trees import Trees
 from shrinker.check.unused_imports import explain_imports
-from shrinker.check.workers import map_files
 from shrinker.ruleset import Leftover as Reason
 from shrinker.ruleset.match import any_module_matches
 from shrinker.syntax.imports import package_of, with_packages

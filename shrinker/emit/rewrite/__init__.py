@@ -3,8 +3,6 @@
 Positions come from `ast`, and the text is cut there: no line without an edit is read a second time.
 """
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Sequence
 

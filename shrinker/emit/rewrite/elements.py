@@ -1,7 +1,5 @@
 """DropElement and DropAlias: an element of a display, a base, a decorator, an annotation, a comprehension's `if`, a name of an import."""
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Iterator, Sequence
 from itertools import pairwise

@@ -4,8 +4,6 @@ And which parentheses what is left keeps: those that make it bind as it did, joi
 apart from a word.
 """
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -18,39 +16,21 @@ from shrinker.emit.rewrite.source import Place
 from shrinker.syntax.ranges import Placed, span
 from shrinker.values.edits import Literal, TakeOperand
 
-_TIGHT = (
-    ast.Name,
-    ast.Attribute,
-    ast.Call,
-    ast.Subscript,
-    ast.JoinedStr,
-    ast.List,
-    ast.Set,
-    ast.Dict,
-    ast.ListComp,
-    ast.SetComp,
-    ast.DictComp,
-)
+_DISPLAYS = ast.List | ast.Set | ast.Dict | ast.ListComp | ast.SetComp | ast.DictComp
+_TIGHT = ast.Name | ast.Attribute | ast.Call | ast.Subscript | ast.JoinedStr | _DISPLAYS
 """Expressions that bind tighter than any operator, besides texts and named constants."""
 
-_FREE = {
-    (ast.If, "test"),
-    (ast.While, "test"),
-    (ast.Assert, "test"),
-    (ast.Assign, "value"),
-    (ast.AnnAssign, "value"),
-    (ast.AugAssign, "value"),
-    (ast.Return, "value"),
-    (ast.Call, "args"),
-    (ast.ClassDef, "bases"),
-    (ast.keyword, "value"),
-    (ast.List, "elts"),
-    (ast.Set, "elts"),
-    (ast.Tuple, "elts"),
-    (ast.Dict, "values"),
-    (ast.arguments, "defaults"),
-    (ast.arguments, "kw_defaults"),
+_PLACES: dict[str, tuple[type[ast.AST], ...]] = {
+    "test": (ast.If, ast.While, ast.Assert),
+    "value": (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Return, ast.keyword),
+    "elts": (ast.List, ast.Set, ast.Tuple),
+    "values": (ast.Dict,),
+    "args": (ast.Call,),
+    "bases": (ast.ClassDef,),
+    "defaults": (ast.arguments,),
+    "kw_defaults": (ast.arguments,),
 }
+_FREE = {(kind, field) for field, kinds in _PLACES.items() for kind in kinds}
 """Where any expression may stand without parentheses, unless it spans lines."""
 
 

@@ -3,8 +3,6 @@
 A run of comment and blank lines is a list of line numbers. What is asked for a part of one drops the others.
 """
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -3,8 +3,6 @@
 All that goes is cut out of the text; a comment goes with the item that it belongs to, and stays with the one that stays.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """What goes of a file, what comes in its place, and which lines are dedented: collected first, then written at once."""
 
-from __future__ import annotations
-
 import ast
 import io
 import tokenize

@@ -3,8 +3,6 @@
 What can go wrong is always a fault of shrinker itself, never of the input.
 """
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Iterable
 
@@ -25,7 +23,7 @@ from shrinker.values.edits import (
     TakeBlock,
     TakeOperand,
 )
-from shrinker.values.refusals import GUARD_LINE, refusal_line
+from shrinker.values.refusals import refusal_line
 
 
 class RewriteError(RuntimeError):
@@ -40,7 +38,7 @@ class UnappliedEdit(RewriteError):
         super().__init__(f"line {span.line}, column {span.col}: no node to apply {edit!r} to")
         self.edit = edit
 
-    def __reduce__(self) -> tuple[type[UnappliedEdit], tuple[Edit]]:
+    def __reduce__(self) -> "tuple[type[UnappliedEdit], tuple[Edit]]":
         # It travels between processes.
         return type(self), (self.edit,)
 
@@ -53,7 +51,7 @@ class Sites:
         self.patches = Patches(source)
         found = set(edits)
         added = {edit for edit in found if isinstance(edit, Refuse | Guard)}
-        for where, line in sorted((edit.span, _line(edit)) for edit in added):
+        for where, line in sorted((edit.span, refusal_line(edit)) for edit in added):
             start = source.starts[where.line]
             self.patches.replace(start, start, f"{source.indent(where.line)}{line}{source.newline}")
         self._pending = dict.fromkeys(sorted(found - added, key=lambda edit: edit.span))
@@ -114,7 +112,3 @@ class Sites:
     def error(self, node: Placed, reason: str) -> RewriteError:
         """An error that names the node's place in the file."""
         return RewriteError(f"line {node.lineno}, column {node.col_offset}: {reason}")
-
-
-def _line(edit: Refuse | Guard) -> str:
-    return GUARD_LINE if isinstance(edit, Guard) else refusal_line(edit.place, edit.argument)

@@ -1,7 +1,5 @@
 """A source file in characters: `ast` counts UTF-8 bytes."""
 
-from __future__ import annotations
-
 import ast
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -119,7 +117,7 @@ class Source:
         return not self.lines[line - 1].strip()
 
     @classmethod
-    def of(cls, data: bytes) -> Source:
+    def of(cls, data: bytes) -> "Source":
         """A file as it is read; raises what `decode` does."""
         text, encoding = decode(data)
         return cls(tuple(LINE.findall(text)), encoding)

@@ -3,8 +3,6 @@
 Lines go and are dedented. Added are `pass`, the named error, and the `else` that a true `elif` becomes.
 """
 
-from __future__ import annotations
-
 import ast
 import json
 from collections.abc import Sequence

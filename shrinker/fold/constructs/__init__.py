@@ -3,8 +3,6 @@
 A new construct is a file here and an archive in `tests/programs`.
 """
 
-from __future__ import annotations
-
 import importlib
 import pkgutil
 

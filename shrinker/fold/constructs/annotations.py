@@ -3,8 +3,6 @@
 A name that only `TYPE_CHECKING` imports is never evaluated, so nothing at run time reads it.
 """
 
-from __future__ import annotations
-
 import ast
 
 from shrinker.facts.evaluate import evaluate
@@ -17,12 +15,6 @@ from shrinker.values.edits import Literal, TakeOperand
 
 _NEVER_ALONE = frozenset({"Optional", "Union", "Annotated", "Literal"})
 """What is no type without its parts: who evaluates the annotations of a class would fail."""
-
-
-def fold_parameter(expressions: ExpressionFolder, argument: ast.arg) -> None:
-    """Drop a parameter's annotation when it names something removed."""
-    if argument.annotation is not None:
-        argument.annotation = fold_annotation(expressions, argument.annotation, "annotation")
 
 
 def fold_annotation(expressions: ExpressionFolder, node: ast.expr, place: str) -> ast.expr | None:

@@ -1,7 +1,5 @@
 """Assignments: tables whose rows nothing asks for, and annotations of variables."""
 
-from __future__ import annotations
-
 import ast
 
 from shrinker.fold.constructs.annotations import fold_annotation

@@ -1,8 +1,6 @@
 """`try`: its clauses are folded one by one, but for one around an import that fails at once. Of that the handler runs, and what follows
 the import does not: the handler takes its place, unless it looks at the exception, for which the import then stays."""
 
-from __future__ import annotations
-
 import ast
 
 from shrinker.facts.bound import failing_import, removed_names
@@ -82,8 +80,7 @@ def _take_handler(folder: StatementFolder, node: ast.Try, index: int, rule: str)
     context, handler = folder.context, node.handlers[index]
     rows = node.lineno, first_line(handler.body[0]) - 1
     context.decide(node, "try", {rule}, "removed", extent(node.body), node.body[0], rows)
-    for statement in (*node.body, *node.orelse):
-        context.forget(statement)
+    context.forget(*node.body, *node.orelse)
     live = [s for s in folder.block(handler.body) if not isinstance(s, ast.Pass)]
     if live:
         context.edits.extend(DropStatement(span(s)) for s in handler.body if isinstance(s, ast.Pass))
@@ -100,8 +97,7 @@ def _fail_alone(folder: StatementFolder, node: ast.Try, handler: ast.ExceptHandl
     if removed is not None and not (folder.kind == "function" and catches_all):
         context.leave("import of a removed module fails, but its handler uses the exception")
     dead = [*node.body[1:], *node.orelse]
-    for statement in dead:
-        context.forget(statement)
+    context.forget(*dead)
     if node.body[1:]:
         context.edits.append(DropTail(span(node.body[1])))
     if node.orelse:

@@ -1,7 +1,5 @@
 """`if` and `assert`: a decided branch takes its statement's place."""
 
-from __future__ import annotations
-
 import ast
 
 from shrinker.facts.effects import is_pure
@@ -54,9 +52,7 @@ def _decided(folder: StatementFolder, node: ast.If, value: Known, elif_arm: bool
     folder.context.decide_known(
         node, "elif" if elif_arm else "if", value, extent(dead), node.test, _dead_lines(node, value)
     )
-    folder.context.forget(node.test)
-    for statement in dead:
-        folder.context.forget(statement)
+    folder.context.forget(node.test, *dead)
     live = folder.block(node.body if value.truth else node.orelse)
     taken = TakeBlock(span(node), "body" if value.truth else "orelse")
     folder.context.edits.append(taken if live else _emptied(context, node, elif_arm))
@@ -79,8 +75,7 @@ def _asked_in_vain(folder: StatementFolder, node: ast.If, value: Known) -> Folde
     if not is_pass:
         kind, rows = "elif" if context.is_elif(node) else "if", (first_line(dead[0]), last_line(dead))
         context.decide_known(node, kind, value, extent(dead), node.test, rows)
-        for statement in dead:
-            context.forget(statement)
+        context.forget(*dead)
     if value.truth:
         if dead:
             context.edits.append(DropBlock(span(node), "orelse"))

@@ -1,7 +1,5 @@
 """Calls and items: results that are known, registrations, tests for a class, imports by name."""
 
-from __future__ import annotations
-
 import ast
 
 from shrinker.facts.evaluate import evaluate

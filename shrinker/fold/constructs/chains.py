@@ -4,14 +4,12 @@
 is the same object in every case.
 """
 
-from __future__ import annotations
-
 import ast
 from collections import Counter
 from copy import deepcopy
 from dataclasses import replace
 
-from shrinker.facts.evaluate import evaluate
+from shrinker.facts.evaluate import evaluate, truth
 from shrinker.facts.lattice import UNKNOWN, Known, Value
 from shrinker.facts.operators import is_boolean
 from shrinker.fold.context import EvaluatesRemoved
@@ -92,7 +90,7 @@ def fold_chain(folder: ExpressionFolder, node: ast.BoolOp, condition: bool) -> a
     while rest:
         operand = rest.pop(0)
         tested = condition or bool(rest)
-        known, certain = folder.truth(operand), folder.decided(operand)
+        known, certain = truth(operand, folder.scope), folder.decided(operand)
         # `True and x`, `False or x`. As the last operand it is the chain's value.
         if certain is not None and certain.truth is is_and and (tested or _adds_nothing(folder, certain, kept)):
             _drop_operand(folder, operand, node, certain)
@@ -108,7 +106,7 @@ def fold_chain(folder: ExpressionFolder, node: ast.BoolOp, condition: bool) -> a
             break
         if len(folder.context.edits) > edits:
             # An arm of a ternary took its place, or an operand within it went: what is left may be decided.
-            known, certain = folder.truth(folded), folder.decided(folded)
+            known, certain = truth(folded, folder.scope), folder.decided(folded)
             if certain is not None and certain.truth is is_and and tested:
                 _drop_operand(folder, operand, node, certain)
                 continue

@@ -1,7 +1,5 @@
 """Classes: bases, keywords and the body."""
 
-from __future__ import annotations
-
 import ast
 
 from shrinker.facts.lattice import Removed

@@ -1,7 +1,5 @@
 """Comparisons, and questions after a class: nothing in the closed world is what is removed."""
 
-from __future__ import annotations
-
 import ast
 from typing import cast
 

@@ -1,7 +1,5 @@
 """Tuples, lists, sets and dictionaries lose the rows that name something removed."""
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Sequence
 

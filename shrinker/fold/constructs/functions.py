@@ -1,12 +1,10 @@
 """Functions: decorators, defaults, annotations, the body in its own scope, and what must not lose its only `yield`."""
 
-from __future__ import annotations
-
 import ast
 
 from shrinker.facts.lattice import Removed
 from shrinker.facts.scopes import LATER, LocalScope, ModuleScope, around_function, function_scope, shadowed
-from shrinker.fold.constructs.annotations import fold_annotation, fold_parameter
+from shrinker.fold.constructs.annotations import fold_annotation
 from shrinker.fold.context import Context, EvaluatesRemoved, filled
 from shrinker.fold.domains import registration
 from shrinker.fold.statements import Folded, StatementFolder, folds
@@ -39,14 +37,14 @@ def fold_function(folder: StatementFolder, node: Function) -> Folded:
             raise
         return definition_gone(folder, node, poison.removed)
     for argument in arguments_of(arguments):
-        fold_parameter(folder.expressions, argument)
+        if argument.annotation is not None:
+            argument.annotation = fold_annotation(folder.expressions, argument.annotation, "annotation")
     if node.returns is not None:
         node.returns = fold_annotation(folder.expressions, node.returns, "returns")
     gone = _removed_method(folder, node, generator)
     if gone is not None:
         head, lines = node.body[0], extent(node.body)
-        for statement in node.body:
-            folder.context.forget(statement)
+        folder.context.forget(*node.body)
         node.body = folder.raises(head, gone)
         context.decide(head, "definition", {gone.rule}, "raises", lines)
         return [node], False

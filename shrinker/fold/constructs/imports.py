@@ -1,7 +1,5 @@
 """Imports of removed modules and of what is not installed, and the names that `__all__` loses with them."""
 
-from __future__ import annotations
-
 import ast
 
 from shrinker.facts.bound import removed_names

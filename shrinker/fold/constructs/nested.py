@@ -1,7 +1,5 @@
 """Expressions with a scope of their own: lambdas and comprehensions."""
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Iterable
 

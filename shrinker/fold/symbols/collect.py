@@ -1,16 +1,15 @@
 """The units of a module, in source order."""
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Sequence, Set
+from typing import Any
 
 from shrinker.fold.exports import entries, exported, fixed_entries, is_export, replaced_names, replaces_own
 from shrinker.fold.symbols.uses import Uses
 from shrinker.syntax.control import is_main
 from shrinker.syntax.imports import absolute, is_type_checking
 from shrinker.syntax.names import dotted
-from shrinker.syntax.ranges import first_line, span
+from shrinker.syntax.ranges import span
 from shrinker.syntax.scopes import Scope, scope_of
 from shrinker.syntax.side_effects import (
     acts,
@@ -31,15 +30,14 @@ from shrinker.values.symbols import Symbol, SymbolTable
 _OWN_CLASS = frozenset({"classmethod", "__new__", "__init_subclass__", "__class_getitem__"})
 
 
-def collect_symbols(tree: ast.Module, package: str, *, walrus: bool = True) -> SymbolTable:
+def collect_symbols(tree: ast.Module, package: str) -> SymbolTable:
     """All units of a folded module.
 
     Args:
         tree: the folded syntax tree, with the positions of the original file.
         package: the package that relative imports start from.
-        walrus: False when its text holds no ``:=``.
     """
-    collector = _Collector(scope_of(tree, package, walrus=walrus), {"__all__"} | replaced_names(tree))
+    collector = _Collector(scope_of(tree, package), {"__all__"} | replaced_names(tree))
     collector.block(tree.body, -1, frozenset())
     return SymbolTable(tuple(collector.units), frozenset(exported(tree)), frozenset(fixed_entries(tree)), entries(tree))
 
@@ -78,66 +76,19 @@ class _Collector:
                     # Whatever it finds is there for something else.
                     uses.enumerates.clear()
                     uses.patterns.clear()
-                self._add("effect", tuple(sorted(bound_by(node))), node, parent, uses, runs=acts(node), flags=flags)
+                self._add("effect", sorted(bound_by(node)), node, parent, uses, runs=acts(node), flags=flags)
 
-    def _add(
-        self,
-        kind: str,
-        names: tuple[str, ...],
-        node: ast.stmt | ast.expr,
-        parent: int,
-        uses: Uses,
-        *,
-        runs: bool = False,
-        value: Sequence[str] = (),
-        bases: tuple[str, ...] = (),
-        flags: frozenset[str] = frozenset(),
-        unproven: frozenset[str] | None = None,
-        pure: tuple[str, ...] | None = None,
-    ) -> int:
-        self.units.append(
-            Symbol(
-                kind=kind,
-                names=names,
-                span=span(node),
-                lines=(node.end_lineno or node.lineno) - first_line(node) + 1,
-                parent=parent,
-                runs=runs,
-                uses=tuple(sorted(uses.paths.items())),
-                texts=tuple(sorted(uses.texts.items())),
-                patterns=tuple(sorted(uses.patterns.items())),
-                lookups=tuple(sorted(uses.lookups.items())),
-                enumerates=tuple(sorted(uses.enumerates.items())),
-                open=tuple(sorted(uses.open.items())),
-                stores=tuple(sorted(uses.stores)),
-                attributes=tuple(sorted(uses.attributes)),
-                patches=tuple(sorted(uses.patches)),
-                value=tuple(sorted(value)),
-                imports=uses.imports,
-                bases=bases,
-                flags=flags,
-                classes=tuple(uses.classes),
-                unproven=tuple(sorted(unproven or ())),
-                pure=pure,
-            )
-        )
+    def _add(self, kind: str, names: Sequence[str], node: ast.stmt, parent: int, uses: Uses, **more: Any) -> int:
+        """One more unit, and its number; `more` are fields of it."""
+        self.units.append(Symbol(kind, tuple(names), span(node), parent, **uses.fields(), **more))
         return len(self.units) - 1
 
     def _function(self, node: Function, parent: int, flags: frozenset[str]) -> None:
         uses = Uses(self.module)
         uses.function(node)
         calls = joined(wrapping_calls(d) for d in node.decorator_list)
-        self._add(
-            "function",
-            (node.name,),
-            node,
-            parent,
-            uses,
-            runs=calls != frozenset(),
-            flags=flags,
-            unproven=calls,
-            pure=function_calls(node),
-        )
+        more = {"runs": calls != frozenset(), "unproven": tuple(sorted(calls or ())), "pure": function_calls(node)}
+        self._add("function", [node.name], node, parent, uses, flags=flags, **more)
 
     def _class(self, node: ast.ClassDef, parent: int, flags: frozenset[str]) -> None:
         own = bound_by(*node.body)
@@ -163,7 +114,7 @@ class _Collector:
             more.add("metaclass")
         index = self._add(
             "class",
-            (node.name,),
+            [node.name],
             node,
             parent,
             uses,
@@ -190,15 +141,7 @@ class _Collector:
         uses = Uses(self.module, own)
         uses.function(node, first=first)
         quiet = all(only_wraps(d) or _belongs(d, own) for d in node.decorator_list)
-        self._add(
-            "member",
-            (node.name,),
-            node,
-            parent,
-            uses,
-            runs=not quiet,
-            flags=frozenset(flags),
-        )
+        self._add("member", [node.name], node, parent, uses, runs=not quiet, flags=frozenset(flags))
 
     def _import(self, node: ast.Import | ast.ImportFrom, parent: int, flags: frozenset[str]) -> None:
         if isinstance(node, ast.ImportFrom) and node.module == "__future__":
@@ -215,7 +158,6 @@ class _Collector:
                     kind="import",
                     names=(bound,) if bound != "*" else (),
                     span=span(alias),
-                    lines=((node.end_lineno or node.lineno) - node.lineno + 1) if len(node.names) == 1 else 1,
                     parent=parent,
                     imports=(imports,),
                     flags=flags | ({"whole"} if isinstance(node, ast.Import) and alias.asname is None else frozenset()),
@@ -226,13 +168,13 @@ class _Collector:
         if is_main(node):
             uses = Uses(self.module)
             uses.body(node.body)
-            self._add("main", tuple(sorted(bound_by(node))), node, parent, uses, flags=flags)
+            self._add("main", sorted(bound_by(node)), node, parent, uses, flags=flags)
             return
         uses = Uses(self.module)
         if len(node.orelse) == 1 and isinstance(node.orelse[0], ast.If):
             # A chain goes or stays as one.
             uses.statement(node)
-            self._add("effect", tuple(sorted(bound_by(node))), node, parent, uses, runs=acts(node), flags=flags)
+            self._add("effect", sorted(bound_by(node)), node, parent, uses, runs=acts(node), flags=flags)
             return
         uses.expression(node.test)
         index = self._add("if", (), node, parent, uses, runs=not is_pure_value(node.test), flags=flags)
@@ -254,14 +196,14 @@ class _Collector:
         special = any(n.startswith("__") for n in names)
         self._add(
             "assign",
-            tuple(names),
+            names,
             node,
             parent,
             uses,
             runs=not quiet or special,
-            value=value,
+            value=tuple(sorted(value)),
             flags=flags | {"special"} if quiet and special else flags,
-            unproven=calls if plain and not special else None,
+            unproven=tuple(sorted(calls or ())) if plain and not special else (),
             pure=() if plain and node.value is not None and is_wrapper(node.value) else None,
         )
 

@@ -1,7 +1,5 @@
 """Expressions as paths: what is looked up where, as far as the syntax says."""
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Iterable
 

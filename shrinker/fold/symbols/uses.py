@@ -1,9 +1,8 @@
 """What the code of a unit names: paths, strings, computed strings, attributes that it sets."""
 
-from __future__ import annotations
-
 import ast
 import re
+from typing import Any
 
 from shrinker.fold.computed import pattern_of
 from shrinker.fold.messages import is_message
@@ -18,6 +17,8 @@ _LETTER = re.compile(r"[A-Za-z]")
 _PIECE = re.compile(r"[\w.:]*")
 _LONGEST = 200
 _ENUMERATES = frozenset({"globals", "vars", "dir", "getmembers", "getmembers_static"})
+_PLACED = ("texts", "patterns", "lookups", "enumerates", "open")
+"""What is collected with the first line that has it, beside the paths."""
 _LOOKUPS = frozenset({"getattr", "hasattr", "setattr", "delattr", "methodcaller", "attrgetter"})
 
 
@@ -41,10 +42,13 @@ class Uses:
         self._scope = module
         self._follow = Paths()
 
-    @property
-    def imports(self) -> tuple[tuple[str, str, int], ...]:
-        """What the unit imports: module, name in it, line."""
-        return self._follow.imports
+    def fields(self) -> dict[str, Any]:
+        """What was collected, as fields of `Symbol`."""
+        placed = {name: getattr(self, name) for name in _PLACED} | {"uses": self.paths}
+        plain = {"stores": self.stores, "attributes": self.attributes, "patches": self.patches}
+        found: dict[str, Any] = {name: tuple(sorted(each.items())) for name, each in placed.items()}
+        found |= {name: tuple(sorted(each)) for name, each in plain.items()}
+        return {**found, "imports": self._follow.imports, "classes": tuple(self.classes)}
 
     def paths_of(self, node: ast.expr) -> tuple[str, ...]:
         """Paths of an expression where the unit is read now."""

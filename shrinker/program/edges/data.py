@@ -5,8 +5,6 @@ characters beyond the suffix. A string that names a folder keeps the files in it
 include names any of them more finely.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator
 from functools import lru_cache

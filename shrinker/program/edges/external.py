@@ -1,8 +1,6 @@
 """Imports of distributions outside the tree, one node a top-level name, and of names of the kernel libraries among them, one node a name:
 ``kernel:sgl_kernel.rmsnorm``. The standard library has none."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterator
 
@@ -25,15 +23,12 @@ def is_standard(name: str) -> bool:
 
 def external_edges(module: FoldedModule, index: ModuleIndex) -> Iterator[Found]:
     """Edges to ``external:<top-level name>``, also of `import_module` with a literal name."""
-    for site in module.imports:
-        top = site.module.partition(".")[0]
+    calls = ((call.target or "*", call.line) for call in module.dynamic if call.mechanism == "import_module")
+    asked = (row for row in calls if "*" not in row[0])
+    for dotted, line in (*((site.module, site.line) for site in module.imports), *asked):
+        top = dotted.partition(".")[0]
         if top and top != index.top and not is_standard(top):
-            yield Found(f"external:{top}", "external", site.line)
-    for call in module.dynamic:
-        if call.mechanism == "import_module" and call.target and "*" not in call.target:
-            top = call.target.partition(".")[0]
-            if top and top != index.top and not is_standard(top):
-                yield Found(f"external:{top}", "external", call.line)
+            yield Found(f"external:{top}", "external", line)
 
 
 LIBRARIES = ("sgl_kernel", "flashinfer", "deep_gemm", "deep_ep")

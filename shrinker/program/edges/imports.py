@@ -4,8 +4,6 @@ Subtle: ``from package import name`` keeps the submodule `name` also when ``pack
 name, since which of the two it is can depend on what was imported before.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from shrinker.program.modules import ModuleIndex

@@ -4,8 +4,6 @@ A pattern over modules names exactly what it matches: ``sglang.x`` the module, `
 over paths names a file or a folder with all below it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 from shrinker.program.modules import ModuleIndex

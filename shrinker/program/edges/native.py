@@ -1,7 +1,5 @@
 """``#include`` between native files, resolved in the tree: beside the file first, then by the tail of the path."""
 
-from __future__ import annotations
-
 import posixpath
 import re
 from collections.abc import Iterator

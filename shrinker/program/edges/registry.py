@@ -1,7 +1,5 @@
 """Rows of tables that say where an implementation is: each names it once kept code asks for its key."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 

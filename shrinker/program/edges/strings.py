@@ -5,8 +5,6 @@ In a pattern each computed part is ``*``. A pattern in a plain string stands for
 `import_module` may hold dots.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from functools import lru_cache

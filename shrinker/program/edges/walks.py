@@ -4,8 +4,6 @@ A walk often receives its package as an argument. Then the packages named by str
 the modules that import it are its targets.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from shrinker.program.modules import ModuleIndex

@@ -1,8 +1,6 @@
 """Compare what the command lines and HTTP servers of two trees take and answer, and tell by which rule they differ. Both trees
 are only read: nothing of them is imported."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """HTTP endpoints: functions that a decorator files under a path."""
 
-from __future__ import annotations
-
 import ast
 import re
 from collections.abc import Iterable, Iterator

@@ -1,13 +1,10 @@
-"""Flags of command lines: calls of `add_argument`, and annotated fields of dataclasses that become such calls."""
-
-from __future__ import annotations
+"""Flags of command lines, with their choices: calls of `add_argument`, and annotated fields of dataclasses that become such calls."""
 
 import ast
 import re
 from collections.abc import Iterable, Iterator, Mapping
 
-from shrinker.program.interface.choices import Locals, choices_of
-from shrinker.program.interface.offers import Offer
+from shrinker.program.interface.offers import Choice, Offer
 from shrinker.program.interface.syntax import Syntax, values_of
 from shrinker.syntax.names import last_name
 from shrinker.syntax.walk import children, walk
@@ -19,6 +16,12 @@ _DERIVES = "add_cli_args"
 _ANNOTATED = frozenset({"A", "Annotated"})
 _OWN = frozenset({"help", "choices", "default", "aliases", "cli_name", "no_cli"})
 """What is compared by itself, and what a person reads."""
+
+
+_MOST_DEEP = 20
+
+Locals = Mapping[str, ast.expr]
+"""What the names of the function are bound to, each of them once."""
 
 
 def read_flags(syntax: Syntax, modules: Iterable[str]) -> list[Offer]:
@@ -134,3 +137,31 @@ def _text(node: ast.expr) -> str:
 
 def _constant(node: ast.expr | None) -> object:
     return node.value if isinstance(node, ast.Constant) else None
+
+
+def choices_of(syntax: Syntax, module: str, node: ast.expr, local: Locals, depth: int = 0) -> tuple[Choice, ...] | None:
+    """The values in their order; None where the syntax does not tell all of them."""
+    bound: tuple[str, ast.expr | ast.ClassDef] | None = None
+    match node:
+        case ast.List(elts=items) | ast.Tuple(elts=items) | ast.Set(elts=items):
+            return tuple(Choice(ast.unparse(item), module, item.lineno) for item in items)
+        case ast.Dict(keys=keys):
+            written = [key for key in keys if key is not None]
+            return choices_of(syntax, module, ast.List(written), local) if written == keys else None
+        case ast.BinOp(left=left, op=ast.Add(), right=right):
+            parts = [choices_of(syntax, module, part, local, depth + 1) for part in (left, right)]
+            known = [part for part in parts if part is not None]
+            return (*known[0], *known[1]) if len(known) == len(parts) else None
+        case ast.Call(func=ast.Name(id="list" | "tuple" | "sorted"), args=[inner], keywords=[]):
+            bound = module, inner
+        case ast.Call(func=ast.Attribute(value=inner, attr="keys" | "copy"), args=[]):
+            bound = module, inner
+        case ast.Name(id=name):
+            bound = (module, local[name]) if name in local else syntax.find(module, name)
+        case ast.Attribute(value=ast.Name(id=owner), attr=name):
+            found = syntax.find(module, owner)
+            value = values_of(found[1].body).get(name) if found and isinstance(found[1], ast.ClassDef) else None
+            bound = (found[0], value) if found and value is not None else None
+    if bound is None or isinstance(bound[1], ast.ClassDef) or depth > _MOST_DEEP:
+        return None
+    return choices_of(syntax, bound[0], bound[1], local if bound[0] == module else {}, depth + 1)

@@ -1,7 +1,5 @@
 """What one tree offers to people, as it is written there, and what two trees write otherwise."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 

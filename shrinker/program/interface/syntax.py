@@ -1,7 +1,5 @@
 """Modules of one tree as syntax, and what their names are bound to; nothing is imported, no fact is asked."""
 
-from __future__ import annotations
-
 import ast
 import re
 from collections.abc import Callable, Iterable, Mapping
@@ -66,12 +64,12 @@ class Syntax:
         if module not in self._bound:
             tree = self.tree(module)
             package = module if self.paths.get(module, "").endswith("/__init__.py") else module.rpartition(".")[0]
-            self._bound[module] = collect(tree.body if tree is not None else (), package, walrus=False).names
+            self._bound[module] = collect(tree.body if tree is not None else (), package).names
         return self._bound[module]
 
 
 def values_of(body: Iterable[ast.stmt]) -> dict[str, ast.expr]:
     """What the names of a function or class are bound to, of those that one plain assignment binds."""
-    names = collect(body, "", walrus=False).names
+    names = collect(body, "").names
     once = {name: found[0].value for name, found in names.items() if len(found) == 1 and found[0].kind == "value"}
     return {name: value for name, value in once.items() if value is not None}

@@ -1,12 +1,12 @@
 """What kept code says that may name something of a kernel library: its wrappers, or its operators themselves."""
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 
 from shrinker.syntax.names import dotted
+from shrinker.syntax.parsing import parsed
+from shrinker.syntax.walk import walk
 from shrinker.values.folded import FoldedModule, Uncertain
 from shrinker.values.graph import Graph
 from shrinker.values.texts import without_comments, words_of
@@ -94,10 +94,8 @@ def _written(tree: UpstreamTree, path: str) -> frozenset[str]:
 
 
 def _nodes(tree: UpstreamTree, path: str) -> Iterator[ast.AST]:
-    try:
-        yield from ast.walk(ast.parse(tree.read(path), path))
-    except (SyntaxError, ValueError):
-        return
+    syntax = parsed(tree.read(path), path)
+    return walk(syntax) if syntax is not None else iter(())
 
 
 def _top(name: str) -> str:

@@ -1,7 +1,5 @@
 """The chain from kept Python over a wrapper and an operator to the source that defines it, edge by edge."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Iterator, Mapping
 

@@ -1,7 +1,5 @@
 """One kernel library as its build sees it: sources, what they include, and the build lists that name them."""
 
-from __future__ import annotations
-
 import posixpath
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
@@ -93,20 +91,14 @@ def read_library(
         for path in paths
         if _is_build(path) and not path.startswith(f"{package}/")
     }
+    layer = cache.layer("native sources", *sorted(undefined))
+    keys = {path: layer.key(tree.by_path[path].sha256) for path in own}
     return Library(
-        sources=_read(tree, own, undefined, cache),
+        sources=layer.each(keys, lambda path: read_native(without_refuted(tree.read(path), undefined))),
         includes={path: _includes(tree, path, index, undefined) for path in own},
         entries=_entries(folder, texts, frozenset(own)),
         texts=texts,
     )
-
-
-def _read(
-    tree: UpstreamTree, paths: Collection[str], undefined: Collection[str], cache: Cache
-) -> dict[str, NativeSource]:
-    layer = cache.layer("native sources", *sorted(undefined))
-    keys = {path: layer.key(tree.by_path[path].sha256) for path in sorted(paths)}
-    return layer.each(keys, lambda path: read_native(without_refuted(tree.read(path), undefined)))
 
 
 def _includes(
@@ -133,9 +125,8 @@ def _entries(folder: str, texts: Mapping[str, str], sources: frozenset[str]) -> 
         for command in read_cmake(text):
             globs = command.name == "file" and any(a.text.startswith("GLOB") for a in command.arguments)
             for argument in command.arguments:
+                entry = Entry(path, argument.line, argument.alone, globs, (command.line, len(command.arguments)))
                 for named in _named(argument.text, around, sources, globs=globs):
-                    around_it = (command.line, len(command.arguments))
-                    entry = Entry(path, argument.line, argument.alone, globs, around_it)
                     found.setdefault(named, []).append(entry)
     return {path: tuple(entries) for path, entries in sorted(found.items())}
 

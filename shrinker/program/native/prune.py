@@ -1,7 +1,5 @@
 """Packages that travel beside the served one, with the kernels that they offer: what kept code reaches of both stays."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 
@@ -43,12 +41,7 @@ class Pruned:
 
 
 def prune_companions(
-    tree: UpstreamTree,
-    rules: Ruleset,
-    graph: Graph,
-    folded: Mapping[str, FoldedModule],
-    fold: Fold,
-    cache: Cache,
+    tree: UpstreamTree, rules: Ruleset, graph: Graph, folded: Mapping[str, FoldedModule], fold: Fold, cache: Cache
 ) -> Pruned:
     """Decide what stays of the packages beside the served one.
 

@@ -4,8 +4,6 @@ A source needs what it includes, and every compiled source that may define a fun
 two sources call alike keeps both.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -46,7 +44,7 @@ class NativeReach:
     kept: set[str] = field(default_factory=set)
     needs: list[Need] = field(default_factory=list)
 
-    def run(self) -> NativeReach:
+    def run(self) -> "NativeReach":
         """Search to the fixpoint."""
         for path in self._fixed():
             self._keep(Need(path, "", "build", "", 0))

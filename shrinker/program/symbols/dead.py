@@ -1,7 +1,5 @@
 """From the kept modules and their file graph to what may go: the one entry to this package."""
 
-from __future__ import annotations
-
 import re
 import sys
 from collections.abc import Collection, Iterable, Mapping
@@ -41,7 +39,7 @@ def search_symbols(
     rules: Ruleset,
     graph: Graph,
     folded: Mapping[str, FoldedModule],
-    named: NamedPlaces,
+    named: "NamedPlaces",
     more: Iterable[str] = (),
 ) -> Search:
     """Everything that the roots can reach.
@@ -129,7 +127,7 @@ def _outside(
     rules: Ruleset,
     graph: Graph,
     folded: Mapping[str, FoldedModule],
-    named: NamedPlaces,
+    named: "NamedPlaces",
     more: Iterable[str],
 ) -> Outside:
     roots: dict[str, str] = {}

@@ -1,7 +1,5 @@
 """Classes of the program, what they inherit, and what their attributes hold."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from shrinker.program.symbols.lookups import Found
@@ -47,12 +45,7 @@ class Hierarchy:
                     self._below.setdefault(ancestor, []).append(key)
 
     def _add(
-        self,
-        key: Key,
-        unit: Key,
-        owner: int,
-        bases: tuple[str, ...],
-        follow: Callable[[str, int, str, int], Found],
+        self, key: Key, unit: Key, owner: int, bases: tuple[str, ...], follow: Callable[[str, int, str, int], Found]
     ) -> None:
         found: list[Key] = []
         outside: set[str] = set()

@@ -4,8 +4,6 @@ A class member is live when its class is and when something looks up its name: o
 one of which nothing is proven.
 """
 
-from __future__ import annotations
-
 import re
 import sys
 from bisect import bisect_left

@@ -1,7 +1,5 @@
 """What a look-up may find, and what it touches."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import NamedTuple, TypeVar
 

@@ -1,12 +1,12 @@
 """The units of all kept modules as one program: where names are bound, which module loads which."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import cached_property
 
-from shrinker.program.order import postorder, reached
+import networkx
+
+from shrinker.program.order import reached
 from shrinker.values.folded import FoldedModule
 from shrinker.values.symbols import Symbol
 
@@ -171,7 +171,10 @@ class Program:
     @cached_property
     def order(self) -> tuple[str, ...]:
         """All modules, each after those that it imports, as far as there is no cycle."""
-        return tuple(postorder(sorted(self.modules), self.imports.__getitem__))
+        graph = networkx.DiGraph()
+        graph.add_nodes_from(sorted(self.modules))
+        graph.add_edges_from((name, target) for name, targets in self.imports.items() for target in reversed(targets))
+        return tuple(networkx.dfs_postorder_nodes(graph))
 
     def is_foreign(self, module: str) -> bool:
         """True for what is outside the tree and may do more than define when it is imported."""

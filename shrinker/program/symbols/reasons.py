@@ -1,7 +1,5 @@
 """Why something is live, and what a search is told of the world beside the modules."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple

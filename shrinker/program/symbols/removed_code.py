@@ -1,7 +1,5 @@
 """What of upstream's text is no unit: definitions that folding or a rule removed, and code that is gone and named something."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence, Set

@@ -3,28 +3,28 @@
 Nodes are numbered: units first, then modules, then names that are looked up by name, then roots.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, groupby
 from typing import Any
 
 from shrinker.facts.outline import Outline
-from shrinker.program.symbols.costs import cost_of
 from shrinker.program.symbols.dead import Searched
 from shrinker.program.symbols.program import Module
 from shrinker.program.symbols.reasons import Node
 from shrinker.program.symbols.removed_code import Gone, Site, module_sites, outside_sites, without_unit
 from shrinker.program.symbols.units import Unit, each_name
 from shrinker.program.symbols.why import FORMAT
-from shrinker.program.ways import Ways
+from shrinker.program.ways import Ways, cost_of
 from shrinker.program.written import Written
+from shrinker.ruleset import Ruleset
 from shrinker.values.graph import Graph
 from shrinker.values.upstream import UpstreamTree
 
-_ROOTS = {"root:other files": 20, "root:entry point": 10, "root:code outside": 40}
-"""What a chain costs before its first step: modules that people run come first, what only unknown code may call last."""
+_ASIDE, _API = 60, 40
+_ROOTS = {"root:other files": 20, "root:entry point": 10, "root:code outside": _API}
+"""What a chain costs before its first step: modules that people run come first, then what only unknown code may call, then programs beside
+the server."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ def found_symbols(
     tree: UpstreamTree,
     graph: Graph,
     written: Written,
-    roots: Mapping[str, int],
+    rules: Ruleset,
     outlines: Mapping[str, Outline],
 ) -> SymbolData:
     """What a search found, and what stands in its way where it found nothing.
@@ -52,7 +52,7 @@ def found_symbols(
         tree: upstream.
         graph: of the files that stay.
         written: imports of all of upstream.
-        roots: what a chain costs that begins at one of them.
+        rules: of the profile.
         outlines: of the modules that no rule removes.
     """
     search, folded = searched.search, searched.folded
@@ -101,13 +101,19 @@ def found_symbols(
         "units": units,
         "others": others,
         "kinds": kinds,
-        "best": _best(units, others, kinds, edges, _ROOTS | dict(roots)),
+        "best": _best(units, others, kinds, edges, _ROOTS | root_costs(rules)),
         "gone": gone,
         "imports": {name: _imports(outlines[name]) for name in modules if name in outlines},
         "inner": inner,
         "sites": dict(sorted(sites.items())),
     }
     return SymbolData(data, edges)
+
+
+def root_costs(rules: Ruleset) -> dict[str, int]:
+    """What a chain costs that begins at a root which is not what the tree is for."""
+    asides = {f"root:{rule.id}": _ASIDE for rule in rules.roots if rule.aside}
+    return asides | {f"root:{rule.id}": _API for rule in rules.apis}
 
 
 def _imports(outline: Outline) -> list[tuple[str, int, str]]:

@@ -1,7 +1,5 @@
 """The search: from the roots to everything that live code can name."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from itertools import chain

@@ -1,7 +1,5 @@
 """What is decided once nothing else is left to visit: imports that must run, methods that only code outside can be for."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable
 
 from shrinker.program.order import reached

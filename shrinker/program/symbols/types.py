@@ -4,8 +4,6 @@ Only what the syntax proves is resolved: modules and classes by their names, and
 anything else, annotated or not, is one by name. Nothing here depends on what is live: an answer is computed once.
 """
 
-from __future__ import annotations
-
 import builtins
 from collections.abc import Callable, Hashable, Iterable
 from typing import TypeVar

@@ -3,8 +3,6 @@
 Only the standard library is imported here: an answer takes less time than loading a graph library would.
 """
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass

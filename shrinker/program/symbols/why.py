@@ -3,8 +3,6 @@
 Only the standard library is imported here: an answer takes less time than loading a graph library would.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -28,7 +26,7 @@ Link = Sequence[int]
 """Source, target, kind and line of an edge."""
 
 
-def load_symbols(path: Path) -> Symbols | None:
+def load_symbols(path: Path) -> "Symbols | None":
     """Read a saved search; None where it is not there: such reports are not committed.
 
     Raises:

@@ -1,7 +1,5 @@
 """Rules about what a value is, and what a call does, in the closed world."""
 
-from __future__ import annotations
-
 from pydantic import StrictBool, StrictInt, model_validator
 
 from shrinker.ruleset.match import any_name_matches
@@ -33,7 +31,7 @@ class Fact(Claim):
     """False: only the truth of the value is known (a version string, a handle); it is never written as a literal."""
 
     @model_validator(mode="after")
-    def _undefined(self) -> Fact:
+    def _undefined(self) -> "Fact":
         if self.macros and self.value is not False:
             raise ValueError("`macros` are not defined: their value is false")
         return self
@@ -60,7 +58,7 @@ class Domain(Claim):
     """Instead of `never`: the texts that it may be. It is none of all others, and what is not a text is left open."""
 
     @model_validator(mode="after")
-    def _one_kind(self) -> Domain:
+    def _one_kind(self) -> "Domain":
         if bool(self.never) is bool(self.only):
             raise ValueError("give exactly one of `never` and `only`")
         return self

@@ -1,7 +1,5 @@
 """Rules about what comes in from outside: flags, requests, checkpoints, imports."""
 
-from __future__ import annotations
-
 from typing import Literal
 
 from pydantic import Field, model_validator
@@ -37,7 +35,7 @@ class Refusal(Rule):
     """What to do, for the person who reads the error."""
 
     @model_validator(mode="after")
-    def _one_kind(self) -> Refusal:
+    def _one_kind(self) -> "Refusal":
         if bool(self.values) + bool(self.only) + self.set + bool(self.domain) != 1:
             raise ValueError("give exactly one of `values`, `only`, `domain` and `set = true`")
         return self

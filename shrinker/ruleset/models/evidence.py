@@ -1,7 +1,5 @@
 """Rules that decide nothing: by them the generated tree is judged."""
 
-from __future__ import annotations
-
 from pydantic import ConfigDict, Field
 
 from shrinker.ruleset.models.rule import Rule

@@ -1,7 +1,5 @@
 """Rules about what is not in the tree: packages, and whoever takes something of it."""
 
-from __future__ import annotations
-
 from pydantic import Field, StrictBool, model_validator
 
 from shrinker.ruleset.match import any_name_matches
@@ -72,7 +70,7 @@ class Api(Rule):
     (``sglang.srt.weight_sync.utils.*``)."""
 
     @model_validator(mode="after")
-    def _whole_modules(self) -> Api:
+    def _whole_modules(self) -> "Api":
         for name in self.names:
             if "*" in name.rpartition(".")[0]:
                 raise ValueError(f"the module of {name} is to be written in full")

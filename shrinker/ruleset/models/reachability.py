@@ -1,7 +1,5 @@
 """Rules about what goes, what stays, and where reachability starts."""
 
-from __future__ import annotations
-
 from pydantic import BaseModel, ConfigDict
 
 from shrinker.ruleset.models.rule import Rule

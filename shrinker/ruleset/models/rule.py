@@ -1,7 +1,5 @@
 """What every rule has, and what every claim about the closed world has."""
 
-from __future__ import annotations
-
 from typing import Self
 
 from packaging.version import Version

@@ -1,7 +1,5 @@
 """All rules of a profile, and the profile."""
 
-from __future__ import annotations
-
 from typing import Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator

@@ -3,8 +3,6 @@
 Only whole lines go, so that a group whose first open test is an ``#elif`` keeps the arms before it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache, lru_cache

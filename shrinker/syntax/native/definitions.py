@@ -3,8 +3,6 @@
 What could be asked for by something else than its name is none of them: linkage of C, attributes, members, specialisations.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Collection, Iterator
 

@@ -3,8 +3,6 @@
 Names are read from tokens. Only what may be deleted, a registration or a declaration, is asked of the tree itself.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 

@@ -1,7 +1,5 @@
 """What is read of one C, C++ or CUDA file."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 

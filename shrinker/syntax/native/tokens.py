@@ -3,8 +3,6 @@
 They are there even where macros keep the grammar from understanding what stands around them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterator, Sequence
 
 import tree_sitter

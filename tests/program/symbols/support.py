@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from shrinker.pipeline import analyse
+from shrinker.pipeline import Run, analyse
 from shrinker.project import RULES_FOLDER
 from shrinker.ruleset import Ruleset
 from shrinker.ruleset.load import load_rules
@@ -41,5 +41,5 @@ def left(
     """What is left of the modules of a package; `scripts` are the commands that installing it makes."""
     tree = make_tree(folder / "up", {f"python/sglang/{path}": text for path, text in files.items()})
     tree = replace(tree, declared=replace(tree.declared, scripts=dict(scripts or {})))
-    folded = analyse(tree, small_rules(folder, more, also, root), 1, {}, Silent()).folded
+    folded = analyse(Run(tree, small_rules(folder, more, also, root), 1, Silent())).folded
     return {path.removeprefix("python/sglang/"): rewrite(tree, module) for path, module in folded.items()}

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from shrinker.pipeline import analyse
+from shrinker.pipeline import Run, analyse
 from shrinker.pipeline.analysis import Analysis
 from shrinker.program.symbols.program import Program
 from shrinker.program.symbols.why import Symbols
@@ -55,7 +55,7 @@ def test_program(archive: Path, tmp_path: Path) -> None:
     upstream, left = tmp_path / "upstream", tmp_path / "left"
     nobody = "python/sglang/nobody.py"
     tree = make_tree(upstream, {"python/sglang/srt/utils.py": "", nobody: _names(files.values()), **files})
-    decided = analyse(tree, small_rules(tmp_path), 1, {}, Silent())
+    decided = analyse(Run(tree, small_rules(tmp_path), 1, Silent()))
     for path, text in files.items():
         wanted = _wanted(text)
         emitted = rewrite(tree, decided.folded[path]) if path in decided.folded else ""
@@ -93,6 +93,6 @@ def test_the_order_in_which_modules_were_folded_is_none_of_the_search(tmp_path: 
     """Workers are done in any order, and who names something first is who is said to name it."""
     [archive] = [path for path in ARCHIVES if path.stem == "reexports"]
     tree = make_tree(tmp_path / "up", {p: t for p, t in read_program(archive).files.items() if p.endswith(".py")})
-    folded = analyse(tree, small_rules(tmp_path), 1, {}, Silent()).folded.values()
+    folded = analyse(Run(tree, small_rules(tmp_path), 1, Silent())).folded.values()
     orders = [list(Program(modules, ()).modules) for modules in (folded, reversed(list(folded)))]
     assert len(orders[0]) > 2 and orders[0] == orders[1]

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from shrinker.pipeline import analyse
+from shrinker.pipeline import Run, analyse
 from shrinker.program.reached import Reached, reached, taken
 from shrinker.program.saved import graph_data
 from shrinker.program.symbols.why import Symbols, load_symbols
@@ -24,7 +24,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Symbols, dict[
     """The generated tree (upstream's own files will do: only names are read of it), its search and its graph."""
     folder = tmp_path_factory.mktemp("reached")
     tree = make_tree(folder / "upstream", FILES)
-    decided = analyse(tree, small_rules(folder), 1, {}, Silent())
+    decided = analyse(Run(tree, small_rules(folder), 1, Silent()))
     (folder / "symbols.json").write_text(json.dumps(decided.symbols.data))
     (folder / "symbol_edges.json").write_text(json.dumps(decided.symbols.edges))
     found = load_symbols(folder / "symbols.json")

@@ -8,7 +8,7 @@ import pytest
 
 from shrinker.program import answers
 from shrinker.program.answers import SavedRun
-from shrinker.program.symbols.costs import cost_of
+from shrinker.program.ways import cost_of
 from shrinker.values.answers import Removed
 from shrinker.values.errors import InputError
 from tests.program.symbols.asked import saved_run

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from shrinker.cache import Cache
-from shrinker.pipeline import generate
+from shrinker.pipeline import Run, generate
 from shrinker.ruleset import Ruleset, with_rule
 from shrinker.ruleset.load import MODELS, load_rules
 from shrinker.values.errors import InputError
@@ -49,7 +49,7 @@ def plant(tmp_path: Path) -> Plant:
 
     def made(name: str, of: Ruleset) -> dict[str, str]:
         (out := tmp_path / name).mkdir()
-        manifest = generate(tree, of, out, 1, Silent(), cache)
+        manifest = generate(Run(tree, of, 1, Silent(), cache), out)
         return {e.path: (out / e.path).read_text() for e in manifest.files if e.lines_before and e.path.endswith(".py")}
 
     right = made("right", rules)

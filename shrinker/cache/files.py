@@ -1,22 +1,22 @@
 """Run a function over many files in a few processes, in an order that does not change the result."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures.process import BrokenProcessPool
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
-from shrinker.cache import Layer, pack, unpack
+from shrinker.cache.layer import Layer, pack, unpack
 from shrinker.cache.workers import WorkerPool, without_gc, worker_context
 from shrinker.values.errors import ShrinkerError
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
-# Several batches a worker, so that one batch of large files does not keep the others waiting.
+Progress = Callable[[int, int], None]
+"""Called with the items done and the items in all."""
 _BATCHES_PER_WORKER = 6
+"""Several, so that one batch of large files does not keep the others waiting."""
 
 
 def _run_batch(call: Callable[[Item], Result], batch: Sequence[Item]) -> list[Result]:
@@ -25,7 +25,12 @@ def _run_batch(call: Callable[[Item], Result], batch: Sequence[Item]) -> list[Re
 
 
 def map_files(
-    call: Callable[[Item], Result], items: Sequence[Item], weights: Sequence[int], *, jobs: int
+    call: Callable[[Item], Result],
+    items: Sequence[Item],
+    weights: Sequence[int],
+    *,
+    jobs: int,
+    progress: Progress = lambda done, total: None,
 ) -> list[Result]:
     """`[call(item) for item in items]`, in `jobs` processes.
 
@@ -34,6 +39,7 @@ def map_files(
         items: what to call it with.
         weights: cost of each item, in any unit (bytes); the batches are balanced by it.
         jobs: number of processes; 1 stays in this process.
+        progress: called after each batch.
 
     Raises:
         ShrinkerError: a worker was killed (out of memory, by a person).
@@ -51,12 +57,13 @@ def map_files(
             try:
                 for batch, future in zip(batches, futures, strict=True):
                     results.update(zip(batch, future.result(), strict=True))
+                    progress(len(results), len(items))
             finally:
                 # Ctrl-C: leaving the pool waits for the batches in hand and for no other.
                 pool.shutdown(wait=False, cancel_futures=True)
     except BrokenProcessPool as error:
         raise ShrinkerError(
-            "a verification worker was killed before it finished (often: out of memory)", "run again with fewer JOBS"
+            "a worker process was killed before it finished (often: out of memory)", "run again with fewer JOBS"
         ) from error
     return [results[i] for i in range(len(items))]
 
@@ -67,7 +74,13 @@ def cached(layer: Layer, key: bytes, make: Callable[[], Any]) -> Any:
 
 
 def map_cached(
-    call: Callable[[str], Result], layer: Layer, contents: Mapping[str, str], root: Path, *, jobs: int
+    call: Callable[[str], Result],
+    layer: Layer,
+    contents: Mapping[str, str],
+    root: Path,
+    *,
+    jobs: int,
+    progress: Progress = lambda done, total: None,
 ) -> dict[str, Result]:
     """What `call` gives for each path, in the order of the paths; only what the layer does not hold is computed.
 
@@ -76,14 +89,15 @@ def map_cached(
         layer: of the cache, with all that the results depend on besides the files.
         contents: by path, what the file holds (its SHA-256).
         root: what the paths are below.
-        jobs: as for `map_files`.
+        jobs, progress: as for `map_files`.
 
     Raises:
         ShrinkerError: a worker was killed.
     """
 
     def make(missing: list[str]) -> list[bytes]:
-        return map_files(partial(_packed, call), missing, [(root / path).stat().st_size for path in missing], jobs=jobs)
+        weights = [(root / path).stat().st_size for path in missing]
+        return map_files(partial(_packed, call), missing, weights, jobs=jobs, progress=progress)
 
     keys = {path: layer.key(path, content) for path, content in contents.items()}
     packed = layer.packed(keys, make)

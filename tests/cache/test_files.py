@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from shrinker.check.workers import map_files
+from shrinker.cache.files import map_files
 
 
 def _owner(number: int) -> tuple[int, int]:
