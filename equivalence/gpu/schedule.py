@@ -1,8 +1,6 @@
 """Many observations in the time there is: in order, some at once where asked, each kept in a file and not made twice."""
 
 import json
-import os
-import subprocess
 import threading
 import time
 from collections.abc import Iterator, Sequence
@@ -17,9 +15,8 @@ from equivalence.gpu.observe import observe
 from equivalence.gpu.trees import Tree
 from equivalence.gpu.verdict import in_doubt, judge_cell
 
-FORMAT = {"answers": 1}
-"""Of what is kept, by kind of cell."""
-_TIMES = 2
+_ANSWERS, _TIMES = 1, 2
+"""Formats of what is kept."""
 _SMALLEST = 40.0
 """Seconds below which no server is started any more."""
 
@@ -66,7 +63,7 @@ class _Run:
     def key(self, cell: Cell, names: Sequence[str]) -> dict[str, Any]:
         """What an observation depends on."""
         return {
-            "format": FORMAT.get(cell.kind, _TIMES),
+            "format": _ANSWERS if cell.kind == "answers" else _TIMES,
             "trees": {name: self.digests[name] for name in names},
             "arguments": cell.server_arguments(),
             "environment": dict(cell.environment),
@@ -188,14 +185,7 @@ def _lacking(plan: Plan) -> dict[str, str]:
     """Cells that cannot run here → what is missing."""
     names = sorted({name for cell in plan.cells for name in cell.needs})
     program = f"from importlib.util import find_spec; print(*(n for n in {names} if not find_spec(n)))"
-    done = names and subprocess.run(
-        plan.environment.command("-c", program),
-        env={**os.environ, **{k: v for k, v in plan.environment.overlay(plan.trees[0]).items() if v is not None}},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    missing = done.stdout.split() if done else []
+    missing = plan.environment.answer(plan.trees[0], program).split() if names else []
     found = {
         cell.name: [f"{cell.gpus} GPUs"] * (cell.gpus > len(plan.gpus))
         + [name for name in cell.needs if name in missing]
