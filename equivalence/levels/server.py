@@ -29,7 +29,8 @@ from equivalence.levels.openapi import removed_endpoints
 from equivalence.levels.replay import GENERATED, SIDES, UPSTREAM, Called
 from equivalence.levels.result import Ledger
 from equivalence.levels.scenarios import SCENARIOS, Scenario
-from equivalence.levels.setting import PROGRAMS, Setting, slug
+from equivalence.levels.setting import PROGRAMS, ROOT, Setting, slug
+from equivalence.processes import process_environment
 from equivalence.processes import run as run_command
 from equivalence.serving import (
     INTERFACE,
@@ -238,8 +239,12 @@ def _client(address: str, side: str, folder: Path, setting: Setting) -> Mapping[
     # Upstream would do what they are for.
     removed = [*removed_endpoints(setting.expected.endpoints).values()] if side == GENERATED else []
     given.write_text(json.dumps({"address": address, "removed": removed}), "utf-8")
-    command: list[str | Path] = [setting.simulation.python, "-I", PROGRAMS / "client.py", given, result]
-    finished = run_command(command, variables=os.environ, output=folder / "client.txt", limit=400 * setting.patience)
+    finished = run_command(
+        [setting.simulation.python, PROGRAMS / "client.py", given, result],
+        variables=process_environment({"PYTHONPATH": str(ROOT), "PYTHONSAFEPATH": "1"}),
+        output=folder / "client.txt",
+        limit=400 * setting.patience,
+    )
     if result.is_file():
         found: Mapping[str, Any] = json.loads(result.read_text("utf-8"))
         return found
