@@ -10,7 +10,7 @@ from tests.check.trees import Files, what_is_left
 from tests.small import write
 from tools.crosscheck import CrossCheck, Finding
 from tools.crosscheck.compare import _new
-from tools.crosscheck.explain import Gone, explain_all, names_of
+from tools.crosscheck.explain import Written, explain_all, names_of
 from tools.crosscheck.tools import import_graph, pyrefly, ruff, vulture
 
 BEFORE = """import os
@@ -66,8 +66,8 @@ def trees(tmp_path: Path) -> tuple[Path, Path]:
 def _reasons(trees: tuple[Path, Path], findings: list[Finding], graph: dict[str, Any] = GRAPH) -> dict[str, str]:
     before, after = trees
     paths = ["python/sglang/__init__.py", "python/sglang/main.py"]
-    gone = Gone(before, after, graph, [*paths, "python/sglang/npu.py"], names_of(findings, after))
-    explained = explain_all(findings, after, paths, gone, {}, graph["kept"])
+    written = Written(before, after, graph, [*paths, "python/sglang/npu.py"], names_of(findings, after))
+    explained = explain_all(findings, after, paths, written, graph["kept"])
     return {f"{item.finding.tool} {item.finding.subject}": item.reason for item in explained}
 
 
@@ -106,8 +106,8 @@ def test_a_type_that_was_inferred_from_more_values(tmp_path: Path) -> None:
     found = [
         Finding("pyrefly", path, line, "bad-assignment", "`float` is not assignable", str(line)) for line in (5, 6)
     ]
-    gone = Gone(*trees, graph, [path], names_of(found, trees[1]))
-    reasons = [item.reason for item in explain_all(found, trees[1], [path], gone, {}, [path])]
+    written = Written(*trees, graph, [path], names_of(found, trees[1]))
+    reasons = [item.reason for item in explain_all(found, trees[1], [path], written, [path])]
     assert reasons == [f"`text` is given less: {path}:4 of upstream, gone by platform-npu (if `args.npu`: false)", ""]
 
 
@@ -119,8 +119,8 @@ def test_a_name_that_only_one_arm_binds(tmp_path: Path, asked: str, reason: str)
     out = _write(tmp_path / "out", {"main.py": text})
     path = "python/sglang/main.py"
     found = [item for item in pyrefly(out) if item.kind == "unbound-name"]
-    gone = Gone(out, out, {"kept": [path], "removed": {}, "decisions": {}}, [path], names_of(found, out))
-    [item] = explain_all(found, out, [path], gone, {}, [path])
+    written = Written(out, out, {"kept": [path], "removed": {}, "decisions": {}}, [path], names_of(found, out))
+    [item] = explain_all(found, out, [path], written, [path])
     assert item.finding.subject == "width" and item.reason.startswith(reason) and bool(item.reason) is bool(reason)
 
 
