@@ -14,7 +14,7 @@ from typing import Any
 
 from equivalence.gpu import logs
 from equivalence.gpu.cells import Cell, Plan
-from equivalence.gpu.trees import Environment, Tree
+from equivalence.gpu.trees import Tree
 from equivalence.serving import Launch, NotReady, Request, Scale, Server, free_port, perform, script
 from equivalence.serving.client import send
 
@@ -22,17 +22,10 @@ _AFTER_READY = 30.0
 
 
 def launches(
-    cell: Cell,
-    tree: Tree,
-    environment: Environment,
-    checkpoints: Path,
-    port: int,
-    log: Path,
-    gpus: Sequence[int],
-    ready: float,
+    cell: Cell, tree: Tree, plan: Plan, port: int, log: Path, gpus: Sequence[int], ready: float
 ) -> list[Launch]:
     """How the cell's server is started: one launch a node, the one that answers first."""
-    join = free_port()
+    environment, checkpoints, join = plan.environment, plan.checkpoints, free_port()
     processes = len(cell.roles) or cell.nodes
     share = len(gpus) // processes
     # What a server keeps for itself lies beside its log.
@@ -104,7 +97,7 @@ def _written(folder: Path) -> dict[str, int]:
 def observe(
     cell: Cell,
     tree: Tree,
-    where: Plan,
+    plan: Plan,
     gpus: Sequence[int],
     name: str,
     limit: float,
@@ -122,16 +115,13 @@ def observe(
         A document: `ready_seconds`, `classes`, `choices`, `settings`, `passes` (records), `kernels`,
         `peak_host_bytes`; with `error` and `tail` where the server did not get ready.
     """
-    log = where.out / "logs" / f"{name}.log"
-    port = free_port()
-    environment, checkpoints = where.environment, where.checkpoints
-    starts = launches(cell, tree, environment, checkpoints, port, log, gpus, limit - time.monotonic() - _AFTER_READY)
+    log = plan.out / "logs" / f"{name}.log"
+    port, checkpoints = free_port(), plan.checkpoints
+    starts = launches(cell, tree, plan, port, log, gpus, limit - time.monotonic() - _AFTER_READY)
     address = f"http://127.0.0.1:{port}"
     scale = Scale(
         tokens=cell.tokens,
         features=cell.features,
-        # The script is asked more than once, and the version would stay.
-        leave_out=frozenset({"weight_version"}),
         checkpoint=str(checkpoints / cell.checkpoint),
         other=str(checkpoints / cell.other) if cell.other else "",
         adapter=str(checkpoints / f"{cell.checkpoint}-adapter"),
@@ -154,8 +144,9 @@ def observe(
             progress(f"{name}: ready after {seen['ready_seconds']} s")
             flush = Request("flush", "/flush_cache")
             passes = []
-            asked = [request for request in script(scale) if not cell.only or request.name in cell.only]
-            for _ in range(cell.passes or where.passes):
+            # The script is asked more than once, and the weights' version would stay.
+            asked = [each for each in script(scale) if each.name in (cell.only or {each.name} - {"weight_version"})]
+            for _ in range(cell.passes or plan.passes):
                 # What the server asked itself while starting, and the pass before, must not be in its cache.
                 send(address, flush, 30)
                 record = perform(address, asked, seconds=max(0.0, limit - time.monotonic() - 5), each=120)
@@ -163,8 +154,8 @@ def observe(
             seen["passes"] = passes
             info = send(address, Request("info", "/server_info", None, "GET"), 30)
             seen["settings"] = logs.settings(info.body)
-            if where.profile and limit - time.monotonic() > 10:
-                folder = where.out / "traces" / name
+            if plan.profile and limit - time.monotonic() > 10:
+                folder = plan.out / "traces" / name
                 seen["kernels"] = launched_kernels(address, folder, min(60.0, limit - time.monotonic() - 5))
                 shutil.rmtree(folder, ignore_errors=True)
         except NotReady as error:

@@ -126,8 +126,7 @@ def _one(setting: Setting, turn: int, tree: Tree, gpus: Sequence[int]) -> list[N
 
 def _server(setting: Setting, tree: Tree, gpus: Sequence[int], port: int, log: Path) -> Server:
     """The server of a cell that takes one process."""
-    plan, patience = setting.plan, max(1.0, setting.left() - 20)
-    return Server(launches(setting.cell, tree, plan.environment, plan.checkpoints, port, log, gpus, patience)[0])
+    return Server(launches(setting.cell, tree, setting.plan, port, log, gpus, max(1.0, setting.left() - 20))[0])
 
 
 def _ready(setting: Setting, tree: Tree, server: Server) -> float:

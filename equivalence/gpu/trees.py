@@ -47,17 +47,15 @@ class Environment:
         python: the interpreter.
         packages: folders put behind the tree on the module path (where packages were installed with `--target`).
         variables: set for every server.
-        start: what comes before the module's name; a shim of a simulation may put itself there.
     """
 
     python: str = sys.executable
     packages: Sequence[Path] = ()
     variables: dict[str, str] = field(default_factory=dict)
-    start: Sequence[str] = ()
 
     def command(self, *arguments: str) -> list[str]:
         """A command line of the interpreter."""
-        return [self.python, *self.start, *arguments]
+        return [self.python, *arguments]
 
     def answer(self, tree: Tree, program: str) -> str:
         """What a short program prints that runs on the tree; empty where it takes too long."""

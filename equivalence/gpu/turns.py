@@ -220,6 +220,6 @@ def finding(generated: dict[str, Any], control: dict[str, Any] | None, *, higher
     """
     if generated["low"] is None:
         return False
-    speed, copy = (found and (found["ratio"] if higher else 1 / found["ratio"]) for found in (generated, control))
+    speed, *copy = (found["ratio"] if higher else 1 / found["ratio"] for found in (generated, control) if found)
     slower = generated["high"] < 1 if higher else generated["low"] > 1
-    return bool(speed < FINDING and slower and not (copy and copy <= speed))
+    return speed < FINDING and slower and not any(other <= speed for other in copy)

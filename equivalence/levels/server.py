@@ -24,6 +24,7 @@ from pathlib import Path
 from typing import Any
 
 from equivalence.checkpoints.weights import small
+from equivalence.gpu.logs import loaded_classes
 from equivalence.levels.both import show_both
 from equivalence.levels.openapi import removed_endpoints
 from equivalence.levels.replay import GENERATED, SIDES, UPSTREAM, Called
@@ -68,9 +69,6 @@ _NUMBERS = frozenset({"model_info", "generate_0", "generate_1", "generate_repeat
 """Requests of a scenario that asks whether the numbers are the same: ids and logprobs, more than once, streamed."""
 
 
-_LOADED = re.compile(r"Load weight end.*?type=(\w+)")
-
-
 @dataclass(frozen=True, slots=True)
 class Seen:
     """What one server showed."""
@@ -84,7 +82,7 @@ class Seen:
     @property
     def classes(self) -> list[str]:
         """Of the models that the log says were loaded."""
-        return sorted(set(_LOADED.findall(self.log)))
+        return sorted(loaded_classes(self.log))
 
 
 def run(upstream: Path, generated: Path, setting: Setting, *, scenarios: Sequence[Scenario] = SCENARIOS) -> LevelResult:
@@ -150,11 +148,12 @@ def _script(scenario: Scenario, setting: Setting, model: str = "") -> list[Reque
     """The requests of a scenario; none for what the profile removes or refuses, which is asked apart."""
     removed = removed_endpoints(setting.expected.endpoints)
     features = _FEATURES | scenario.features
-    scale = Scale(_TOKENS, 80, features, leave_out=INTERFACE, checkpoint=model or "the served one")
+    scale = Scale(_TOKENS, 80, features, checkpoint=model or "the served one")
     return [
         _shorter(request)
         for request in script(scale)
         if f"{request.method} {request.path}" not in removed
+        and request.name not in INTERFACE
         and (scenario.whole or request.name in _NUMBERS or request.needs & scenario.features)
         and not setting.expected.refuses(_parser(request))
     ]

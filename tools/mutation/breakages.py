@@ -11,10 +11,11 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from shrinker.ruleset.match import any_path_matches, module_matches
 from shrinker.syntax.parsing import parse
+from shrinker.syntax.ranges import first_line
 from shrinker.values.manifest import Manifest
 from shrinker.values.upstream import UpstreamTree, module_name
 from tools.mutation.faults import Fault
-from tools.mutation.surgery import first_line, without
+from tools.mutation.surgery import without
 
 DECLARED = Path(__file__).resolve().parent / "breakages.toml"
 
