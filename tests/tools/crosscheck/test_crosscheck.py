@@ -7,38 +7,13 @@ import pytest
 
 from shrinker.values.errors import InputError
 from tests.check.trees import Files, what_is_left
-from tests.small import write
+from tests.small import read_archive, write
 from tools.crosscheck import CrossCheck, Finding
 from tools.crosscheck.compare import _new
 from tools.crosscheck.explain import Written, explain_all, names_of
 from tools.crosscheck.tools import import_graph, pyrefly, ruff, vulture
 
-BEFORE = """import os
-
-
-def used_by_removed():
-    return os.name
-
-
-def size(args):
-    width = args.width
-    if args.npu:  # gone
-        return width  # gone
-    return 1
-
-
-class Pool:
-    def __init__(self, npu):
-        if npu:  # gone
-            self.pages = 2  # gone
-        self.free = 1
-
-    def count(self):
-        return self.pages + self.free
-
-
-count = Pool(False).count
-"""
+BEFORE = read_archive(Path(__file__).with_name("crosscheck.txtar"))["main.py"]
 GRAPH: dict[str, Any] = {
     "kept": ["python/sglang/__init__.py", "python/sglang/main.py"],
     "removed": {"python/sglang/npu.py": ["remove-npu", "another platform"]},
