@@ -16,7 +16,6 @@ Limits: bf16 on simulated Hopper devices, attention by Triton, no CUDA graphs; n
 
 import json
 import os
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -24,7 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from equivalence.checkpoints.weights import small
-from equivalence.gpu.logs import loaded_classes
+from equivalence.gpu.logs import errors, loaded_classes
 from equivalence.levels.both import show_both
 from equivalence.levels.openapi import removed_endpoints
 from equivalence.levels.replay import GENERATED, SIDES, UPSTREAM, Called
@@ -195,7 +194,8 @@ def _serve(scenario: Scenario, side: str, tree: Path, setting: Setting, ledger: 
         try:
             seconds = server.wait_ready()
         except NotReady as error:
-            ledger.find("server", "", f"{scenario.name}: {error}: {_reason(error.tail)}")
+            said = errors(error.tail) or error.tail.strip().splitlines() or [""]
+            ledger.find("server", "", f"{scenario.name}: {error}: {said[-1].strip()[:400]}")
             return None
         address = f"http://127.0.0.1:{port}"
         record = perform(
@@ -223,13 +223,6 @@ def _shorter(request: Request) -> Request:
     if body is None or body.get("max_tokens", 0) <= _MOST or request.name in _WHOLE:
         return request
     return replace(request, body={**body, "max_tokens": _MOST})
-
-
-def _reason(tail: str) -> str:
-    """The line of a log's end that says most: the last error."""
-    lines = [line.strip() for line in tail.splitlines() if line.strip()]
-    errors = [line for line in lines if re.match(r"[\w.]*(Error|Exception|Exit)\b", line)]
-    return (errors or lines or [""])[-1][:400]
 
 
 def _client(address: str, side: str, folder: Path, setting: Setting) -> Mapping[str, Any]:

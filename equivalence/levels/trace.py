@@ -15,12 +15,13 @@ from dataclasses import replace
 from pathlib import Path
 
 from equivalence.levels import model, server
-from equivalence.levels.following import Following, together
+from equivalence.levels.following import Following
 from equivalence.levels.replay import UPSTREAM
 from equivalence.levels.result import Ledger
 from equivalence.levels.scenarios import CONFIGURATIONS, RUNS, SCENARIOS, Configuration, Run, Scenario
 from equivalence.levels.setting import Setting
 from equivalence.simulation.environment import has_triton
+from equivalence.simulation.executed import together
 from equivalence.trace import KINDS, compare
 from shrinker.values.outcome import LevelResult
 

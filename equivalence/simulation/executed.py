@@ -168,16 +168,18 @@ def _alive(pid: int) -> bool:
 def read(folder: Path) -> Executed:
     """Lines of all processes that wrote into a folder, together."""
     files = [json.loads(file.read_text("utf-8")) for file in sorted(folder.glob("*.json"))]
-    return Executed(*(union(file.get(context, {}) for file in files) for context in (_RUNNING, _IMPORTING)))
+    return together(Executed(file.get(_RUNNING, {}), file.get(_IMPORTING, {})) for file in files)
 
 
-def union(parts: Iterable[Mapping[str, Iterable[int]]]) -> dict[str, frozenset[int]]:
-    """The lines of several processes or programs, by path."""
-    lines: dict[str, frozenset[int]] = {}
+def together(parts: Iterable[Executed]) -> Executed:
+    """The lines of several processes or programs."""
+    running: dict[str, frozenset[int]] = {}
+    importing: dict[str, frozenset[int]] = {}
     for part in parts:
-        for path, numbers in part.items():
-            lines[path] = lines.get(path, frozenset()).union(numbers)
-    return dict(sorted(lines.items()))
+        for lines, more in ((running, part.running), (importing, part.importing)):
+            for path, numbers in more.items():
+                lines[path] = lines.get(path, frozenset()).union(numbers)
+    return Executed(running, importing)
 
 
 def clear(folder: Path) -> None:

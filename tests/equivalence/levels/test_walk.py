@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from equivalence.levels import Following, Setting, imports, server, trace
-from equivalence.levels.following import together
 from equivalence.levels.model import meta_call
 from equivalence.levels.replay import GENERATED, UPSTREAM, Replay
 from equivalence.levels.result import Ledger
@@ -15,7 +14,7 @@ from equivalence.levels.scenarios import Configuration, Scenario
 from equivalence.processes import run
 from equivalence.simulation import calls
 from equivalence.simulation.environment import HIDE, Simulation, has_triton, simulation
-from equivalence.simulation.executed import Executed
+from equivalence.simulation.executed import Executed, together
 from equivalence.simulation.settings import Settings
 from shrinker.cache import Cache
 from tests.simulations import simulation_python, write_package
