@@ -98,10 +98,6 @@ class Group:
             return self._process.wait(seconds)
         return None
 
-    def returncode(self) -> int | None:
-        """Exit code of the leader, None while it runs."""
-        return self._process.poll()
-
     def _alive(self) -> bool:
         self._process.poll()
         return group_alive(self.pid)

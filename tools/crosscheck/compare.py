@@ -48,7 +48,7 @@ def cross_check(
     theirs = [path for path in tree.by_path if path.startswith(PACKAGE + "/") and path.endswith(".py")]
     written = Written(tree.root, out, graph, theirs, names_of(new, out))
     explained = explain_all(new, out, ours, written, graph["kept"])
-    explained.sort(key=lambda item: (item.finding.tool, item.finding.path, item.finding.line, item.finding.text))
+    explained.sort(key=lambda item: (item.tool, item.path, item.line, item.text))
     counts = {name: (len(before), len(after)) for name, (before, after) in sorted(found.items())}
     return CrossCheck(counts, tuple(explained), imports)
 

@@ -8,13 +8,14 @@ import ast
 import re
 from collections import Counter
 from collections.abc import Collection, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from shrinker.check.unused_imports import explain_imports
 from shrinker.syntax.parsing import parsed
 from shrinker.values.leftovers import Residue
-from tools.crosscheck.finding import Explained, Finding
+from tools.crosscheck.finding import Finding
 
 _CONDITIONS = frozenset({"redundant if-condition", "unsatisfiable 'if' condition", "unsatisfiable 'while' condition"})
 _INFERRED = frozenset({"bad-assignment"})
@@ -103,7 +104,7 @@ def explain_all(
     paths: Collection[str],
     written: Written,
     kept: Collection[str],
-) -> list[Explained]:
+) -> list[Finding]:
     """Each finding with its reason.
 
     Args:
@@ -117,15 +118,12 @@ def explain_all(
     places = {(item.path, item.line, item.subject) for item in findings if item.kind in ("F401", "unused import")}
     imports = [Residue("orphaned imports", *place) for place in sorted(places)]
     reasons = {(i.path, i.line, i.text): i.reason for i in explain_imports(out, paths, imports)}
-    return [
-        Explained(
-            item,
-            reasons.get((item.path, item.line, item.subject)) or _reason(item, out, written)
-            if item.path in upstream
-            else "a file that shrinker writes itself",
-        )
-        for item in findings
-    ]
+    found = []
+    for item in findings:
+        reason = reasons.get((item.path, item.line, item.subject)) or _reason(item, out, written)
+        own = item.path not in upstream
+        found.append(replace(item, reason="a file that shrinker writes itself" if own else reason))
+    return found
 
 
 def _subjects(item: Finding) -> list[str]:

@@ -43,7 +43,7 @@ def _reasons(trees: tuple[Path, Path], findings: list[Finding], graph: dict[str,
     paths = ["python/sglang/__init__.py", "python/sglang/main.py"]
     written = Written(before, after, graph, [*paths, "python/sglang/npu.py"], names_of(findings, after))
     explained = explain_all(findings, after, paths, written, graph["kept"])
-    return {f"{item.finding.tool} {item.finding.subject}": item.reason for item in explained}
+    return {f"{item.tool} {item.subject}": item.reason for item in explained}
 
 
 def test_a_finding_that_upstream_has_too_is_not_new() -> None:
@@ -96,7 +96,7 @@ def test_a_name_that_only_one_arm_binds(tmp_path: Path, asked: str, reason: str)
     found = [item for item in pyrefly(out) if item.kind == "unbound-name"]
     written = Written(out, out, {"kept": [path], "removed": {}, "decisions": {}}, [path], names_of(found, out))
     [item] = explain_all(found, out, [path], written, [path])
-    assert item.finding.subject == "width" and item.reason.startswith(reason) and bool(item.reason) is bool(reason)
+    assert item.subject == "width" and item.reason.startswith(reason) and bool(item.reason) is bool(reason)
 
 
 def test_a_name_that_upstream_never_wrote_has_no_reason(trees: tuple[Path, Path]) -> None:
