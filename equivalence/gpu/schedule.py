@@ -107,7 +107,6 @@ class _Run:
             seen = observe(cell, tree, self.plan, gpus, name, limit, ready, self.note)
             if "error" in seen and "not ready after" in seen["error"] and limit >= self.end:
                 # The time of the whole run ended it: that says nothing about the cell.
-                _write(self.plan.out / "cut" / f"{name}.json", seen)
                 return
             self.keep(name, key, {**seen, "at_once": self.plan.at_once, "warms": warms})
 

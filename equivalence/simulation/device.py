@@ -15,6 +15,8 @@ from torch import distributed
 from equivalence.simulation.packages import PACKAGES
 from equivalence.simulation.settings import Settings
 
+_CUDA = "13.0"
+"""Version of CUDA that PyTorch says it was built for."""
 _NAMES = {9: ("NVIDIA H200", 132), 10: ("NVIDIA B200", 148)}
 _ZERO = ("memory_allocated", "memory_reserved", "max_memory_allocated", "max_memory_reserved", "current_blas_handle")
 _NOTHING = (
@@ -134,7 +136,7 @@ def install(settings: Settings) -> None:
     _install_operators()
     _install_groups()
     cuda = torch.cuda
-    torch.version.cuda = settings.cuda
+    torch.version.cuda = _CUDA
     seen = properties(settings)
     chosen = [0]
 
