@@ -6,11 +6,12 @@ import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from equivalence.gpu import throughput, turns
-from equivalence.gpu.cells import Cell, Plan
+from equivalence.gpu.cells import Cell, Plan, Setting
 from equivalence.gpu.observe import observe
 from equivalence.gpu.trees import Tree
 from equivalence.gpu.verdict import in_doubt, judge_cell
@@ -99,28 +100,30 @@ class _Run:
                 if self.plan.at_once > 1 and self.last_start:
                     time.sleep(max(0.0, self.last_start + self.plan.stagger - time.monotonic()))
                 self.last_start = time.monotonic()
-            limit = min(self.end, time.monotonic() + self.plan.cell_seconds)
-            if limit - time.monotonic() < _SMALLEST:
+            setting = self._setting(cell, gpus)
+            if setting.left() < _SMALLEST:
                 return
             self.note(f"{name}: starting on GPU {', '.join(map(str, gpus))}")
-            ready = self.warm[cell.name].set if warms else lambda: None
-            seen = observe(cell, tree, self.plan, gpus, name, limit, ready, self.note)
-            if "error" in seen and "not ready after" in seen["error"] and limit >= self.end:
+            seen = observe(setting, tree, name, self.warm[cell.name].set if warms else lambda: None)
+            if "error" in seen and "not ready after" in seen["error"] and setting.limit >= self.end:
                 # The time of the whole run ended it: that says nothing about the cell.
                 return
             self.keep(name, key, {**seen, "at_once": self.plan.at_once, "warms": warms})
+
+    def _setting(self, cell: Cell, gpus: Sequence[int]) -> Setting:
+        limit = min(self.end, time.monotonic() + self.plan.cell_seconds)
+        return Setting(cell, replace(self.plan, progress=self.note), gpus, limit)
 
     def pair(self, cell: Cell, others: Sequence[Tree]) -> None:
         """A cell in which the trees take turns."""
         key = self.key(cell, list(self.digests))
         if self._settled(cell.name, key):
             return
-        limit = min(self.end, time.monotonic() + self.plan.cell_seconds)
-        if limit - time.monotonic() < _SMALLEST:
-            return
-        self.note(f"{cell.name}: starting")
         with self._gpus(min(2 * cell.gpus, len(self.plan.gpus))) as gpus:
-            setting = turns.Setting(cell, self.plan, gpus, limit, self.note)
+            setting = self._setting(cell, gpus)
+            if setting.left() < _SMALLEST:
+                return
+            self.note(f"{cell.name}: starting")
             self.keep(cell.name, key, throughput.measure(setting, self.plan.trees[0], others))
 
     def all(self, tasks: Sequence[tuple[Cell, Tree, int]]) -> None:

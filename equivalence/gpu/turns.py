@@ -8,7 +8,6 @@ differs by, upstream differs from itself.
 import math
 import random
 import shutil
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -17,7 +16,7 @@ from pathlib import Path
 from statistics import fmean, median
 from typing import Any
 
-from equivalence.gpu.cells import Cell, Plan
+from equivalence.gpu.cells import Setting
 from equivalence.gpu.trees import Tree
 
 CONTROL = "control"
@@ -32,34 +31,6 @@ class Broken(Exception):
     def __init__(self, tree: str, tail: Sequence[str]) -> None:
         super().__init__(f"fails in {tree}")
         self.tree, self.tail = tree, list(tail)
-
-
-@dataclass(frozen=True)
-class Setting:
-    """What every measurement needs.
-
-    Attributes:
-        cell: what is measured.
-        plan: where the trees run, and where checkpoints and logs are.
-        gpus: ids of GPUs; with twice as many as the cell takes, both trees of a pair have their own.
-        limit: when to be done, by `time.monotonic()`.
-        progress: told what was measured.
-    """
-
-    cell: Cell
-    plan: Plan
-    gpus: Sequence[int]
-    limit: float
-    progress: Callable[[str], None]
-
-    def left(self) -> float:
-        """Seconds left."""
-        return self.limit - time.monotonic()
-
-    @property
-    def apart(self) -> bool:
-        """Whether both trees of a pair have GPUs of their own."""
-        return len(self.gpus) >= 2 * self.cell.gpus
 
 
 @dataclass(frozen=True)
