@@ -22,10 +22,10 @@ from equivalence.levels.scenarios import CONFIGURATIONS, RUNS, SCENARIOS, Config
 from equivalence.levels.setting import Setting
 from equivalence.simulation.environment import has_triton
 from equivalence.simulation.executed import together
-from equivalence.trace import KINDS, compare
+from equivalence.trace import EXECUTED, KINDS, compare
 from shrinker.values.outcome import LevelResult
 
-_REQUIRED = ("programs", "files", "executed lines", "found word for word")
+_REQUIRED = ("programs", "files", EXECUTED, "found word for word")
 
 _SCENARIOS = tuple(scenario for scenario in SCENARIOS if not scenario.fields)
 """Wrong values run through refusals, of which the server compares the answers."""
@@ -75,13 +75,11 @@ def run(
     lines = together(known)
     found = compare(lines.running, lines.importing, upstream / "sglang", generated / "sglang", following.stated)
     ledger.count("files", found.files)
-    ledger.count("executed lines", sum(found.lines.values()) + len(found.missing))
+    ledger.count(EXECUTED, sum(found.lines.values()) + len(found.missing))
     for kind in KINDS:
         if found.lines[kind]:
             ledger.count(kind, found.lines[kind])
-    for missing in found.missing:
-        message = f"upstream executed this line of {missing.where}, which the tree has not got: {missing.text[:200]}"
-        ledger.find("executed lines", f"python/sglang/{missing.path}", message, missing.line)
+    ledger.findings += found.missing
     return ledger.result(_REQUIRED)
 
 
