@@ -17,8 +17,6 @@ from shrinker.values.upstream import UpstreamTree, module_name
 from tools.mutation.faults import Fault
 from tools.mutation.surgery import without
 
-DECLARED = Path(__file__).resolve().parent / "breakages.toml"
-
 
 class Breakage(BaseModel):
     """One entry of the file, which says what its keys mean."""
@@ -46,9 +44,10 @@ class Breakage(BaseModel):
         return self
 
 
-def declared(file: Path = DECLARED) -> tuple[Breakage, ...]:
-    """All entries of a file."""
-    return tuple(Breakage.model_validate(entry) for entry in tomllib.loads(file.read_text("utf-8"))["breakage"])
+def declared() -> tuple[Breakage, ...]:
+    """All entries of the file."""
+    entries = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))["breakage"]
+    return tuple(map(Breakage.model_validate, entries))
 
 
 def breakage_fault(breakage: Breakage, tree: UpstreamTree, out: Path, manifest: Manifest) -> Fault | None:
