@@ -85,13 +85,7 @@ class Seen:
 
 
 def run(upstream: Path, generated: Path, setting: Setting, *, scenarios: Sequence[Scenario] = SCENARIOS) -> LevelResult:
-    """Serve both trees and compare their answers.
-
-    Args:
-        upstream, generated: folders that hold the package `sglang`.
-        setting: with what to run.
-        scenarios: what is served.
-    """
+    """Serve both trees, in these scenarios, and compare their answers."""
     trees = {UPSTREAM: upstream, GENERATED: generated}
     ledger = Ledger("server")
     if not has_triton(setting.simulation):

@@ -43,7 +43,6 @@ def run(
     """Look for every line that upstream executed.
 
     Args:
-        upstream, generated: folders that hold the package `sglang`.
         setting: with what to run; programs that it knows the lines of are not run again.
         configurations, runs: of the level model.
         scenarios: of the level server.
