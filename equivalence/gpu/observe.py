@@ -137,7 +137,8 @@ def observe(setting: Setting, tree: Tree, name: str, ready: Callable[[], None]) 
             flush = Request("flush", "/flush_cache")
             passes = []
             # The script is asked more than once, and the weights' version would stay.
-            asked = [each for each in script(scale) if each.name in (cell.only or {each.name} - {"weight_version"})]
+            requests = [each for each in script(scale) if each.name != "weight_version"]
+            asked = [each for each in requests if not cell.only or each.name in cell.only]
             for _ in range(cell.passes or plan.passes):
                 # What the server asked itself while starting, and the pass before, must not be in its cache.
                 send(address, flush, 30)
