@@ -98,10 +98,6 @@ class Group:
             return self._process.wait(seconds)
         return None
 
-    def returncode(self) -> int | None:
-        """Exit code of the leader, None while it runs."""
-        return self._process.poll()
-
     def _alive(self) -> bool:
         self._process.poll()
         return group_alive(self.pid)
@@ -116,24 +112,16 @@ def process_environment(changes: Mapping[str, str | None]) -> dict[str, str]:
     return {name: value for name, value in {**os.environ, **changes}.items() if value is not None}
 
 
-def run(
-    command: Sequence[str | Path],
-    *,
-    variables: Mapping[str, str],
-    output: Path,
-    limit: float,
-    folder: Path | None = None,
-) -> Finished:
+def run(command: Sequence[str | Path], *, variables: Mapping[str, str], output: Path, limit: float) -> Finished:
     """Run a command to its end, or end it and all that it started after `limit` seconds.
 
     Args:
         command: program and arguments.
         variables: its whole environment.
-        output: file for what it writes to both streams.
+        output: file for what it writes to both streams; it runs beside that.
         limit: seconds.
-        folder: where it runs; by default beside `output`.
     """
-    with Group(command, variables, output, folder or output.parent) as group:
+    with Group(command, variables, output, output.parent) as group:
         return Finished(group.wait(limit), output)
 
 

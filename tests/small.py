@@ -23,6 +23,15 @@ def read_archive(path: Path) -> dict[str, str]:
     return dict(zip(parts[::2], parts[1::2], strict=True))
 
 
+def archives(path: Path) -> tuple[dict[str, str], ...]:
+    """The files of an archive by the folders that they are in, each in the order in which it comes first."""
+    found: dict[str, dict[str, str]] = {}
+    for name, text in read_archive(path).items():
+        folder, _, inside = name.partition("/")
+        found.setdefault(folder, {})[inside] = text
+    return tuple(found.values())
+
+
 def content(folder: Path) -> dict[str, bytes]:
     """Every file below a folder."""
     return {p.relative_to(folder).as_posix(): p.read_bytes() for p in sorted(folder.rglob("*")) if p.is_file()}

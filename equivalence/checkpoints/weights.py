@@ -8,12 +8,15 @@ from typing import Any, Literal, NamedTuple
 _DECLARED = json.loads((Path(__file__).parent / "configurations.json").read_text("utf-8"))
 
 
+Role = Literal["linear", "embedding", "head", "norm", "bias", "router"]
+
+
 class Weight(NamedTuple):
     """One tensor: its name in the checkpoint, its shape (outputs first), how it is filled. Only `linear` is quantized."""
 
     name: str
     shape: tuple[int, ...]
-    role: Literal["linear", "embedding", "head", "norm", "bias", "router"] = "linear"
+    role: Role = "linear"
 
 
 def configuration(name: str, **changes: Any) -> dict[str, Any]:
@@ -70,27 +73,26 @@ def weights(config: Mapping[str, Any]) -> Iterator[Weight]:
     hidden, vocabulary = config["hidden_size"], config["vocab_size"]
     layers, extra = config["num_hidden_layers"], config.get("num_nextn_predict_layers", 0)
     yield Weight("model.embed_tokens.weight", (vocabulary, hidden), "embedding")
-    dense = (
-        config["mlp_only_layers"]
-        if "num_experts" in config
-        else range(config.get("first_k_dense_replace", layers + extra))
-    )
+    first_sparse = range(config.get("first_k_dense_replace", layers + extra))
+    dense = config["mlp_only_layers"] if "num_experts" in config else first_sparse
     for layer in range(layers + extra):
         prefix = f"model.layers.{layer}"
-        yield Weight(f"{prefix}.input_layernorm.weight", (hidden,), "norm")
-        yield Weight(f"{prefix}.post_attention_layernorm.weight", (hidden,), "norm")
+        yield from _named(prefix, "norm", input_layernorm=(hidden,), post_attention_layernorm=(hidden,))
         yield from _attention(config, f"{prefix}.self_attn")
         yield from _mlp(config, f"{prefix}.mlp", dense=layer in dense)
         if layer >= layers:
-            yield Weight(f"{prefix}.enorm.weight", (hidden,), "norm")
-            yield Weight(f"{prefix}.hnorm.weight", (hidden,), "norm")
+            yield from _named(prefix, "norm", enorm=(hidden,), hnorm=(hidden,))
             # Never quantized, as in the published checkpoints.
-            yield Weight(f"{prefix}.eh_proj.weight", (hidden, 2 * hidden), "router")
-            yield Weight(f"{prefix}.shared_head.norm.weight", (hidden,), "norm")
-            yield Weight(f"{prefix}.shared_head.head.weight", (vocabulary, hidden), "head")
-            yield Weight(f"{prefix}.embed_tokens.weight", (vocabulary, hidden), "embedding")
+            yield from _named(prefix, "router", eh_proj=(hidden, 2 * hidden))
+            yield from _named(f"{prefix}.shared_head", "norm", norm=(hidden,))
+            yield from _named(f"{prefix}.shared_head", "head", head=(vocabulary, hidden))
+            yield from _named(prefix, "embedding", embed_tokens=(vocabulary, hidden))
     yield Weight("model.norm.weight", (hidden,), "norm")
     yield Weight("lm_head.weight", (vocabulary, hidden), "head")
+
+
+def _named(prefix: str, role: Role = "linear", **shapes: tuple[int, ...]) -> Iterator[Weight]:
+    return (Weight(f"{prefix}.{name}.weight", shape, role) for name, shape in shapes.items())
 
 
 def adapter(config: Mapping[str, Any], rank: int) -> Iterator[Weight]:
@@ -107,11 +109,10 @@ def adapter(config: Mapping[str, Any], rank: int) -> Iterator[Weight]:
 def _separate_heads(config: Mapping[str, Any], prefix: str) -> Iterator[Weight]:
     """Keys and values of their own, with a norm on queries and keys: Qwen3's."""
     hidden, size = config["hidden_size"], config["head_dim"]
-    for name, heads in (("q", "num_attention_heads"), ("k", "num_key_value_heads"), ("v", "num_key_value_heads")):
-        yield Weight(f"{prefix}.{name}_proj.weight", (config[heads] * size, hidden))
-    yield Weight(f"{prefix}.o_proj.weight", (hidden, config["num_attention_heads"] * size))
-    yield Weight(f"{prefix}.q_norm.weight", (size,), "norm")
-    yield Weight(f"{prefix}.k_norm.weight", (size,), "norm")
+    queries, keys = (config[name] * size for name in ("num_attention_heads", "num_key_value_heads"))
+    yield from _named(prefix, q_proj=(queries, hidden), k_proj=(keys, hidden), v_proj=(keys, hidden))
+    yield from _named(prefix, o_proj=(hidden, queries))
+    yield from _named(prefix, "norm", q_norm=(size,), k_norm=(size,))
 
 
 def _attention(config: Mapping[str, Any], prefix: str) -> Iterator[Weight]:
@@ -122,22 +123,20 @@ def _attention(config: Mapping[str, Any], prefix: str) -> Iterator[Weight]:
     nope, rope = config["qk_nope_head_dim"], config["qk_rope_head_dim"]
     value, latent = config["v_head_dim"], config["kv_lora_rank"]
     if rank is None:
-        yield Weight(f"{prefix}.q_proj.weight", (heads * (nope + rope), hidden))
+        yield from _named(prefix, q_proj=(heads * (nope + rope), hidden))
     else:
-        yield Weight(f"{prefix}.q_a_proj.weight", (rank, hidden))
-        yield Weight(f"{prefix}.q_a_layernorm.weight", (rank,), "norm")
-        yield Weight(f"{prefix}.q_b_proj.weight", (heads * (nope + rope), rank))
-    yield Weight(f"{prefix}.kv_a_proj_with_mqa.weight", (latent + rope, hidden))
-    yield Weight(f"{prefix}.kv_a_layernorm.weight", (latent,), "norm")
-    yield Weight(f"{prefix}.kv_b_proj.weight", (heads * (nope + value), latent))
-    yield Weight(f"{prefix}.o_proj.weight", (hidden, heads * value))
+        yield from _named(prefix, q_a_proj=(rank, hidden))
+        yield from _named(prefix, "norm", q_a_layernorm=(rank,))
+        yield from _named(prefix, q_b_proj=(heads * (nope + rope), rank))
+    yield from _named(prefix, kv_a_proj_with_mqa=(latent + rope, hidden))
+    yield from _named(prefix, "norm", kv_a_layernorm=(latent,))
+    yield from _named(prefix, kv_b_proj=(heads * (nope + value), latent), o_proj=(hidden, heads * value))
     if "index_n_heads" in config:
         count, size = config["index_n_heads"], config["index_head_dim"]
-        yield Weight(f"{prefix}.indexer.wq_b.weight", (count * size, rank))
-        yield Weight(f"{prefix}.indexer.wk.weight", (size, hidden))
-        yield Weight(f"{prefix}.indexer.k_norm.weight", (size,), "norm")
+        yield from _named(f"{prefix}.indexer", wq_b=(count * size, rank), wk=(size, hidden))
+        yield from _named(f"{prefix}.indexer", "norm", k_norm=(size,))
         yield Weight(f"{prefix}.indexer.k_norm.bias", (size,), "bias")
-        yield Weight(f"{prefix}.indexer.weights_proj.weight", (count, hidden), "router")
+        yield from _named(f"{prefix}.indexer", "router", weights_proj=(count, hidden))
 
 
 def _mlp(config: Mapping[str, Any], prefix: str, *, dense: bool) -> Iterator[Weight]:
@@ -156,6 +155,4 @@ def _mlp(config: Mapping[str, Any], prefix: str, *, dense: bool) -> Iterator[Wei
 
 
 def _gated(prefix: str, hidden: int, width: int) -> Iterator[Weight]:
-    yield Weight(f"{prefix}.gate_proj.weight", (width, hidden))
-    yield Weight(f"{prefix}.up_proj.weight", (width, hidden))
-    yield Weight(f"{prefix}.down_proj.weight", (hidden, width))
+    return _named(prefix, gate_proj=(width, hidden), up_proj=(width, hidden), down_proj=(hidden, width))

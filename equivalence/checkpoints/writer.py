@@ -104,11 +104,11 @@ def _write(file: Path, content: Mapping[str, Any]) -> None:
     file.write_text(json.dumps(content, indent=1) + "\n", "utf-8")
 
 
-def write_adapter(config: Mapping[str, Any], out: Path, seed: int = 9) -> int:
+def write_adapter(config: Mapping[str, Any], out: Path) -> int:
     """Write an adapter of low rank in the form of the package `peft`, large enough to change what is said."""
     import torch
 
-    generator = torch.Generator().manual_seed(seed)
+    generator = torch.Generator().manual_seed(9)
     tensors = {}
     for weight in adapter(config, _RANK):
         scale = float(weight.shape[1]) ** -0.5

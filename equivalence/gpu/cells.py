@@ -1,5 +1,6 @@
 """The cells: one configuration of the server each, and what is to be run of them; `cells.toml` has them as data."""
 
+import time
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -123,3 +124,29 @@ class Plan:
     def count(self, cell: Cell) -> int:
         """How many servers of each tree a cell gets."""
         return self.counts.get(cell.name, self.servers)
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A cell in its time.
+
+    Attributes:
+        cell: what is run.
+        plan: where the trees run, and where checkpoints and logs are.
+        gpus: ids of GPUs; with twice as many as the cell takes, both trees of a pair have their own.
+        limit: when to be done, by `time.monotonic()`.
+    """
+
+    cell: Cell
+    plan: Plan
+    gpus: Sequence[int]
+    limit: float
+
+    def left(self) -> float:
+        """Seconds left."""
+        return self.limit - time.monotonic()
+
+    @property
+    def apart(self) -> bool:
+        """Whether both trees of a pair have GPUs of their own."""
+        return len(self.gpus) >= 2 * self.cell.gpus

@@ -14,6 +14,8 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from statistics import median
 
+_HOST, _SECONDS = "127.0.0.1", 120.0
+"""Of the server, and of patience with one request."""
 _SMALLEST_ID, _LARGEST_ID = 1000, 100000
 """Token ids that each of DeepSeek's vocabularies has."""
 
@@ -40,8 +42,8 @@ LOADS = (Load("one", 1, 3, 128, 128), Load("eight", 8, 48, 256, 64), Load("sixte
 """One request at a time is the host's work and a graph of one row; sixteen are all that the cells' servers run at once."""
 
 
-def send(host: str, port: int, load: Load, seed: int, seconds: float) -> dict[str, float]:
-    """Send all requests of a load.
+def send(port: int, load: Load, seed: int) -> dict[str, float]:
+    """Send all requests of a load to a server of this machine.
 
     Returns:
         `tokens_per_second` (new tokens over the time of all), `first_token_seconds` and `next_token_seconds` (medians over
@@ -55,7 +57,7 @@ def send(host: str, port: int, load: Load, seed: int, seconds: float) -> dict[st
     bodies = [_body(prompt, load.new) for prompt in prompts]
     begin = time.perf_counter()
     with ThreadPoolExecutor(load.concurrency) as pool:
-        asked = [pool.submit(_ask, host, port, body, seconds) for body in bodies]
+        asked = [pool.submit(_ask, port, body) for body in bodies]
         try:
             times = [one.result() for one in asked]
         except OSError:
@@ -74,12 +76,12 @@ def _body(prompt: list[int], new: int) -> bytes:
     return json.dumps({"input_ids": prompt, "sampling_params": sampling, "stream": True}).encode()
 
 
-def _ask(host: str, port: int, body: bytes, seconds: float) -> list[float]:
+def _ask(port: int, body: bytes) -> list[float]:
     """When the request was sent and each event came; the events are not parsed, so that the client costs little."""
     head = (
-        f"POST /generate HTTP/1.1\r\nHost: {host}\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n"
+        f"POST /generate HTTP/1.1\r\nHost: {_HOST}\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n"
     )
-    with socket.create_connection((host, port), seconds) as connection:
+    with socket.create_connection((_HOST, port), _SECONDS) as connection:
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         times = [time.perf_counter()]
         connection.sendall(f"{head}Connection: close\r\n\r\n".encode() + body)
@@ -100,17 +102,15 @@ def _ask(host: str, port: int, body: bytes, seconds: float) -> list[float]:
 def main(arguments: list[str] | None = None) -> int:
     """Print the numbers of every load as one line of JSON; 1 where a request fails."""
     parser = argparse.ArgumentParser(prog="python -m equivalence.gpu.load", description=__doc__)
-    parser.add_argument("--host", default="127.0.0.1")
     parser.add_argument("--port", type=int, required=True)
     parser.add_argument("--seed", type=int, default=0, help="of the prompts")
     parser.add_argument("--part", type=float, default=1.0, help="of the requests that are sent")
-    parser.add_argument("--seconds", type=float, default=120.0, help="patience with one request")
     given = parser.parse_args(arguments)
     found: dict[str, float] = {}
     for whole in LOADS:
         load = replace(whole, requests=max(1, round(whole.requests * given.part)))
         try:
-            numbers = send(given.host, given.port, load, given.seed, given.seconds)
+            numbers = send(given.port, load, given.seed)
         except OSError as error:
             print(f"error: {load.name}: {error}", file=sys.stderr)
             return 1

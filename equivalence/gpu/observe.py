@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from equivalence.gpu import logs
-from equivalence.gpu.cells import Cell, Plan
-from equivalence.gpu.trees import Environment, Tree
+from equivalence.gpu.cells import Cell, Plan, Setting
+from equivalence.gpu.trees import Tree
 from equivalence.serving import Launch, NotReady, Request, Scale, Server, free_port, perform, script
 from equivalence.serving.client import send
 
@@ -22,17 +22,10 @@ _AFTER_READY = 30.0
 
 
 def launches(
-    cell: Cell,
-    tree: Tree,
-    environment: Environment,
-    checkpoints: Path,
-    port: int,
-    log: Path,
-    gpus: Sequence[int],
-    ready: float,
+    cell: Cell, tree: Tree, plan: Plan, port: int, log: Path, gpus: Sequence[int], ready: float
 ) -> list[Launch]:
     """How the cell's server is started: one launch a node, the one that answers first."""
-    join = free_port()
+    environment, checkpoints, join = plan.environment, plan.checkpoints, free_port()
     processes = len(cell.roles) or cell.nodes
     share = len(gpus) // processes
     # What a server keeps for itself lies beside its log.
@@ -101,37 +94,26 @@ def _written(folder: Path) -> dict[str, int]:
     return dict(sorted(found.items()))
 
 
-def observe(
-    cell: Cell,
-    tree: Tree,
-    where: Plan,
-    gpus: Sequence[int],
-    name: str,
-    limit: float,
-    ready: Callable[[], None],
-    progress: Callable[[str], None],
-) -> dict[str, Any]:
+def observe(setting: Setting, tree: Tree, name: str, ready: Callable[[], None]) -> dict[str, Any]:
     """Serve the cell with one tree and ask the script, several times.
 
     Args:
+        setting: with what to run.
+        tree: which one.
         name: of the server's files.
-        limit: when to be done, by `time.monotonic()`.
         ready: called once the server is.
 
     Returns:
         A document: `ready_seconds`, `classes`, `choices`, `settings`, `passes` (records), `kernels`,
         `peak_host_bytes`; with `error` and `tail` where the server did not get ready.
     """
-    log = where.out / "logs" / f"{name}.log"
-    port = free_port()
-    environment, checkpoints = where.environment, where.checkpoints
-    starts = launches(cell, tree, environment, checkpoints, port, log, gpus, limit - time.monotonic() - _AFTER_READY)
+    cell, plan = setting.cell, setting.plan
+    log, port, checkpoints = plan.out / "logs" / f"{name}.log", free_port(), plan.checkpoints
+    starts = launches(cell, tree, plan, port, log, setting.gpus, setting.left() - _AFTER_READY)
     address = f"http://127.0.0.1:{port}"
     scale = Scale(
         tokens=cell.tokens,
         features=cell.features,
-        # The script is asked more than once, and the version would stay.
-        leave_out=frozenset({"weight_version"}),
         checkpoint=str(checkpoints / cell.checkpoint),
         other=str(checkpoints / cell.other) if cell.other else "",
         adapter=str(checkpoints / f"{cell.checkpoint}-adapter"),
@@ -140,7 +122,7 @@ def observe(
     shutil.rmtree(own, ignore_errors=True)
     own.mkdir(parents=True)
     seen: dict[str, Any] = {
-        "gpus": list(gpus),
+        "gpus": list(setting.gpus),
         "command": list(starts[0].command),
         "environment": dict(cell.environment),
     }
@@ -151,21 +133,23 @@ def observe(
                 max(server.wait_ready() for server in (servers if cell.roles else servers[:1])), 2
             )
             ready()
-            progress(f"{name}: ready after {seen['ready_seconds']} s")
+            plan.progress(f"{name}: ready after {seen['ready_seconds']} s")
             flush = Request("flush", "/flush_cache")
             passes = []
-            asked = [request for request in script(scale) if not cell.only or request.name in cell.only]
-            for _ in range(cell.passes or where.passes):
+            # The script is asked more than once, and the weights' version would stay.
+            requests = [each for each in script(scale) if each.name != "weight_version"]
+            asked = [each for each in requests if not cell.only or each.name in cell.only]
+            for _ in range(cell.passes or plan.passes):
                 # What the server asked itself while starting, and the pass before, must not be in its cache.
                 send(address, flush, 30)
-                record = perform(address, asked, seconds=max(0.0, limit - time.monotonic() - 5), each=120)
+                record = perform(address, asked, seconds=max(0.0, setting.left() - 5), each=120)
                 passes.append(record.document())
             seen["passes"] = passes
             info = send(address, Request("info", "/server_info", None, "GET"), 30)
             seen["settings"] = logs.settings(info.body)
-            if where.profile and limit - time.monotonic() > 10:
-                folder = where.out / "traces" / name
-                seen["kernels"] = launched_kernels(address, folder, min(60.0, limit - time.monotonic() - 5))
+            if plan.profile and setting.left() > 10:
+                folder = plan.out / "traces" / name
+                seen["kernels"] = launched_kernels(address, folder, min(60.0, setting.left() - 5))
                 shutil.rmtree(folder, ignore_errors=True)
         except NotReady as error:
             seen.update(error=str(error), tail=error.tail)
@@ -175,7 +159,7 @@ def observe(
     shutil.rmtree(own, ignore_errors=True)
     text = "\n".join(server.text() for server in servers)
     seen.update(classes=logs.loaded_classes(text), choices=logs.choices(text), errors=logs.errors(text))
-    progress(f"{name}: {seen.get('error', 'done')}")
+    plan.progress(f"{name}: {seen.get('error', 'done')}")
     return seen
 
 

@@ -1,25 +1,23 @@
 """Many observations in the time there is: in order, some at once where asked, each kept in a file and not made twice."""
 
 import json
-import os
-import subprocess
 import threading
 import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from equivalence.gpu import throughput, turns
-from equivalence.gpu.cells import Cell, Plan
+from equivalence.gpu.cells import Cell, Plan, Setting
 from equivalence.gpu.observe import observe
 from equivalence.gpu.trees import Tree
 from equivalence.gpu.verdict import in_doubt, judge_cell
 
-FORMAT = {"answers": 1}
-"""Of what is kept, by kind of cell."""
-_TIMES = 2
+_ANSWERS, _TIMES = 1, 2
+"""Formats of what is kept."""
 _SMALLEST = 40.0
 """Seconds below which no server is started any more."""
 
@@ -66,7 +64,7 @@ class _Run:
     def key(self, cell: Cell, names: Sequence[str]) -> dict[str, Any]:
         """What an observation depends on."""
         return {
-            "format": FORMAT.get(cell.kind, _TIMES),
+            "format": _ANSWERS if cell.kind == "answers" else _TIMES,
             "trees": {name: self.digests[name] for name in names},
             "arguments": cell.server_arguments(),
             "environment": dict(cell.environment),
@@ -102,29 +100,30 @@ class _Run:
                 if self.plan.at_once > 1 and self.last_start:
                     time.sleep(max(0.0, self.last_start + self.plan.stagger - time.monotonic()))
                 self.last_start = time.monotonic()
-            limit = min(self.end, time.monotonic() + self.plan.cell_seconds)
-            if limit - time.monotonic() < _SMALLEST:
+            setting = self._setting(cell, gpus)
+            if setting.left() < _SMALLEST:
                 return
             self.note(f"{name}: starting on GPU {', '.join(map(str, gpus))}")
-            ready = self.warm[cell.name].set if warms else lambda: None
-            seen = observe(cell, tree, self.plan, gpus, name, limit, ready, self.note)
-            if "error" in seen and "not ready after" in seen["error"] and limit >= self.end:
+            seen = observe(setting, tree, name, self.warm[cell.name].set if warms else lambda: None)
+            if "error" in seen and "not ready after" in seen["error"] and setting.limit >= self.end:
                 # The time of the whole run ended it: that says nothing about the cell.
-                _write(self.plan.out / "cut" / f"{name}.json", seen)
                 return
             self.keep(name, key, {**seen, "at_once": self.plan.at_once, "warms": warms})
+
+    def _setting(self, cell: Cell, gpus: Sequence[int]) -> Setting:
+        limit = min(self.end, time.monotonic() + self.plan.cell_seconds)
+        return Setting(cell, replace(self.plan, progress=self.note), gpus, limit)
 
     def pair(self, cell: Cell, others: Sequence[Tree]) -> None:
         """A cell in which the trees take turns."""
         key = self.key(cell, list(self.digests))
         if self._settled(cell.name, key):
             return
-        limit = min(self.end, time.monotonic() + self.plan.cell_seconds)
-        if limit - time.monotonic() < _SMALLEST:
-            return
-        self.note(f"{cell.name}: starting")
         with self._gpus(min(2 * cell.gpus, len(self.plan.gpus))) as gpus:
-            setting = turns.Setting(cell, self.plan, gpus, limit, self.note)
+            setting = self._setting(cell, gpus)
+            if setting.left() < _SMALLEST:
+                return
+            self.note(f"{cell.name}: starting")
             self.keep(cell.name, key, throughput.measure(setting, self.plan.trees[0], others))
 
     def all(self, tasks: Sequence[tuple[Cell, Tree, int]]) -> None:
@@ -188,14 +187,7 @@ def _lacking(plan: Plan) -> dict[str, str]:
     """Cells that cannot run here → what is missing."""
     names = sorted({name for cell in plan.cells for name in cell.needs})
     program = f"from importlib.util import find_spec; print(*(n for n in {names} if not find_spec(n)))"
-    done = names and subprocess.run(
-        plan.environment.command("-c", program),
-        env={**os.environ, **{k: v for k, v in plan.environment.overlay(plan.trees[0]).items() if v is not None}},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    missing = done.stdout.split() if done else []
+    missing = plan.environment.answer(plan.trees[0], program).split() if names else []
     found = {
         cell.name: [f"{cell.gpus} GPUs"] * (cell.gpus > len(plan.gpus))
         + [name for name in cell.needs if name in missing]

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from itertools import accumulate, combinations, product
 from math import comb, prod
 from statistics import fmean, pstdev
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from equivalence.serving import Answer, Difference, Record, differences
 
@@ -79,9 +79,8 @@ def judge_spans(upstream: Sequence[Sequence[Record]], generated: Sequence[Sequen
     return tuple(_judge(name, runs, table, first, adjusted.get(name)) for name, table in tables.items())
 
 
-@dataclass(frozen=True)
-class _Table:
-    """Of each two runs of one request: in how many fields they differ, how far numbers are apart, and where."""
+class _Table(NamedTuple):
+    """Of each two runs of one request: in how many fields they differ, and how far numbers are apart."""
 
     fields: list[list[int]]
     numbers: list[list[float]]
@@ -89,7 +88,7 @@ class _Table:
 
 def _distances(answers: Sequence[Answer | None], name: str) -> _Table:
     size = len(answers)
-    table = _Table([[0] * size for _ in range(size)], [[0.0] * size for _ in range(size)])
+    table = _Table([[0] * size for _ in answers], [[0.0] * size for _ in answers])
     for a, b in combinations(range(size), 2):
         found = differences(name, answers[a], answers[b])
         table.fields[a][b] = table.fields[b][a] = len(found)
@@ -100,16 +99,15 @@ def _distances(answers: Sequence[Answer | None], name: str) -> _Table:
 def _labellings(passes: Sequence[int], first: int) -> Iterator[frozenset[int]]:
     """All sets of runs that could have been upstream's: within each pass as many as there were. The true one comes first."""
     strata = [[run for run, at in enumerate(passes) if at == index] for index in sorted(set(passes))]
-    choices = [combinations(stratum, sum(run < first for run in stratum)) for stratum in strata]
-    number = prod(comb(len(stratum), sum(run < first for run in stratum)) for stratum in strata)
-    if number <= MOST:
-        for chosen in product(*choices):
+    counts = [sum(run < first for run in stratum) for stratum in strata]
+    if prod(map(comb, map(len, strata), counts)) <= MOST:
+        for chosen in product(*map(combinations, strata, counts)):
             yield frozenset(run for part in chosen for run in part)
         return
     yield frozenset(range(first))
     draw = random.Random(0)
     for _ in range(MOST - 1):
-        yield frozenset(run for stratum in strata for run in draw.sample(stratum, sum(run < first for run in stratum)))
+        yield frozenset(run for some in map(draw.sample, strata, counts) for run in some)
 
 
 def _of_servers(sizes: Sequence[int], first: int) -> list[frozenset[int]]:
@@ -132,7 +130,7 @@ def _far(table: _Table, first: int) -> bool:
     return any(
         min((matrix[a][b] for a in range(first) for b in range(first, size)), default=0.0)
         > max((matrix[a][b] for a, b in combinations(range(first), 2)), default=0.0)
-        for matrix in (table.fields, table.numbers)
+        for matrix in table
     )
 
 
@@ -222,7 +220,7 @@ def _tested(tables: dict[str, _Table], labels: Sequence[frozenset[int]], first: 
     true = frozenset(range(first))
     rows: list[tuple[str, list[float]]] = []
     for name, table in tables.items():
-        for matrix in (table.fields, table.numbers):
+        for matrix in table:
             sums = [sum(row) for row in matrix]
             raw = [_apart(matrix, sums, chosen) for chosen in labels]
             middle, width = fmean(raw), pstdev(raw)

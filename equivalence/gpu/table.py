@@ -1,11 +1,15 @@
 """The results of all cells as one document, one page and one table for the terminal."""
 
+import tomllib
 from collections import Counter
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 from equivalence.gpu.span import pool
 
+_PROSE = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
+"""What a page says of its tables."""
 _GOOD = ("same", "spread", "measured", "fails in both", "not run")
 
 
@@ -50,17 +54,7 @@ def page(found: dict[str, Any], title: str) -> str:
 
 def _answers(rows: Sequence[dict[str, Any]]) -> list[str]:
     result = [
-        "Each server is asked the same script several times, one request at a time. `same`: status, text, token ids, logprobs and",
-        "all other fields of every answer of every run are equal to the last digit, and so are the loaded class, the resolved",
-        "settings and the names of the GPU kernels. `spread`: where they are not, upstream's own runs differ from each other in that",
-        "request, and each generated answer is one that upstream gave, too, or a permutation test (the ways to call runs of one pass",
-        "upstream's: all, or 5,000 drawn; the maximum over all requests, 5 %) does not tell the trees apart, or one of the ways to",
-        "call whole servers upstream's, where all answers are as near to each other as upstream's own; where all of upstream's",
-        "runs and some of the generated tree's agree, both trees must stray in the cell, and the generated one's servers no more than",
-        "servers drawn at random (p 0.1 and above). `open`: the runs do not say. `differs`: outside of what upstream spans.",
-        "*servers*, *runs*, *stray*: upstream's / the generated tree's; a run is one pass of one server. *own*: requests in which",
-        "upstream differs from itself. *stray*: answers that are not the most frequent one of their request, with p.",
-        "*ready*: of the last servers.",
+        _PROSE["answers"],
         "",
         "| cell | what | result | class | servers | runs | requests | own | stray | kernels | ready s | host memory GB |",
         "| --- | --- | --- | --- | --- | --- | ---: | ---: | --- | --- | --- | --- |",
@@ -92,13 +86,8 @@ def _pooled(rows: Sequence[dict[str, Any]]) -> list[str]:
     (mine, of), (theirs, among) = pooled.upstream, pooled.generated
     if not mine + theirs:
         return []
-    return [
-        "",
-        f"All cells together, without servers that warmed caches beside fewer others: of upstream's {of} servers {mine} give an answer that stands alone, of the",
-        f"generated tree's {among} {theirs} (p {pooled.probability:.3f}: servers of each cell drawn at random). Cells that the first servers leave open get",
-        "more of them, and the first ones count here as well, so that chance is taken for the tree: a number of servers that is fixed",
-        "beforehand (`--cell NAME:N`) has no such share.",
-    ]
+    said = _PROSE["strays"].format(of=of, mine=mine, among=among, theirs=theirs, probability=pooled.probability)
+    return ["", said]
 
 
 def _pairs(rows: Sequence[dict[str, Any]]) -> list[str]:
@@ -108,10 +97,7 @@ def _pairs(rows: Sequence[dict[str, Any]]) -> list[str]:
     result = [
         "## Times",
         "",
-        "Pairs of runs, upstream beside the generated tree and beside a copy of itself (*copy*), on GPUs of their own where there",
-        "are enough, places and order alternating. *ratio*: to upstream, in brackets between which 95 in 100 resamplings of the",
-        "blocks (two processes beside each other) and of their pairs lie (of five pairs and more, two blocks and more in each place). A speed",
-        "below 0.99 of upstream's whose interval excludes 1, and which the copy does not reach, is a **finding**.",
+        _PROSE["times"],
         "",
         "| cell | quantity | upstream | generated | ratio | pairs (blocks) | ratio of the copy | pairs (blocks) | |",
         "| --- | --- | ---: | ---: | --- | ---: | --- | ---: | --- |",

@@ -11,9 +11,10 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from equivalence.gpu.cells import Setting
 from equivalence.gpu.observe import launches
 from equivalence.gpu.trees import Tree
-from equivalence.gpu.turns import Block, Broken, Numbers, Setting, blocks, both, document
+from equivalence.gpu.turns import Block, Broken, Numbers, blocks, both, document
 from equivalence.processes import process_environment, run
 from equivalence.serving import NotReady, Request, Server, free_port
 from equivalence.serving.client import send
@@ -85,7 +86,7 @@ def _pair(setting: Setting, block: Block) -> list[Taken]:
     runs = both(setting, block, partial(_one, setting, block.number))
     pairs = [dict(zip(runs, numbers, strict=True)) for numbers in zip(*runs.values(), strict=False)]
     for pair in pairs:
-        setting.progress(f"{setting.cell.name} ({block.number}): {_told(pair)}")
+        setting.plan.progress(f"{setting.cell.name} ({block.number}): {_told(pair)}")
     return [(block, pair) for pair in pairs]
 
 
@@ -126,8 +127,7 @@ def _one(setting: Setting, turn: int, tree: Tree, gpus: Sequence[int]) -> list[N
 
 def _server(setting: Setting, tree: Tree, gpus: Sequence[int], port: int, log: Path) -> Server:
     """The server of a cell that takes one process."""
-    plan, patience = setting.plan, max(1.0, setting.left() - 20)
-    return Server(launches(setting.cell, tree, plan.environment, plan.checkpoints, port, log, gpus, patience)[0])
+    return Server(launches(setting.cell, tree, setting.plan, port, log, gpus, max(1.0, setting.left() - 20))[0])
 
 
 def _ready(setting: Setting, tree: Tree, server: Server) -> float:
@@ -157,14 +157,14 @@ def _serve(setting: Setting, block: Block) -> list[Taken]:
         starts = {
             tree.name: {"ready_seconds": round(seconds, 2)} for tree, seconds in zip(block.trees, ready, strict=True)
         }
-        setting.progress(f"{cell.name} ({block.number}): {_told(starts)}")
+        setting.plan.progress(f"{cell.name} ({block.number}): {_told(starts)}")
         for turn in range(ROUNDS + 1):
             pair: dict[str, Numbers] = {}
             for tree, port in [*zip(block.trees, ports, strict=True)][:: 1 if turn % 2 == 0 else -1]:
                 pair[tree.name] = _load(setting, tree, port, 1000 * block.number + turn, f"{block.number}.{turn}")
             if not all(pair.values()):
                 break
-            setting.progress(f"{cell.name} ({block.number}.{turn}): {_told(pair)}")
+            setting.plan.progress(f"{cell.name} ({block.number}.{turn}): {_told(pair)}")
             if turn:
                 taken.append((block, pair))
         starts = {

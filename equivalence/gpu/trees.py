@@ -5,14 +5,14 @@ import hashlib
 import json
 import os
 import platform
+import subprocess
 import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
-from equivalence.processes import process_environment, run
+from equivalence.processes import process_environment
 
 
 @dataclass(frozen=True)
@@ -47,17 +47,20 @@ class Environment:
         python: the interpreter.
         packages: folders put behind the tree on the module path (where packages were installed with `--target`).
         variables: set for every server.
-        start: what comes before the module's name; a shim of a simulation may put itself there.
     """
 
     python: str = sys.executable
     packages: Sequence[Path] = ()
     variables: dict[str, str] = field(default_factory=dict)
-    start: Sequence[str] = ()
 
     def command(self, *arguments: str) -> list[str]:
         """A command line of the interpreter."""
-        return [self.python, *self.start, *arguments]
+        return [self.python, *arguments]
+
+    def answer(self, tree: Tree, program: str) -> str:
+        """What a short program prints that runs on the tree; empty where it takes too long."""
+        overlay = process_environment(self.overlay(tree))
+        return _printed(self.command("-c", program), overlay, 120)
 
     def overlay(self, tree: Tree, gpus: Sequence[int] = ()) -> dict[str, str | None]:
         """What is set for a process of the tree: nothing of it may come from the network or depend on hash order."""
@@ -99,20 +102,10 @@ print("@" + json.dumps(found))
 
 def describe(environment: Environment, trees: Sequence[Tree]) -> dict[str, Any]:
     """Hardware and software, as plain JSON; what cannot be asked is left out."""
-    with TemporaryDirectory() as folder:
-        log = Path(folder) / "log"
-        query = ["nvidia-smi", "--query-gpu=name,memory.total,driver_version", "--format=csv,noheader"]
-        try:
-            gpus = run(query, variables=process_environment({}), output=log, limit=20).text().splitlines()
-        except OSError:
-            gpus = []
-        text = run(
-            environment.command("-c", _VERSIONS),
-            variables=process_environment(environment.overlay(trees[0])),
-            output=log,
-            limit=120,
-        ).text()
-    versions = [json.loads(line[1:]) for line in text.splitlines() if line.startswith("@{")]
+    query = ["nvidia-smi", "--query-gpu=name,memory.total,driver_version", "--format=csv,noheader"]
+    gpus = _printed(query, process_environment({}), 20).splitlines()
+    lines = environment.answer(trees[0], _VERSIONS).splitlines()
+    versions = [json.loads(line[1:]) for line in lines if line.startswith("@{")]
     return {
         "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
         "gpus": [line.strip() for line in gpus if line.strip()],
@@ -121,3 +114,12 @@ def describe(environment: Environment, trees: Sequence[Tree]) -> dict[str, Any]:
         "versions": versions[-1] if versions else {},
         "trees": {tree.name: tree.digest() for tree in trees},
     }
+
+
+def _printed(command: Sequence[str], variables: dict[str, str], seconds: float) -> str:
+    """Standard output of a command; empty where it is not there or takes too long."""
+    try:
+        done = subprocess.run(command, env=variables, capture_output=True, text=True, timeout=seconds, check=False)
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    return done.stdout

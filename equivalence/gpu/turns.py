@@ -8,16 +8,15 @@ differs by, upstream differs from itself.
 import math
 import random
 import shutil
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
 from statistics import fmean, median
 from typing import Any
 
-from equivalence.gpu.cells import Cell, Plan
+from equivalence.gpu.cells import Setting
 from equivalence.gpu.trees import Tree
 
 CONTROL = "control"
@@ -32,34 +31,6 @@ class Broken(Exception):
     def __init__(self, tree: str, tail: Sequence[str]) -> None:
         super().__init__(f"fails in {tree}")
         self.tree, self.tail = tree, list(tail)
-
-
-@dataclass(frozen=True)
-class Setting:
-    """What every measurement needs.
-
-    Attributes:
-        cell: what is measured.
-        plan: where the trees run, and where checkpoints and logs are.
-        gpus: ids of GPUs; with twice as many as the cell takes, both trees of a pair have their own.
-        limit: when to be done, by `time.monotonic()`.
-        progress: told what was measured.
-    """
-
-    cell: Cell
-    plan: Plan
-    gpus: Sequence[int]
-    limit: float
-    progress: Callable[[str], None]
-
-    def left(self) -> float:
-        """Seconds left."""
-        return self.limit - time.monotonic()
-
-    @property
-    def apart(self) -> bool:
-        """Whether both trees of a pair have GPUs of their own."""
-        return len(self.gpus) >= 2 * self.cell.gpus
 
 
 @dataclass(frozen=True)
@@ -127,9 +98,7 @@ def measured(pairs: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
                 samples.setdefault(name, {}).setdefault(other, []).append(sample)
     result: dict[str, Any] = {}
     for name in sorted(samples):
-        rows: dict[str, Any] = {
-            other: found.document() for other, some in samples[name].items() if (found := estimate(some))
-        }
+        rows: dict[str, Any] = {other: found for other, some in samples[name].items() if (found := estimate(some))}
         if "generated" in rows:
             rows["finding"] = finding(rows["generated"], rows.get(CONTROL), higher=more_is_better(name))
         result[name] = rows
@@ -164,11 +133,11 @@ class Sample:
     block: int
 
 
-@dataclass(frozen=True)
-class Estimate:
-    """A ratio of the other tree to upstream.
+def estimate(samples: Sequence[Sample]) -> dict[str, Any] | None:
+    """How the other tree stands to upstream by all samples whose numbers are above zero; None where there are none. The same
+    samples give the same interval.
 
-    Attributes:
+    Returns:
         upstream, other: medians of all runs.
         ratio: the median of the pairs' ratios in each place, and of these the geometric mean, so that what a place does to
             both trees goes out.
@@ -177,22 +146,6 @@ class Estimate:
             all are of one place: the pairs then say nothing of what the place does.
         pairs, blocks: how many.
     """
-
-    upstream: float
-    other: float
-    ratio: float
-    low: float | None
-    high: float | None
-    pairs: int
-    blocks: int
-
-    def document(self) -> dict[str, Any]:
-        """As plain JSON."""
-        return {key: round(value, 5) if isinstance(value, float) else value for key, value in asdict(self).items()}
-
-
-def estimate(samples: Sequence[Sample], seed: int = 0) -> Estimate | None:
-    """The ratio of all samples whose numbers are above zero; None where there are none. The same samples give the same interval."""
     places: dict[str, dict[int, list[float]]] = {}
     good = [sample for sample in samples if sample.upstream > 0 and sample.other > 0]
     for sample in good:
@@ -201,15 +154,21 @@ def estimate(samples: Sequence[Sample], seed: int = 0) -> Estimate | None:
         return None
     low = high = None
     if len(good) >= SMALLEST and len(places) > 1 and min(map(len, places.values())) > 1:
-        draw = random.Random(seed)
+        draw = random.Random(0)
         drawn = sorted(
             _middle([_resampled(list(found.values()), draw) for found in places.values()]) for _ in range(DRAWS)
         )
-        low, high = drawn[int(0.025 * DRAWS)], drawn[int(0.975 * DRAWS)]
-    values = [sample.upstream for sample in good], [sample.other for sample in good]
+        low, high = (round(drawn[int(part * DRAWS)], 5) for part in (0.025, 0.975))
     ratio = _middle([[ratio for block in found.values() for ratio in block] for found in places.values()])
-    count = len({sample.block for sample in good})
-    return Estimate(median(values[0]), median(values[1]), ratio, low, high, len(good), count)
+    return {
+        "upstream": round(median(sample.upstream for sample in good), 5),
+        "other": round(median(sample.other for sample in good), 5),
+        "ratio": round(ratio, 5),
+        "low": low,
+        "high": high,
+        "pairs": len(good),
+        "blocks": len({sample.block for sample in good}),
+    }
 
 
 def _resampled(found: Sequence[Sequence[float]], draw: random.Random) -> list[float]:
@@ -227,15 +186,11 @@ def finding(generated: dict[str, Any], control: dict[str, Any] | None, *, higher
     beside it is not as slow.
 
     Args:
-        generated, control: documents of two estimates; None: there was no copy.
+        generated, control: two estimates; None: there was no copy.
         higher: more is better.
     """
     if generated["low"] is None:
         return False
-    speed = _speed(generated, higher)
+    speed, *copy = (found["ratio"] if higher else 1 / found["ratio"] for found in (generated, control) if found)
     slower = generated["high"] < 1 if higher else generated["low"] > 1
-    return speed < FINDING and slower and not (control is not None and _speed(control, higher) <= speed)
-
-
-def _speed(found: dict[str, Any], higher: bool) -> float:
-    return float(found["ratio"]) if higher else 1 / float(found["ratio"])
+    return speed < FINDING and slower and not any(other <= speed for other in copy)

@@ -22,10 +22,9 @@ def judge_cell(upstream: Sequence[dict[str, Any]], generated: Sequence[dict[str,
     """
     whole = [[seen for seen in side if "error" not in seen] for side in (upstream, generated)]
     if not all(whole):
-        broken = (not whole[0], not whole[1])
-        name = {(True, True): "fails in both", (False, True): "fails in generated", (True, False): "fails in upstream"}
+        where = "both" if not any(whole) else "generated" if whole[0] else "upstream"
         errors = [None if good else _error(side[0]) for side, good in zip((upstream, generated), whole, strict=True)]
-        return {"result": name[broken], "upstream_error": errors[0], "generated_error": errors[1]}
+        return {"result": f"fails in {where}", "upstream_error": errors[0], "generated_error": errors[1]}
     sides = [[[_record(passed) for passed in seen["passes"]] for seen in side] for side in whole]
     judgements = judge_spans(*sides)
     lone = alone(*sides)

@@ -1,7 +1,7 @@
 """Evidence levels that run both trees on a machine without a GPU, one module a level.
 
-Each is a function `run(upstream, generated, setting) -> LevelResult` of two folders that hold the package, so that it
-can be asked about any two trees, a damaged copy of the generated one included.
+Each is a function `run(upstream, generated, setting) -> LevelResult`: of two folders that hold the package `sglang`, so that it
+can be asked about any two trees, a damaged copy of the generated one included, and of what it is run with.
 """
 
 from collections.abc import Callable, Mapping

@@ -1,7 +1,6 @@
 """The lines of upstream that the programs of the levels execute: each program is followed once, and remembered."""
 
 import hashlib
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -54,8 +53,3 @@ class Following:
 
     def _place(self, program: str) -> Path:
         return self.work / "executed" / hashlib.sha256(program.encode()).hexdigest()[:12]
-
-
-def together(found: Sequence[Executed]) -> Executed:
-    """The lines of several programs."""
-    return Executed(executed.union(e.running for e in found), executed.union(e.importing for e in found))

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from functools import partial
 from typing import Any
 
 _OPTION = re.compile(r"  (?P<names>-{1,2}[A-Za-z][^\n]*?)(?:  |$)")
@@ -43,7 +44,7 @@ def compare(
         rows.setdefault(row["subject"], []).append(row)
     for row in refused:
         for choice in _refused(row, before.get(row["subject"], "")):
-            change = {"kind": "choice removed", "before": choice}
+            change = {"kind": "choice removed", "before": choice, "after": ""}
             # Listed or refused: the choice may still be there.
             if choice not in _choices(after.get(row["subject"], "")):
                 rows.setdefault(row["subject"], []).append(change)
@@ -53,31 +54,29 @@ def compare(
                 yield name, "upstream has it, the generated tree does not, and no rule is listed for it"
         elif name not in before:
             yield name, "the generated tree has it and upstream does not"
-        elif before[name] != after[name] and before[name] != _explained(after[name], before[name], rows.get(name, ())):
+        elif before[name] != after[name] and not _explained(before[name], after[name], rows.get(name, ())):
             yield name, f"upstream says {_near(before[name], after[name])}"
 
 
-def _explained(after: str, before: str, rows: Iterable[Mapping[str, Any]]) -> str:
-    """Upstream's entry when the listed rows turn it into the generated one, else the generated entry."""
-    expected = before
+def _explained(before: str, after: str, rows: Iterable[Mapping[str, Any]]) -> bool:
+    """Whether the listed rows turn upstream's entry into the generated one."""
     for row in rows:
+        old, new = (str(row[name]).strip("'\"") for name in ("before", "after"))
         if row["kind"] == "choice removed":
-            gone = str(row["before"]).strip("'\"")
-
-            def without(match: re.Match[str], gone: str = gone) -> str:
-                return "{" + ",".join(c for c in match[1].split(",") if c.strip() != gone) + "}"
-
-            def unlisted(match: re.Match[str], gone: str = gone) -> str:
-                return "[" + ", ".join(c for c in match[1].split(", ") if c != f"'{gone}'") + "]"
-
             # A text may list the choices once more, as Python prints them.
-            expected = _LISTS.sub(unlisted, _CHOICES.sub(without, expected))
+            for pattern, gone in ((_CHOICES, old), (_LISTS, f"'{old}'")):
+                before = pattern.sub(partial(_without, gone), before)
         elif row["kind"] == "default changed":
-            expected = expected.replace(str(row["before"]).strip("'\""), str(row["after"]).strip("'\""))
+            before = before.replace(old, new)
         elif row["kind"] in ("changed", "choices changed"):
-            return before
+            return True
     # Line breaks within lists of choices move with their length.
-    return before if re.sub(r"\s", "", expected) == re.sub(r"\s", "", after) else after
+    return re.sub(r"\s", "", before) == re.sub(r"\s", "", after)
+
+
+def _without(gone: str, found: re.Match[str]) -> str:
+    """A list of choices without one of them."""
+    return found[0][0] + ",".join(each for each in found[1].split(",") if each.strip() != gone) + found[0][-1]
 
 
 def _choices(entry: str) -> list[str]:

@@ -40,12 +40,7 @@ _REQUIRED = ("modules", "help", "openapi", "arguments", "registry rows", "archit
 
 
 def run(upstream: Path, generated: Path, setting: Setting) -> LevelResult:
-    """Compare what both trees load and offer.
-
-    Args:
-        upstream, generated: folders that hold the package `sglang`.
-        setting: with what to run.
-    """
+    """Compare what both trees load and offer."""
     trees = {UPSTREAM: upstream, GENERATED: generated}
     subjects = tomllib.loads(SUBJECTS.read_text("utf-8"))
     ledger = Ledger("imports")

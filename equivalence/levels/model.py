@@ -45,8 +45,6 @@ def run(
     """Compare what models are made of in both trees, and what they compute.
 
     Args:
-        upstream, generated: folders that hold the package `sglang`.
-        setting: with what to run.
         configurations: built on the meta device.
         runs: computed.
         whole: False for a piece of the level, in which a check may look at nothing.

@@ -22,8 +22,6 @@ class Replay:
 
     damaged: str | None = None
     """Module in which the copy differs from the tree; None while it does not, empty for a file that is no module."""
-    skipped: int = 0
-    """Programs that were not run."""
     _known: dict[tuple[str, str], tuple[Any, frozenset[str]]] = field(default_factory=dict)
 
     def ask(self, side: str, key: str, show: Callable[[], Shown], called: Callable[[Shown], Called]) -> Shown:
@@ -37,10 +35,9 @@ class Replay:
         """
         whole = side == UPSTREAM or self.damaged is None
         if (side, key) in self._known and (side == UPSTREAM or self.damaged is not None):
-            shown, modules = self._known[side, key]
+            known: Shown
+            known, modules = self._known[side, key]
             if whole or (self.damaged and self.damaged not in modules):
-                self.skipped += side == GENERATED
-                known: Shown = shown
                 return known
         fresh = show()
         if whole:

@@ -16,7 +16,6 @@ Limits: bf16 on simulated Hopper devices, attention by Triton, no CUDA graphs; n
 
 import json
 import os
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -24,12 +23,14 @@ from pathlib import Path
 from typing import Any
 
 from equivalence.checkpoints.weights import small
+from equivalence.gpu.logs import errors, loaded_classes
 from equivalence.levels.both import show_both
 from equivalence.levels.openapi import removed_endpoints
 from equivalence.levels.replay import GENERATED, SIDES, UPSTREAM, Called
 from equivalence.levels.result import Ledger
 from equivalence.levels.scenarios import SCENARIOS, Scenario
-from equivalence.levels.setting import PROGRAMS, Setting, slug
+from equivalence.levels.setting import PROGRAMS, ROOT, Setting, slug
+from equivalence.processes import process_environment
 from equivalence.processes import run as run_command
 from equivalence.serving import (
     INTERFACE,
@@ -67,9 +68,6 @@ _NUMBERS = frozenset({"model_info", "generate_0", "generate_1", "generate_repeat
 """Requests of a scenario that asks whether the numbers are the same: ids and logprobs, more than once, streamed."""
 
 
-_LOADED = re.compile(r"Load weight end.*?type=(\w+)")
-
-
 @dataclass(frozen=True, slots=True)
 class Seen:
     """What one server showed."""
@@ -83,17 +81,11 @@ class Seen:
     @property
     def classes(self) -> list[str]:
         """Of the models that the log says were loaded."""
-        return sorted(set(_LOADED.findall(self.log)))
+        return sorted(loaded_classes(self.log))
 
 
 def run(upstream: Path, generated: Path, setting: Setting, *, scenarios: Sequence[Scenario] = SCENARIOS) -> LevelResult:
-    """Serve both trees and compare their answers.
-
-    Args:
-        upstream, generated: folders that hold the package `sglang`.
-        setting: with what to run.
-        scenarios: what is served.
-    """
+    """Serve both trees, in these scenarios, and compare their answers."""
     trees = {UPSTREAM: upstream, GENERATED: generated}
     ledger = Ledger("server")
     if not has_triton(setting.simulation):
@@ -149,11 +141,12 @@ def _script(scenario: Scenario, setting: Setting, model: str = "") -> list[Reque
     """The requests of a scenario; none for what the profile removes or refuses, which is asked apart."""
     removed = removed_endpoints(setting.expected.endpoints)
     features = _FEATURES | scenario.features
-    scale = Scale(_TOKENS, 80, features, leave_out=INTERFACE, checkpoint=model or "the served one")
+    scale = Scale(_TOKENS, 80, features, checkpoint=model or "the served one")
     return [
         _shorter(request)
         for request in script(scale)
         if f"{request.method} {request.path}" not in removed
+        and request.name not in INTERFACE
         and (scenario.whole or request.name in _NUMBERS or request.needs & scenario.features)
         and not setting.expected.refuses(_parser(request))
     ]
@@ -195,7 +188,8 @@ def _serve(scenario: Scenario, side: str, tree: Path, setting: Setting, ledger: 
         try:
             seconds = server.wait_ready()
         except NotReady as error:
-            ledger.find("server", "", f"{scenario.name}: {error}: {_reason(error.tail)}")
+            said = errors(error.tail) or error.tail.strip().splitlines() or [""]
+            ledger.find("server", "", f"{scenario.name}: {error}: {said[-1].strip()[:400]}")
             return None
         address = f"http://127.0.0.1:{port}"
         record = perform(
@@ -225,21 +219,18 @@ def _shorter(request: Request) -> Request:
     return replace(request, body={**body, "max_tokens": _MOST})
 
 
-def _reason(tail: str) -> str:
-    """The line of a log's end that says most: the last error."""
-    lines = [line.strip() for line in tail.splitlines() if line.strip()]
-    errors = [line for line in lines if re.match(r"[\w.]*(Error|Exception|Exit)\b", line)]
-    return (errors or lines or [""])[-1][:400]
-
-
 def _client(address: str, side: str, folder: Path, setting: Setting) -> Mapping[str, Any]:
     given, result = folder / "client.given.json", folder / "client.json"
     result.unlink(missing_ok=True)
     # Upstream would do what they are for.
     removed = [*removed_endpoints(setting.expected.endpoints).values()] if side == GENERATED else []
     given.write_text(json.dumps({"address": address, "removed": removed}), "utf-8")
-    command: list[str | Path] = [setting.simulation.python, "-I", PROGRAMS / "client.py", given, result]
-    finished = run_command(command, variables=os.environ, output=folder / "client.txt", limit=400 * setting.patience)
+    finished = run_command(
+        [setting.simulation.python, PROGRAMS / "client.py", given, result],
+        variables=process_environment({"PYTHONPATH": str(ROOT), "PYTHONSAFEPATH": "1"}),
+        output=folder / "client.txt",
+        limit=400 * setting.patience,
+    )
     if result.is_file():
         found: Mapping[str, Any] = json.loads(result.read_text("utf-8"))
         return found

@@ -17,6 +17,8 @@ from equivalence.simulation.environment import Simulation
 from shrinker.values.errors import InputError
 
 PROGRAMS = Path(__file__).resolve().parent / "programs"
+ROOT = Path(__file__).resolve().parents[2]
+"""Folder of this package, for a process that is not simulated."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,7 +215,7 @@ class Setting:
         (folder / "given.json").write_text(text, "utf-8")
         finished = run(
             [self.simulation.python, "-m", "equivalence.checkpoints.writer", folder / "given.json", folder],
-            variables=process_environment({"PYTHONPATH": str(Path(__file__).resolve().parents[2])}),
+            variables=process_environment({"PYTHONPATH": str(ROOT)}),
             output=folder / "output.txt",
             limit=300 * self.patience,
         )

@@ -45,10 +45,6 @@ Ended = Mapping[str, tuple[str, str]]
 def run(upstream: Path, generated: Path, setting: Setting) -> LevelResult:
     """Run upstream's tests on both trees.
 
-    Args:
-        upstream, generated: folders that hold the package `sglang`.
-        setting: with what to run.
-
     Raises:
         InputError: there are no tests.
     """

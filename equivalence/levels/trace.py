@@ -15,16 +15,17 @@ from dataclasses import replace
 from pathlib import Path
 
 from equivalence.levels import model, server
-from equivalence.levels.following import Following, together
+from equivalence.levels.following import Following
 from equivalence.levels.replay import UPSTREAM
 from equivalence.levels.result import Ledger
 from equivalence.levels.scenarios import CONFIGURATIONS, RUNS, SCENARIOS, Configuration, Run, Scenario
 from equivalence.levels.setting import Setting
 from equivalence.simulation.environment import has_triton
-from equivalence.trace import KINDS, compare
+from equivalence.simulation.executed import together
+from equivalence.trace import EXECUTED, KINDS, compare
 from shrinker.values.outcome import LevelResult
 
-_REQUIRED = ("programs", "files", "executed lines", "found word for word")
+_REQUIRED = ("programs", "files", EXECUTED, "found word for word")
 
 _SCENARIOS = tuple(scenario for scenario in SCENARIOS if not scenario.fields)
 """Wrong values run through refusals, of which the server compares the answers."""
@@ -42,7 +43,6 @@ def run(
     """Look for every line that upstream executed.
 
     Args:
-        upstream, generated: folders that hold the package `sglang`.
         setting: with what to run; programs that it knows the lines of are not run again.
         configurations, runs: of the level model.
         scenarios: of the level server.
@@ -74,13 +74,11 @@ def run(
     lines = together(known)
     found = compare(lines.running, lines.importing, upstream / "sglang", generated / "sglang", following.stated)
     ledger.count("files", found.files)
-    ledger.count("executed lines", sum(found.lines.values()) + len(found.missing))
+    ledger.count(EXECUTED, sum(found.lines.values()) + len(found.missing))
     for kind in KINDS:
         if found.lines[kind]:
             ledger.count(kind, found.lines[kind])
-    for missing in found.missing:
-        message = f"upstream executed this line of {missing.where}, which the tree has not got: {missing.text[:200]}"
-        ledger.find("executed lines", f"python/sglang/{missing.path}", message, missing.line)
+    ledger.findings += found.missing
     return ledger.result(_REQUIRED)
 
 

@@ -17,6 +17,7 @@ VARIABLE = "SHRINKER_HEADERS"
 """Folder with the sources that build lists fetch, each as ``NAME@TAG``: ``cutlass@57e3cfb…``."""
 _FETCHED = re.compile(r"\$\{([\w-]+)_SOURCE_DIR\}/(.*)")
 _DEFINE = re.compile(r"-D[A-Za-z_]\w*(=[\w.-]*)?")
+_TAKES_HEADERS = ("set", "target_include_directories")
 _COMPILED = (".c", ".cc", ".cpp", ".cu")
 
 
@@ -37,29 +38,26 @@ class Build:
 
 def read_build(folder: Path) -> Build:
     """Read the build lists of a library."""
-    commands = [*_commands(folder)]
+    lists = sorted([*folder.glob("CMakeLists.txt"), *folder.glob("cmake/*.cmake")])
+    commands = [command for path in lists for command in read_cmake(path.read_text("utf-8"))]
     fetched = dict(_fetched(commands))
     headers = [folder / "include", folder / "csrc"]
+    sources: set[str] = set()
+    defines: set[str] = set()
     missing: dict[str, None] = {}
-    for name, below in _third(commands):
-        if name in fetched and not below.endswith(_COMPILED):
-            place, origin = fetched[name]
-            if place.is_dir():
-                headers += [place / below] if (place / below).is_dir() else []
-            else:
+    for name, text in ((command.name, each.text) for command in commands for each in command.arguments):
+        path = posixpath.normpath(text)
+        if path.endswith(_COMPILED) and "$" not in path and (folder / path).is_file():
+            sources.add(path)
+        elif _DEFINE.fullmatch(text):
+            defines.add(text)
+        elif name in _TAKES_HEADERS and (third := _FETCHED.match(text)) and third[1] in fetched:
+            place, origin = fetched[third[1]]
+            if not place.is_dir() and not text.endswith(_COMPILED):
                 missing[f"{place} ({origin})"] = None
-    return Build(
-        folder,
-        tuple(sorted(set(_sources(folder, commands)))),
-        tuple(dict.fromkeys(path for path in headers if path.is_dir())),
-        tuple(sorted({a.text for c in commands for a in c.arguments if _DEFINE.fullmatch(a.text)})),
-        tuple(missing),
-    )
-
-
-def _commands(folder: Path) -> Iterator[Command]:
-    for path in sorted([*folder.glob("CMakeLists.txt"), *folder.glob("cmake/*.cmake")]):
-        yield from read_cmake(path.read_text("utf-8"))
+            headers.append(place / third[2])
+    known = dict.fromkeys(path for path in headers if path.is_dir())
+    return Build(folder, tuple(sorted(sources)), tuple(known), tuple(sorted(defines)), tuple(missing))
 
 
 def _fetched(commands: Iterable[Command]) -> Iterator[tuple[str, tuple[Path, str]]]:
@@ -73,21 +71,6 @@ def _fetched(commands: Iterable[Command]) -> Iterator[tuple[str, tuple[Path, str
             tag = given.get("GIT_TAG", packed.removesuffix(".tar.gz"))
             base = origin.rstrip("/").rpartition("/")[2].removesuffix(".git")
             yield name, (folder / f"{base}@{tag}", f"{origin} at {tag}")
-
-
-def _third(commands: Iterable[Command]) -> Iterator[tuple[str, str]]:
-    for command in commands:
-        for argument in command.arguments:
-            if command.name in ("set", "target_include_directories") and (found := _FETCHED.match(argument.text)):
-                yield found[1], found[2]
-
-
-def _sources(folder: Path, commands: Iterable[Command]) -> Iterator[str]:
-    for command in commands:
-        for argument in command.arguments:
-            path = posixpath.normpath(argument.text)
-            if path.endswith(_COMPILED) and "$" not in path and (folder / path).is_file():
-                yield path
 
 
 _ASK = (

@@ -10,8 +10,6 @@ from urllib.parse import urlsplit
 from equivalence.serving.record import NO_TIME, Answer, Record, mask
 from equivalence.serving.script import Request
 
-_LARGEST = 64 * 2**20
-
 
 def perform(
     address: str,
@@ -64,15 +62,12 @@ def send(address: str, request: Request, seconds: float) -> Answer:
 
 
 def _read(response: http.client.HTTPResponse, connection: http.client.HTTPConnection, limit: float) -> bytes:
-    parts, size = [], 0
+    parts = []
     while part := response.read1(1 << 16):
         parts.append(part)
-        size += len(part)
         left = limit - time.monotonic()
         if left <= 0:
             raise TimeoutError("the answer did not end in time")
-        if size > _LARGEST:
-            raise ValueError("the answer is too large")
         if connection.sock is not None:
             connection.sock.settimeout(left)
     return b"".join(parts)

@@ -42,7 +42,6 @@ class Scale:
         tokens: tokens that each generating request makes, at most.
         prompt: tokens of the long prompt, where `long` is among the features.
         features: of what requests need, what this server has.
-        leave_out: names of requests that this cell does not send.
         checkpoint: folder of the checkpoint that is served, to load its weights again; empty: that is not asked.
         other: folder of another checkpoint of the same shape, whose weights are loaded before; empty: that is not asked.
         adapter: folder of an adapter, to load it under a second name.
@@ -51,7 +50,6 @@ class Scale:
     tokens: int = 16
     prompt: int = 3000
     features: frozenset[str] = field(default_factory=frozenset)
-    leave_out: frozenset[str] = frozenset()
     checkpoint: str = ""
     other: str = ""
     adapter: str = ""
@@ -69,7 +67,7 @@ def script(scale: Scale) -> tuple[Request, ...]:
         declared = _merged(_DECLARED["like"].get(row.get("like"), {}), row)
         needs = frozenset(declared.get("needs", ()))
         given = all(getattr(scale, name) for name in declared.get("given", ()))
-        if needs <= scale.features and row["name"] not in scale.leave_out and given:
+        if needs <= scale.features and given:
             body = _body(declared, scale) if "body" in declared else None
             found.append(Request(row["name"], declared["path"], body, declared.get("method", "POST"), needs))
     return tuple(found)

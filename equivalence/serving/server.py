@@ -71,12 +71,12 @@ class Server(Group):
         wanted, kept = self.launch.ready.encode(), b""
         with self.launch.log.open("rb") as log:
             while True:
-                ended = self.returncode() is not None
+                code = self.wait(0)
                 kept = kept[-len(wanted) :] + log.read()
                 if wanted in kept:
                     return time.monotonic() - self._started
-                if ended:
-                    said = f"ended with {self.returncode()} before it was ready"
+                if code is not None:
+                    said = f"ended with {code} before it was ready"
                 elif time.monotonic() > limit:
                     said = f"not ready after {self.launch.ready_seconds:.0f} s"
                 else:

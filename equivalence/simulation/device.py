@@ -15,6 +15,8 @@ from torch import distributed
 from equivalence.simulation.packages import PACKAGES
 from equivalence.simulation.settings import Settings
 
+_CUDA = "13.0"
+"""Version of CUDA that PyTorch says it was built for."""
 _NAMES = {9: ("NVIDIA H200", 132), 10: ("NVIDIA B200", 148)}
 _ZERO = ("memory_allocated", "memory_reserved", "max_memory_allocated", "max_memory_reserved", "current_blas_handle")
 _NOTHING = (
@@ -82,6 +84,7 @@ class Stream:
         self.device = torch.device("cuda", 0)
         self.device_index = 0
         self.priority = priority
+        self._before: list[Stream] = []
 
     def wait_stream(self, stream: Any = None) -> None:
         """Everything before it is done."""
@@ -98,12 +101,13 @@ class Stream:
         event.record(self)
         return event
 
-    def __enter__(self) -> Any:
-        self._context = _StreamContext(self)
-        return self._context.__enter__()
+    def __enter__(self) -> Self:
+        self._before.append(_current_stream())
+        _current.stream = self
+        return self
 
     def __exit__(self, *exception: Any) -> None:
-        self._context.__exit__(*exception)
+        _current.stream = self._before.pop()
 
 
 _current = threading.local()
@@ -121,20 +125,6 @@ def _current_stream(device: Any = None) -> Any:
     return getattr(_current, "stream", None) or _default_stream()
 
 
-class _StreamContext:
-    def __init__(self, stream: Any) -> None:
-        self.stream = stream
-
-    def __enter__(self) -> Any:
-        self._before = _current_stream()
-        if self.stream is not None:
-            _current.stream = self.stream
-        return self.stream
-
-    def __exit__(self, *exception: Any) -> None:
-        _current.stream = self._before
-
-
 class _DeviceContext(nullcontext[None]):
     def __init__(self, device: Any = None) -> None:
         super().__init__()
@@ -146,7 +136,7 @@ def install(settings: Settings) -> None:
     _install_operators()
     _install_groups()
     cuda = torch.cuda
-    torch.version.cuda = settings.cuda
+    torch.version.cuda = _CUDA
     seen = properties(settings)
     chosen = [0]
 
@@ -182,7 +172,7 @@ def install(settings: Settings) -> None:
     cuda.device = _DeviceContext
     cuda.Stream = cuda.streams.Stream = cuda.ExternalStream = torch.Stream = Stream
     cuda.Event = cuda.streams.Event = torch.Event = Event
-    cuda.stream = cuda.StreamContext = _StreamContext
+    cuda.stream = cuda.StreamContext = lambda stream: nullcontext() if stream is None else stream
     cuda.current_stream, cuda.default_stream = _current_stream, _default_stream
     if hasattr(torch, "accelerator"):
         torch.accelerator.current_stream = _current_stream

@@ -1,8 +1,7 @@
 """Lines of a tree's own files that a simulated process executes, apart those that run while a module is imported.
 
 A server's processes are killed rather than ended, so each of them answers while it runs: a thread looks for the file
-`asked` in the folder, whose text is a number, and writes what was executed so far with that number. A process that ends
-by itself writes when it does.
+`asked` in the folder, and writes what was executed so far. A process that ends by itself writes when it does.
 """
 
 import atexit
@@ -94,7 +93,7 @@ class _Watch:
         self._recorder = recorder
         self._folder = folder
         self._root = root
-        self._answered = 0
+        self._answered = False
         self._lock = threading.Lock()
 
     def start(self) -> None:
@@ -124,36 +123,22 @@ class _Watch:
 
     def _wait(self) -> None:
         place = os.path.join(self._folder, ASKED)
-        while True:
+        while not os.path.exists(place):
             time.sleep(_POLL_SECONDS)
-            try:
-                with open(place, encoding="utf-8") as file:
-                    number = int(file.read() or 0)
-            except (OSError, ValueError):
-                continue
-            if number > self._answered:
-                self._answered = number
-                self.write()
+        self._answered = True
+        self.write()
 
 
 def ask(folder: Path, seconds: float) -> bool:
-    """Have every living process of a folder write; False when one did not within so many seconds."""
+    """Have every living process of a folder write, once; False when one did not within so many seconds."""
     files = list(folder.glob("*.json"))
-    number = max(map(_answered, files), default=0) + 1
-    fresh = folder / f"{ASKED}.new"
-    fresh.write_text(str(number), "utf-8")
-    fresh.replace(folder / ASKED)
+    (folder / ASKED).touch()
     limit = time.monotonic() + seconds
-    while any(_alive(int(file.stem)) and _answered(file) < number for file in files):
+    while any(_alive(int(file.stem)) and not json.loads(file.read_text("utf-8"))["answered"] for file in files):
         if time.monotonic() > limit:
             return False
         time.sleep(_POLL_SECONDS / 2)
     return True
-
-
-def _answered(file: Path) -> int:
-    number: int = json.loads(file.read_text("utf-8"))["answered"]
-    return number
 
 
 def _alive(pid: int) -> bool:
@@ -168,16 +153,18 @@ def _alive(pid: int) -> bool:
 def read(folder: Path) -> Executed:
     """Lines of all processes that wrote into a folder, together."""
     files = [json.loads(file.read_text("utf-8")) for file in sorted(folder.glob("*.json"))]
-    return Executed(*(union(file.get(context, {}) for file in files) for context in (_RUNNING, _IMPORTING)))
+    return together(Executed(file.get(_RUNNING, {}), file.get(_IMPORTING, {})) for file in files)
 
 
-def union(parts: Iterable[Mapping[str, Iterable[int]]]) -> dict[str, frozenset[int]]:
-    """The lines of several processes or programs, by path."""
-    lines: dict[str, frozenset[int]] = {}
+def together(parts: Iterable[Executed]) -> Executed:
+    """The lines of several processes or programs."""
+    running: dict[str, frozenset[int]] = {}
+    importing: dict[str, frozenset[int]] = {}
     for part in parts:
-        for path, numbers in part.items():
-            lines[path] = lines.get(path, frozenset()).union(numbers)
-    return dict(sorted(lines.items()))
+        for lines, more in ((running, part.running), (importing, part.importing)):
+            for path, numbers in more.items():
+                lines[path] = lines.get(path, frozenset()).union(numbers)
+    return Executed(running, importing)
 
 
 def clear(folder: Path) -> None:

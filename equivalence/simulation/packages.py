@@ -106,33 +106,13 @@ class _Stub(type):
         type.__setattr__(cls, name, value)
         return value
 
-    def __getitem__(cls, key: Any) -> Any:
-        return cls
-
-    def __or__(cls, other: Any) -> Any:
-        return cls
-
-    __ror__ = __or__
-
     def __iter__(cls) -> Iterator[Any]:
         return iter(())
-
-    def __bool__(cls) -> bool:
-        return True
 
     def __lt__(cls, other: Any) -> bool:
         return False
 
     __gt__ = __le__ = __ge__ = __lt__
-
-    def __hash__(cls) -> int:
-        return id(cls)
-
-    def __eq__(cls, other: Any) -> bool:
-        return cls is other
-
-    def __enter__(cls) -> Any:
-        return cls
 
     def __exit__(cls, *exception: Any) -> None:
         pass
@@ -144,8 +124,8 @@ def _same(cls: type, *others: Any) -> type:
 
 # Arithmetic on placeholders happens in tables and default arguments only.
 _ARITHMETIC = ["add", "radd", "sub", "rsub", "mul", "rmul", "truediv", "rtruediv", "floordiv", "mod", "neg", "pow"]
-_ON_BITS = ["lshift", "rshift", "and", "rand", "xor", "invert"]
-for _name in [*_ARITHMETIC, *_ON_BITS]:
+_ON_BITS = ["lshift", "rshift", "and", "rand", "or", "ror", "xor", "invert"]
+for _name in [*_ARITHMETIC, *_ON_BITS, "getitem", "enter"]:
     setattr(_Stub, f"__{_name}__", _same)
 
 

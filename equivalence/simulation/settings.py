@@ -19,8 +19,6 @@ class Settings:
     devices: int = 1
     memory: int = 4 << 30
     """Bytes of memory that each device says it has."""
-    cuda: str = "13.0"
-    """Version of CUDA that PyTorch says it was built for."""
     log: str = ""
     """Folder for what is called (`calls`); empty: nothing is written."""
     versions: Mapping[str, str] = field(default_factory=dict)

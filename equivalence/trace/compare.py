@@ -20,8 +20,10 @@ from shrinker.check.declarations import registers_of
 from shrinker.check.registrations import is_let_go
 from shrinker.check.rule_index import RuleIndex
 from shrinker.ruleset.match import any_module_matches, any_name_matches
+from shrinker.values.outcome import Finding
 from shrinker.values.upstream import PACKAGE_PREFIX, module_name
 
+EXECUTED = "executed lines"
 FOUND = "found word for word"
 SHORTER = "found simplified"
 Lines = Mapping[str, frozenset[int]]
@@ -44,16 +46,6 @@ class Stated:
     """What the rules say of registrations."""
 
 
-@dataclass(frozen=True, slots=True)
-class Missing:
-    """A line that was executed and is not there, for no known reason."""
-
-    path: str
-    line: int
-    where: str
-    text: str
-
-
 @dataclass(slots=True)
 class Comparison:
     """What was found."""
@@ -61,7 +53,8 @@ class Comparison:
     files: int = 0
     lines: Counter[str] = field(default_factory=Counter)
     """Executed physical lines: found word for word, found simplified, or exempt, by kind."""
-    missing: list[Missing] = field(default_factory=list)
+    missing: list[Finding] = field(default_factory=list)
+    """Each that was executed and is not there, for no known reason."""
 
 
 KINDS = (FOUND, SHORTER, *reasons.KINDS)
@@ -171,8 +164,9 @@ class _Judge:
                 around = reasons.Around(here, self.names, self.idle)
                 kind = self._kind(file, line, around, bool(remains))
             if kind is None:
-                where = ".".join(line.scope) or "the module"
-                self.found.missing.append(Missing(file.path, line.number, where, " ".join(line.tokens)))
+                where, text = ".".join(line.scope) or "the module", " ".join(line.tokens)
+                said = f"upstream executed this line of {where}, which the tree has not got: {text[:200]}"
+                self.found.missing.append(Finding(EXECUTED, PACKAGE_PREFIX + file.path, line.number, said))
             else:
                 self.found.lines[kind] += file.executed[line.number]
 

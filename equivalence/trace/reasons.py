@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from equivalence.trace.source import Line, Names
+from shrinker.syntax.names import last_name
 
 CONDITION = "header of a decided condition"
 """`if`, `elif`, `while`, `assert`, `case`: its value was decided. What ran under it is asked for line by line."""
@@ -102,8 +103,7 @@ def _targets(node: ast.Assign | ast.AnnAssign | ast.AugAssign) -> Iterator[ast.e
 def called(node: ast.Expr) -> str:
     """Last name of the function that a statement calls; empty when it is no call of a name."""
     value = node.value.value if isinstance(node.value, ast.Await) else node.value
-    function = value.func if isinstance(value, ast.Call) else None
-    return getattr(function, "id", "") or getattr(function, "attr", "")
+    return last_name(value.func) if isinstance(value, ast.Call) else ""
 
 
 def without_effect(line: Line, around: Around) -> bool:

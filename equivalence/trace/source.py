@@ -11,6 +11,7 @@ from typing import Self
 
 from shrinker.check.tokens import Tokens, logical_lines
 from shrinker.syntax.imports import absolute, package_of
+from shrinker.syntax.ranges import first_line
 from shrinker.syntax.walk import BLOCKS_OF, Definition, statements
 from shrinker.values.upstream import PACKAGE_PREFIX, module_name
 
@@ -89,8 +90,7 @@ def _owners(tree: ast.Module, count: int) -> tuple[list[tuple[Scope, Scope]], di
             outermost = function or (() if isinstance(child, ast.ClassDef) else inner)
             if outermost and not function:
                 definitions.setdefault(inner, []).append(child)
-            first = child.body[0]
-            start = min([first.lineno, *(d.lineno for d in getattr(first, "decorator_list", ()))])
+            start = first_line(child.body[0])
             for number in range(start, (child.end_lineno or start) + 1):
                 owners[number] = inner, outermost
             enter(child, inner, outermost)

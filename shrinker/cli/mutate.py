@@ -107,15 +107,12 @@ def mutate(
             else:
                 drawn = {each: choose(tree, tree_folder, manifest, count=count, seed=each) for each in seed or [0]}
                 faults = [*dict.fromkeys(fault for each in drawn.values() for fault in each)]
-            done: list[Judged] = []
-
-            def told(judged: Judged) -> None:
-                done.append(judged)
+            found: list[Judged] = []
+            for judged in judge_all(tree_folder, manifest, faults, levels):
+                found.append(judged)
                 where = f"{judged.fault.kind}: {judged.fault.path}:{judged.fault.line} {judged.fault.subject}"
                 progress.note(f"{judged.caught_by or 'SURVIVES'}: {where}")
-                progress.advance(len(done), len(faults))
-
-            found = judge_all(tree_folder, manifest, faults, levels, told)
+                progress.advance(len(found), len(faults))
     if breakages:
         data = breakages_data(found, names, manifest, skipped)
         page = breakages_page(data)
@@ -157,7 +154,7 @@ def _mutate_rules(
     from shrinker.cli.progress import console_progress
     from shrinker.report.place import evidence_folder, open_recorded, read_manifest, recorded_rules, reports_of
     from tools.mutation.page import RULES, read_outcomes, rules_header, rules_page, write_outcomes
-    from tools.mutation.planting import Outcome, plant
+    from tools.mutation.planting import plant
     from tools.mutation.wrong_rules import draw
 
     manifest = read_manifest(out)
@@ -180,16 +177,12 @@ def _mutate_rules(
                 f"{folder / RULES}.json holds {len(rest)} rule(s) more than --count {count} draws",
                 "ask for as many, say --anew, or another folder with --reports",
             )
-
-        def told(outcome: Outcome) -> None:
+        judged = {(row["kind"], row["subject"]) for row in done}
+        for outcome in plant(tree, rules, wrong, jobs, progress, judged):
             done.append(asdict(outcome))
             state = outcome.caught_by or ("SURVIVES" if outcome.files else "changes nothing")
             progress.note(f"{len(done)} of {len(wrong)}: {state}: {outcome.kind}: {outcome.subject}")
             write_outcomes(folder, head, done)
-
-        judged = {(row["kind"], row["subject"]) for row in done}
-        for _ in plant(tree, rules, wrong, jobs, progress, judged, told):
-            pass
     data: dict[str, Any] = write_outcomes(folder, head, done)
     if as_json:
         options.print_json(data)

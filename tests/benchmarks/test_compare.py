@@ -18,6 +18,7 @@ from benchmarks.subjects.base import NotInstalledError
 from shrinker.ruleset import Fact, Remove, Ruleset
 from shrinker.source import open_upstream
 from tests.benchmarks.measured import session
+from tests.small import archives
 
 WHY = "Because the test says so."
 PREDICATES = Predicates(
@@ -108,11 +109,7 @@ def test_counter(text, found):
     assert occurrences(text) == found
 
 
-UPSTREAM = {
-    "a.py": 'if is_hip():\n    x = 1\nelse:\n    x = """one\n    two"""\nprint(x, missing)\n',
-    "b.py": "y = 1 if is_hip() else 2\nz = is_hip() and y\n",
-    "c.py": "if is_hip():\n    pass\nif True:\n    pass\n",
-}
+UPSTREAM, TREE = archives(Path(__file__).with_name("compare.txtar"))
 
 
 def judged(tmp_path: Path, **after: str) -> Outcome:
@@ -141,16 +138,6 @@ def test_judge_of_good_and_bad_work(tmp_path):
     assert outcome.left == Occurrences(calls=2, constant_tests=1), "a broken file's predicates are left"
 
 
-TREE = {
-    "__init__.py": "",
-    "utils.py": "import torch\n\n\ndef is_hip():\n    return torch.version.hip is not None\n",
-    "work.py": (
-        "from sglang.utils import is_hip\n\n_is_hip = is_hip()\n\n\n"
-        "def work(x):\n    if _is_hip:\n        return other(x)\n    elif x:\n        return 1\n    return 2\n\n\n"
-        "def other(x):\n    return x\n"
-    ),
-    "gone.py": "from sglang.utils import is_hip\n\nif is_hip():\n    pass\n",
-}
 RULES = Ruleset(
     facts=(fact("hip", False, calls=("sglang.**.is_hip",)), fact("version", None, names=("torch.version.hip",))),
     removes=(Remove(id="gone", why=WHY, feature="what is gone", modules=("sglang.gone",)),),

@@ -3,6 +3,7 @@
 import io
 import json
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from rich.console import Console
@@ -111,15 +112,7 @@ def test_the_budget_file_is_sound():
     assert budgets.subject == "shrinker" and budgets.cores >= 1
 
 
-PRINTED = """import time: self [us] | cumulative | imported package
-import time:        10 |         10 |       numpy
-import time:         5 |         15 |     torch
-import time:         7 |          7 |     openai.types
-import time:         3 |         25 |   sglang.srt.utils
-import time:         4 |          4 |   openai
-noise
-import time:         1 |         30 | sglang
-"""
+PRINTED = Path(__file__).with_name("imports.txt").read_text()
 
 
 def test_time_is_told_by_package_and_by_who_brings_it() -> None:

@@ -108,7 +108,7 @@ def test_the_page_names_what_nothing_caught(case: Build) -> None:
     trees = case(UPSTREAM, GENERATED)
     fault = breakage_fault(BREAKAGES["cut"][0], trees.tree, trees.out, trees.manifest)
     assert fault is not None
-    judged = judge_all(trees.out, trees.manifest, [fault], {"form": lambda folder, manifest, fault: ""})
+    judged = [*judge_all(trees.out, trees.manifest, [fault], {"form": lambda folder, manifest, fault: ""})]
     page = breakages_page(breakages_data(judged, ["form"], trees.manifest, {"y": "no such file"}))
     assert "Caught: 0 of 1." in page and "**nothing**" in page and "- y: no such file" in page
 

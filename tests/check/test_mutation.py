@@ -125,7 +125,7 @@ def test_a_fault_is_judged_by_what_was_decided_and_not_by_hashes(trees: Case) ->
     ],
 )
 def test_the_page_argues_survivors_by_their_kinds(trees: Case, kind: str, argument: str) -> None:
-    judged = [Judged(Fault(kind, "a.py", 1, "x", ""), "", "", 0.0)]
+    judged = [Judged(Fault(kind, "a.py", 1, "x", ""), "", "")]
     page = mutation_page(mutation_data(judged, ["form", "references"], trees.manifest, {0: [judged[0].fault]}, 1))
     head, _, said = page.partition(f"- {kind}: `a.py:1` x\n")
     assert head and (argument in said if argument else not said)
@@ -134,7 +134,7 @@ def test_the_page_argues_survivors_by_their_kinds(trees: Case, kind: str, argume
 
 
 def test_a_fault_that_two_seeds_draw_counts_for_both(trees: Case) -> None:
-    one, other = (Judged(Fault("import deleted", "a.py", n, "x", ""), "form" if n else "", "", 0.0) for n in range(2))
+    one, other = (Judged(Fault("import deleted", "a.py", n, "x", ""), "form" if n else "", "") for n in range(2))
     data = mutation_data([one, other], ["form"], trees.manifest, {0: [one.fault, other.fault], 1: [other.fault]}, 2)
     assert data["table"][-1] == ["all", "2", "1", "1"]
     page = mutation_page(data)

@@ -5,6 +5,6 @@ new findings has a reason that is computed from the two trees and the run's repo
 """
 
 from tools.crosscheck.compare import cross_check
-from tools.crosscheck.finding import CrossCheck, Explained, Finding
+from tools.crosscheck.finding import CrossCheck, Finding
 
-__all__ = ["CrossCheck", "Explained", "Finding", "cross_check"]
+__all__ = ["CrossCheck", "Finding", "cross_check"]

@@ -1,6 +1,5 @@
 """Run the tools on both trees and explain what is new."""
 
-import ast
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -8,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from shrinker.values.upstream import UpstreamTree
-from tools.crosscheck.explain import Gone, explain_all, names_of
+from tools.crosscheck.explain import Written, explain_all, names_of
 from tools.crosscheck.finding import CrossCheck, Finding
 from tools.crosscheck.tools import PACKAGE, TOOLS, import_graph
 
@@ -47,10 +46,9 @@ def cross_check(
     new = [item for name in sorted(found) for item in _new(*found[name])]
     ours = sorted(path.relative_to(out).as_posix() for path in (out / PACKAGE).rglob("*.py"))
     theirs = [path for path in tree.by_path if path.startswith(PACKAGE + "/") and path.endswith(".py")]
-    names = names_of(new, out)
-    gone = Gone(tree.root, out, graph, theirs, names)
-    explained = explain_all(new, out, ours, gone, _settings(out, ours, names), graph["kept"])
-    explained.sort(key=lambda item: (item.finding.tool, item.finding.path, item.finding.line, item.finding.text))
+    written = Written(tree.root, out, graph, theirs, names_of(new, out))
+    explained = explain_all(new, out, ours, written, graph["kept"])
+    explained.sort(key=lambda item: (item.tool, item.path, item.line, item.text))
     counts = {name: (len(before), len(after)) for name, (before, after) in sorted(found.items())}
     return CrossCheck(counts, tuple(explained), imports)
 
@@ -65,30 +63,3 @@ def _new(before: Iterable[Finding], after: Iterable[Finding]) -> list[Finding]:
         else:
             found.append(item)
     return found
-
-
-def _settings(out: Path, paths: Iterable[str], names: set[str]) -> dict[str, str]:
-    """Places that give a name a value: a definition, an attribute or name that is stored, a keyword, a text."""
-    found: dict[str, str] = {}
-    for path in paths:
-        data = (out / path).read_bytes()
-        if not any(name.encode() in data for name in names - found.keys()):
-            continue
-        for node in ast.walk(ast.parse(data, path)):
-            for name in _set_by(node):
-                if name in names:
-                    found.setdefault(name, f"{path}:{getattr(node, 'lineno', 0)}")
-    return found
-
-
-def _set_by(node: ast.AST) -> tuple[str, ...]:
-    match node:
-        case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
-            return (name,)
-        case ast.Attribute(attr=name, ctx=ast.Store()) | ast.Name(id=name, ctx=ast.Store()):
-            return (name,)
-        case ast.keyword(arg=str(name)) | ast.Constant(value=str(name)):
-            return (name,)
-        case ast.alias(name=name, asname=asname):
-            return (asname or name.rpartition(".")[2],)
-    return ()

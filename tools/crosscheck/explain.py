@@ -8,13 +8,14 @@ import ast
 import re
 from collections import Counter
 from collections.abc import Collection, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from shrinker.check.unused_imports import explain_imports
 from shrinker.syntax.parsing import parsed
 from shrinker.values.leftovers import Residue
-from tools.crosscheck.finding import Explained, Finding
+from tools.crosscheck.finding import Finding
 
 _CONDITIONS = frozenset({"redundant if-condition", "unsatisfiable 'if' condition", "unsatisfiable 'while' condition"})
 _INFERRED = frozenset({"bad-assignment"})
@@ -26,8 +27,8 @@ _WORDS = re.compile(r"[^\W\d]\w*")
 _SETS = '(?:^\\s*(?:async\\s+def|def|class)\\s+{name}\\b|\\b{name}\\s*(?::[^=]*)?=(?!=)|import.*\\b{name}\\b|"{name}")'
 
 
-class Gone:
-    """Upstream's lines that are not in the generated tree, by the names in them."""
+class Written:
+    """Upstream's lines by the names in them: those that are gone, and those that are in the generated tree."""
 
     def __init__(self, upstream: Path, out: Path, graph: Mapping[str, Any], paths: Collection[str], names: set[str]):
         """
@@ -40,7 +41,8 @@ class Gone:
         """
         self._removed: Mapping[str, list[str]] = graph["removed"]
         self._decisions: Mapping[str, list[list[Any]]] = graph["decisions"]
-        self._places: dict[str, list[tuple[str, int, str]]] = {}
+        self._gone: dict[str, list[tuple[str, int, str]]] = {}
+        self._kept: dict[str, list[tuple[str, int, str]]] = {}
         for path in sorted(paths):
             text = (upstream / path).read_text("utf-8", "replace")
             here = names.intersection(_WORDS.findall(text))
@@ -48,28 +50,32 @@ class Gone:
                 self._collect(path, text, out / path, here)
 
     def _collect(self, path: str, text: str, generated: Path, names: set[str]) -> None:
-        kept: Counter[str] = Counter()
-        if generated.is_file():
-            kept.update(line.strip() for line in generated.read_text("utf-8", "replace").split("\n"))
+        left = generated.read_text("utf-8", "replace").split("\n") if generated.is_file() else []
+        kept = Counter(line.strip() for line in left)
+        for number, line in enumerate(left, 1):
+            for name in names.intersection(_WORDS.findall(line)):
+                self._kept.setdefault(name, []).append((path, number, line))
         for number, line in enumerate(text.split("\n"), 1):
             stripped = line.strip()
             if kept[stripped] > 0:
                 kept[stripped] -= 1
                 continue
             for name in names.intersection(_WORDS.findall(line)):
-                self._places.setdefault(name, []).append((path, number, line))
+                self._gone.setdefault(name, []).append((path, number, line))
 
-    def use(self, name: str, path: str) -> str:
+    def use(self, name: str, path: str, pattern: str = "") -> str:
         """A line with the name that is gone, the same file's first, and why; empty when there is none."""
-        return self._first(name, path, re.compile(""))
+        places = sorted(self._gone.get(name, []), key=lambda place: place[0] != path)
+        return next((why for at, line, text in places if re.search(pattern, text) and (why := self._why(at, line))), "")
 
     def setting(self, name: str, path: str) -> str:
         """The same for a line that gives the name a value."""
-        return self._first(name, path, re.compile(_SETS.format(name=re.escape(name))))
+        return self.use(name, path, _SETS.format(name=re.escape(name)))
 
-    def _first(self, name: str, path: str, pattern: re.Pattern[str]) -> str:
-        places = sorted(self._places.get(name, []), key=lambda place: place[0] != path)
-        return next((why for at, line, text in places if pattern.search(text) and (why := self._why(at, line))), "")
+    def set_in_tree(self, name: str) -> str:
+        """A line of the generated tree that gives the name a value; empty when there is none."""
+        sets = re.compile(_SETS.format(name=re.escape(name)))
+        return next((f"{path}:{line}" for path, line, text in self._kept.get(name, ()) if sets.search(text)), "")
 
     def _why(self, path: str, line: int) -> str:
         if path in self._removed:
@@ -96,63 +102,50 @@ def explain_all(
     findings: Collection[Finding],
     out: Path,
     paths: Collection[str],
-    gone: Gone,
-    set_in_tree: Mapping[str, str],
+    written: Written,
     kept: Collection[str],
-) -> list[Explained]:
+) -> list[Finding]:
     """Each finding with its reason.
 
     Args:
         findings: those that upstream does not have.
         out: the generated tree.
         paths: its Python files.
-        gone: what is gone of upstream.
-        set_in_tree: names that generated code gives a value, to one place.
+        written: where names stand.
         kept: paths of upstream that the tree keeps; what else it holds shrinker wrote itself.
     """
     upstream = frozenset(kept)
-    imports = [item for item in findings if item.kind in ("F401", "unused import")]
-    reasons = _import_reasons(imports, out, paths)
-    return [
-        Explained(
-            item,
-            reasons.get((item.path, item.line, item.subject)) or _reason(item, out, gone, set_in_tree)
-            if item.path in upstream
-            else "a file that shrinker writes itself",
-        )
-        for item in findings
-    ]
-
-
-def _import_reasons(
-    findings: Collection[Finding], out: Path, paths: Collection[str]
-) -> dict[tuple[str, int, str], str]:
-    leftovers = {Residue("orphaned imports", item.path, item.line, item.subject) for item in findings}
-    ordered = sorted(leftovers, key=lambda item: (item.path, item.line, item.text))
-    return {(i.path, i.line, i.text): i.reason for i in explain_imports(out, paths, ordered) if i.reason}
+    places = {(item.path, item.line, item.subject) for item in findings if item.kind in ("F401", "unused import")}
+    imports = [Residue("orphaned imports", *place) for place in sorted(places)]
+    reasons = {(i.path, i.line, i.text): i.reason for i in explain_imports(out, paths, imports)}
+    found = []
+    for item in findings:
+        reason = reasons.get((item.path, item.line, item.subject)) or _reason(item, out, written)
+        own = item.path not in upstream
+        found.append(replace(item, reason="a file that shrinker writes itself" if own else reason))
+    return found
 
 
 def _subjects(item: Finding) -> list[str]:
     return [part for part in re.split(r"\W+", item.subject) if part]
 
 
-def _reason(item: Finding, out: Path, gone: Gone, set_in_tree: Mapping[str, str]) -> str:
+def _reason(item: Finding, out: Path, written: Written) -> str:
     names = _subjects(item)
     name = names[-1] if names else ""
     if item.kind in _CONDITIONS:
         return _asked_beside(out / item.path, item.line)
     if item.tool in ("ruff", "vulture"):
-        use = gone.use(name, item.path) if name else ""
+        use = written.use(name, item.path) if name else ""
         return f"last used at {use}" if use else ""
     if item.kind == "unbound-name":
         return _never_taken(out / item.path, name)
     if item.kind == "missing-attribute" and name:
-        place = set_in_tree.get(name)
-        if place is not None:
+        if place := written.set_in_tree(name):
             return f"set at {place}; what upstream's types leave open is known here"
-        setting = gone.setting(name, item.path)
-        return f"set only at {setting}: the read is not reached" if setting else _narrowed(item, gone)
-    return _narrowed(item, gone) or _given_less(item, out, gone)
+        setting = written.setting(name, item.path)
+        return f"set only at {setting}: the read is not reached" if setting else _narrowed(item, written)
+    return _narrowed(item, written) or _given_less(item, out, written)
 
 
 def _never_taken(file: Path, name: str) -> str:
@@ -167,11 +160,11 @@ def _never_taken(file: Path, name: str) -> str:
     return ""
 
 
-def _given_less(item: Finding, out: Path, gone: Gone) -> str:
+def _given_less(item: Finding, out: Path, written: Written) -> str:
     """A type inferred from fewer values than in upstream."""
     if item.kind in _INFERRED:
         for name in sorted(_given(out / item.path, item.line)):
-            setting = gone.setting(name, item.path)
+            setting = written.setting(name, item.path)
             if setting.startswith(f"{item.path}:"):
                 return f"`{name}` is given less: {setting}"
     return ""
@@ -212,10 +205,9 @@ def _asked_beside(file: Path, line: int) -> str:
     return ""
 
 
-def _narrowed(item: Finding, gone: Gone) -> str:
+def _narrowed(item: Finding, written: Written) -> str:
     """A type that is known now, since other arms of it are gone."""
     for name in _TYPES.findall(item.text):
-        use = gone.use(name, item.path)
-        if use:
+        if use := written.use(name, item.path):
             return f"`{name}` is one of fewer types: {use}"
     return ""

@@ -20,20 +20,13 @@ class Finding:
     """What it says, without a position: equal for the same finding in two trees."""
     subject: str = ""
     """The name that it speaks of, where it speaks of one."""
+    reason: str = ""
+    """Why upstream has it not; empty where none was found."""
 
     @property
     def identity(self) -> tuple[str, str, str]:
         """What two trees' findings are compared by."""
         return self.path, self.kind, self.text
-
-
-@dataclass(frozen=True, slots=True)
-class Explained:
-    """A finding that upstream does not have, and its reason."""
-
-    finding: Finding
-    reason: str
-    """Empty where none was found."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,34 +55,33 @@ class CrossCheck:
 
     counts: dict[str, tuple[int, int]]
     """Findings by tool, in upstream and in the generated tree."""
-    new: tuple[Explained, ...]
+    new: tuple[Finding, ...]
     """Sorted; those that upstream does not have."""
     imports: tuple[ImportGraph, ImportGraph]
     """Of upstream and of the generated tree."""
 
     @property
-    def unexplained(self) -> tuple[Explained, ...]:
+    def unexplained(self) -> tuple[Finding, ...]:
         """New findings without a reason."""
         return tuple(item for item in self.new if not item.reason)
 
     def as_json(self) -> dict[str, Any]:
         """For `--json`."""
         names = ("upstream", "generated")
-        shown = ("tool", "path", "line", "kind", "text")
+        shown = ("tool", "path", "line", "kind", "text", "reason")
         return {
             "findings": {tool: dict(zip(names, pair, strict=True)) for tool, pair in self.counts.items()},
             "imports": {
                 name: {key.replace("_", " "): number for key, number in asdict(graph).items()}
                 for name, graph in zip(names, self.imports, strict=True)
             },
-            "new": [{**{n: getattr(i.finding, n) for n in shown}, "reason": i.reason} for i in self.new],
+            "new": [{name: getattr(item, name) for name in shown} for item in self.new],
             "unexplained": len(self.unexplained),
         }
 
     def lines(self, everything: bool) -> Iterator[str]:
         """What a person reads; with `everything` explained findings too."""
-        new = Counter(item.finding.tool for item in self.new)
-        open_ = Counter(item.finding.tool for item in self.unexplained)
+        new, open_ = (Counter(item.tool for item in items) for items in (self.new, self.unexplained))
         yield f"{'':10}{'upstream':>10}{'generated':>11}{'new':>7}{'unexplained':>13}"
         for tool, (before, after) in self.counts.items():
             yield f"{tool:10}{before:>10,}{after:>11,}{new[tool]:>7,}{open_[tool]:>13,}"
@@ -99,6 +91,5 @@ class CrossCheck:
         shown = self.new if everything else self.unexplained
         yield from [""] if shown else []
         for item in shown:
-            finding = item.finding
             reason = f"\n    {item.reason}" if item.reason else ""
-            yield f"{finding.path}:{finding.line}: {finding.tool} {finding.kind}: {finding.text}{reason}"
+            yield f"{item.path}:{item.line}: {item.tool} {item.kind}: {item.text}{reason}"

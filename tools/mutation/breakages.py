@@ -11,12 +11,11 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from shrinker.ruleset.match import any_path_matches, module_matches
 from shrinker.syntax.parsing import parse
+from shrinker.syntax.ranges import first_line
 from shrinker.values.manifest import Manifest
 from shrinker.values.upstream import UpstreamTree, module_name
 from tools.mutation.faults import Fault
-from tools.mutation.surgery import first_line, without
-
-DECLARED = Path(__file__).resolve().parent / "breakages.toml"
+from tools.mutation.surgery import without
 
 
 class Breakage(BaseModel):
@@ -45,9 +44,10 @@ class Breakage(BaseModel):
         return self
 
 
-def declared(file: Path = DECLARED) -> tuple[Breakage, ...]:
-    """All entries of a file."""
-    return tuple(Breakage.model_validate(entry) for entry in tomllib.loads(file.read_text("utf-8"))["breakage"])
+def declared() -> tuple[Breakage, ...]:
+    """All entries of the file."""
+    entries = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))["breakage"]
+    return tuple(map(Breakage.model_validate, entries))
 
 
 def breakage_fault(breakage: Breakage, tree: UpstreamTree, out: Path, manifest: Manifest) -> Fault | None:

@@ -1,8 +1,7 @@
 """Ask each level in turn whether it notices a fault; the first that does is enough."""
 
-import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -23,16 +22,9 @@ class Judged:
     caught_by: str
     """The first level that noticed it; empty for a survivor."""
     finding: str
-    seconds: float
 
 
-def judge_all(
-    out: Path,
-    manifest: Manifest,
-    faults: Iterable[Fault],
-    levels: Mapping[str, Asked],
-    progress: Callable[[Judged], None] = lambda judged: None,
-) -> list[Judged]:
+def judge_all(out: Path, manifest: Manifest, faults: Iterable[Fault], levels: Mapping[str, Asked]) -> Iterator[Judged]:
     """Judge faults one after the other.
 
     Args:
@@ -40,12 +32,10 @@ def judge_all(
         manifest: of `out`.
         faults: what to put into copies of it.
         levels: from the cheapest to the strictest.
-        progress: called after each fault.
 
     Raises:
         InputError: a level finds fault with the tree itself.
     """
-    found: list[Judged] = []
     with stand(out, manifest) as copy:
         for name, level in levels.items():
             if finding := level(copy.folder, manifest, None):
@@ -53,16 +43,13 @@ def judge_all(
                     f"{name} already finds fault with {out}: {finding}", "generate the tree again with `make shrink`"
                 )
         for fault in faults:
-            start = time.monotonic()
             caught, finding = "", ""
             with copy.damaged(fault) as damaged:
                 for name, level in levels.items():
                     if finding := level(copy.folder, damaged, fault):
                         caught = name
                         break
-            found.append(Judged(fault, caught, finding, time.monotonic() - start))
-            progress(found[-1])
-    return found
+            yield Judged(fault, caught, finding)
 
 
 def table(judged: Sequence[Judged], levels: Iterable[str]) -> list[list[str]]:

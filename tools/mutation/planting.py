@@ -2,9 +2,9 @@
 
 import shutil
 import tempfile
-import time
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 
 from shrinker.cache import Cache
@@ -53,7 +53,6 @@ class Outcome:
     """Files that are gone, and some that are other ones, for whoever reads of a survivor."""
     whole: bool
     """Whether the tree was made that a run makes with the rule. Where what the rule does by itself was noticed it was not; see `direct_effect`."""
-    seconds: float
 
 
 def plant(
@@ -63,7 +62,6 @@ def plant(
     jobs: int,
     progress: Progress,
     skip: Collection[tuple[str, str]] = (),
-    told: Callable[[Outcome], None] = lambda outcome: None,
 ) -> Iterator[Outcome]:
     """Plant wrong rules one after the other: what each does by itself is judged first, and last those of which that is not noticed.
 
@@ -74,20 +72,18 @@ def plant(
         jobs: worker processes.
         progress: told of each.
         skip: kind and subject of those that an earlier run has judged.
-        told: called after each, before the next one begins.
     """
     left = [one for one in wrong if (one.kind, one.subject) not in skip]
     if not left:
         return
-    cache = Cache(default_folder().absolute())
+    kept = Cache(default_folder().absolute())
     with tempfile.TemporaryDirectory(prefix="shrinker-planted-") as scratch:
-        field = _Field(tree, rules, Path(scratch), jobs, progress, cache)
+        field = _Field(tree, rules, Path(scratch), jobs, progress, kept)
         waiting: list[WrongRule] = []
         for whole, some in ((False, left), (True, waiting)):
             for one in some:
                 outcome = field.plant(one, whole=whole)
                 if outcome.caught_by or not outcome.files or whole:
-                    told(outcome)
                     yield outcome
                 else:
                     waiting.append(one)
@@ -110,18 +106,16 @@ class _Field:
         self._base = self._generated(self.rules, self._right)
         self._copy = Stand(self._right, self._base, self.scratch / "copy")
         self._direct = DirectEffect(self.tree, self.rules, self.jobs, self.progress, self.cache)
-        self._known: dict[str, frozenset[Finding]] = {}
+        self._known = cache(lambda level: self._findings(level, self._right, self._base, self.rules))
 
     def plant(self, one: WrongRule, *, whole: bool) -> Outcome:
         """Judge one rule, by the tree that a run makes with it or by what it does itself."""
-        start = time.monotonic()
         try:
             rules = with_rule(self.rules, one.table, one.data())
             caught, said, changed = self._whole(rules) if whole else self._by_itself(rules, one.words)
         except (InputError, EvidenceError) as error:
             caught, said, changed = REFUSED, str(error).splitlines()[0], ("?",)
-        seconds = round(time.monotonic() - start, 1)
-        return Outcome(one.kind, one.subject, caught, said, len(changed), changed[:_SHOWN], whole, seconds)
+        return Outcome(one.kind, one.subject, caught, said, len(changed), changed[:_SHOWN], whole)
 
     def _by_itself(self, rules: Ruleset, words: frozenset[str]) -> _Found:
         changes = self._direct.of(rules, words)
@@ -148,16 +142,10 @@ class _Field:
     def _noticed(self, out: Path, manifest: Manifest, rules: Ruleset, levels: Sequence[str]) -> tuple[str, str]:
         """The first level that finds what it does not find with the right rules, and what."""
         for name in levels:
-            new = self._findings(name, out, manifest, rules) - self._of_the_right(name)
-            if new:
+            if new := self._findings(name, out, manifest, rules) - self._known(name):
                 first = min(new, key=lambda f: (f.path, f.line, f.message))
                 return name, f"{first.path}:{first.line}: [{first.check}] {first.message}"
         return "", ""
-
-    def _of_the_right(self, level: str) -> frozenset[Finding]:
-        if level not in self._known:
-            self._known[level] = self._findings(level, self._right, self._base, self.rules)
-        return self._known[level]
 
     def _findings(self, level: str, out: Path, manifest: Manifest, rules: Ruleset) -> frozenset[Finding]:
         trees = Trees(self.tree, out, manifest, rules, self.jobs, self.cache)

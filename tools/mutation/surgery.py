@@ -3,13 +3,9 @@
 import ast
 from collections.abc import Iterator, Sequence
 
+from shrinker.syntax.ranges import first_line
+
 _BLOCKS = ("body", "orelse", "finalbody")
-
-
-def first_line(node: ast.stmt) -> int:
-    """First line of a statement, its decorators included."""
-    decorators: list[ast.expr] = getattr(node, "decorator_list", [])
-    return min([node.lineno, *(d.lineno for d in decorators)])
 
 
 def blocks(tree: ast.AST) -> Iterator[list[ast.stmt]]:

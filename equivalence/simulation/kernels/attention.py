@@ -1,6 +1,7 @@
 """Attention of FlashAttention 3, and the merge of two parts of it."""
 
 import itertools
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
@@ -33,6 +34,25 @@ def attend(
     return torch.einsum("hqk,khd->qhd", weights, values).to(v.dtype), total
 
 
+def _packed(
+    q: Tensor,
+    starts: Sequence[int],
+    part: Callable[[int], tuple[Tensor, Tensor]],
+    width: int,
+    scale: float,
+    causal: bool,
+    q_v: Tensor | None = None,
+) -> tuple[Tensor, Tensor]:
+    """Queries of sequences that are packed one after the other; `part` gives keys and values of each, these as wide as `width`."""
+    result, totals = q.new_empty(*q.shape[:2], width), torch.empty(q.shape[1], q.shape[0])
+    for i, (first, last) in enumerate(itertools.pairwise(starts)):
+        if last > first:
+            own = None if q_v is None else q_v[first:last]
+            found = attend(q[first:last], *part(i), scale, causal=causal, q_v=own)
+            result[first:last], totals[:, first:last] = found
+    return result, totals
+
+
 @kernel("sgl_kernel.flash_attn", source=_FA3)
 def flash_attn_varlen_func(
     q: Tensor,
@@ -50,14 +70,9 @@ def flash_attn_varlen_func(
     **options: Any,
 ) -> Any:
     """Sequences packed one after the other."""
-    starts, key_starts = cu_seqlens_q.tolist(), cu_seqlens_k.tolist()
-    result = q.new_empty(q.shape[0], q.shape[1], v.shape[-1])
-    totals = torch.empty(q.shape[1], q.shape[0])
-    for i, (first, last) in enumerate(itertools.pairwise(starts)):
-        if last > first:
-            here = slice(key_starts[i], key_starts[i + 1])
-            scale = softmax_scale or q.shape[-1] ** -0.5
-            result[first:last], totals[:, first:last] = attend(q[first:last], k[here], v[here], scale, causal=causal)
+    parts = [(k[first:last], v[first:last]) for first, last in itertools.pairwise(cu_seqlens_k.tolist())]
+    scale = softmax_scale or q.shape[-1] ** -0.5
+    result, totals = _packed(q, cu_seqlens_q.tolist(), parts.__getitem__, v.shape[-1], scale, causal)
     return (given(result, out), totals) if return_softmax_lse else given(result, out)
 
 
@@ -106,18 +121,13 @@ def flash_attn_with_kvcache(
     extra = None if qv is None else qv.reshape(-1, *qv.shape[-2:])
     starts = [i * q.shape[1] for i in range(len(lengths) + 1)] if cu_seqlens_q is None else cu_seqlens_q.tolist()
     keys, values = k_cache.flatten(0, 1), v_cache.flatten(0, 1)
-    width = q.shape[-1] + (qv.shape[-1] if qv is not None else 0)
-    scale = softmax_scale or width**-0.5
-    result = queries.new_empty(queries.shape[0], queries.shape[1], v_cache.shape[-1])
-    totals = torch.empty(queries.shape[1], queries.shape[0])
-    for i, length in enumerate(lengths):
-        here = slice(starts[i], starts[i + 1])
-        if starts[i + 1] > starts[i]:
-            slots = (page_table[i].long()[:, None] * page + torch.arange(page)).flatten()[:length]
-            part = None if extra is None else extra[here]
-            result[here], totals[:, here] = attend(
-                queries[here], keys[slots], values[slots], scale, causal=causal, q_v=part
-            )
+    scale = softmax_scale or (q.shape[-1] + (0 if qv is None else qv.shape[-1])) ** -0.5
+
+    def part(i: int) -> tuple[Tensor, Tensor]:
+        slots = (page_table[i].long()[:, None] * page + torch.arange(page)).flatten()[: lengths[i]]
+        return keys[slots], values[slots]
+
+    result, totals = _packed(queries, starts, part, values.shape[-1], scale, causal, extra)
     result = given(result.view(*q.shape[:-1], result.shape[-1]), out)
     return (result, totals) if return_softmax_lse else result
 

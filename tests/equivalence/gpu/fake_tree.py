@@ -4,26 +4,11 @@ import json
 import shutil
 from pathlib import Path
 
+from tests.small import read_archive, write
+
 SERVER = Path(__file__).parents[1] / "fake_server.py"
 
-_BENCH = """
-import json, sys
-arguments = dict(zip(sys.argv[1:], sys.argv[2:]))
-# Upstream's fetches conversations for its warm-up from the network where it gets none.
-with open(arguments["--dataset-path"]) as file:
-    assert sum(len(talk["conversations"]) > 1 for talk in json.load(file)) >= 16
-with open(arguments["--result-filename"], "a") as file:
-    json.dump({{"last_throughput": {throughput}, "accept_length": None}}, file)
-"""
-
-_ONE_BATCH = """
-import json, sys
-arguments = dict(zip(sys.argv[1:], sys.argv[2:]))
-sizes = sys.argv[sys.argv.index("--batch-size") + 1 : sys.argv.index("--input-len")]
-with open(arguments["--result-filename"], "a") as file:
-    for size in sizes:
-        print(json.dumps({"batch_size": int(size), "median_decode_throughput": 10.0}), file=file)
-"""
+_BENCHMARKS = read_archive(Path(__file__).with_name("benchmarks.txtar"))
 
 
 def write_tree(
@@ -45,6 +30,5 @@ def write_tree(
     shutil.copy(SERVER, package / "launch_server.py")
     settings = {"token": token, "kernels": kernels, "fails": fails, "pause": pause}
     (package / "launch_server.json").write_text(json.dumps(settings))
-    (package / "bench_offline_throughput.py").write_text(_BENCH.format(throughput=throughput))
-    (package / "bench_one_batch.py").write_text(_ONE_BATCH)
+    write(package, {name: text.replace("{throughput}", str(throughput)) for name, text in _BENCHMARKS.items()})
     return root

@@ -137,7 +137,7 @@ def test_a_cell_may_ask_some_requests_often(tmp_path):
 
 def test_nodes_share_the_gpus_and_join_one_address(tmp_path):
     cell = Cell("nodes", "v3-bf16", gpus=2, nodes=2)
-    starts = launches(cell, Tree("upstream", tmp_path), Environment(), tmp_path, 21000, tmp_path / "x.log", [4, 5], 60)
+    starts = launches(cell, Tree("upstream", tmp_path), plan(tmp_path), 21000, tmp_path / "x.log", [4, 5], 60)
     assert [start.environment["CUDA_VISIBLE_DEVICES"] for start in starts] == ["4", "5"]
     joined = [start.command[start.command.index("--dist-init-addr") + 1] for start in starts]
     assert joined[0] == joined[1]
@@ -222,7 +222,7 @@ def test_the_level_needs_the_standard_library_only(module):
 
 def test_roles_are_servers_apart_with_a_router_before_them(tmp_path):
     cell = Cell("pd", "v3-bf16", gpus=2, roles=("--role a", "--role b"), environment={"KEEP": "{own}/x"})
-    starts = launches(cell, Tree("upstream", tmp_path), Environment(), tmp_path, 21000, tmp_path / "x.log", [4, 5], 60)
+    starts = launches(cell, Tree("upstream", tmp_path), plan(tmp_path), 21000, tmp_path / "x.log", [4, 5], 60)
     assert [start.environment.get("CUDA_VISIBLE_DEVICES") for start in starts] == ["4", "5", None]
     assert [start.command[-3] for start in starts[:2]] == ["a", "b"]
     ports = [start.command[start.command.index("--port") + 1] for start in starts]

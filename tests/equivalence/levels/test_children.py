@@ -15,8 +15,10 @@ from equivalence.levels.result import Ledger
 from equivalence.levels.setting import PROGRAMS
 from shrinker.fold.messages import no_program
 from tests.simulations import write_package
+from tests.small import archives
 
 PROGRAM = 'if __name__ == "__main__":\n    main()'
+COMMANDS, SETTLING = archives(Path(__file__).with_name("children.txtar"))
 
 
 def test_programs_of_the_profile(tmp_path: Path) -> None:
@@ -43,14 +45,7 @@ def asked(tree: Path, program: str, **given: object) -> Any:
 
 
 def test_each_command_is_alone_with_its_arguments_and_its_end(tmp_path: Path) -> None:
-    files = {
-        "helps.py": "import argparse, sglang.once\nargparse.ArgumentParser().parse_args()",
-        "again.py": "import sys, sglang.once\nprint(sys.argv[1:], sys.argv[0].endswith('again.py'))",
-        "once.py": "import os\nassert 'ONCE' not in os.environ\nos.environ['ONCE'] = ''\nprint('loaded')",
-        "says.py": "import sys\nsys.exit('no')",
-        "fails.py": "1 / 0",
-    }
-    tree = write_package(tmp_path, files)
+    tree = write_package(tmp_path, COMMANDS)
     commands = {name: ("-m", f"sglang.{name}") for name in ("helps", "again", "says", "fails")}
     commands["installed"] = ("-c", "import sys; sys.argv[0] = 'sglang'; print(sys.argv); sys.exit(3)")
     told = asked(tree, "usage.py", commands=commands)
@@ -70,34 +65,8 @@ def test_commands_that_installing_makes(tmp_path: Path) -> None:
     assert "sglang.cli.main.main()" in found[0].start[1]
 
 
-SERVER_ARGS = """
-import os, sys
-
-class Made:
-    def __init__(self, words):
-        import sglang.srt.late
-        self.words, self.made = words, object()
-        if "--switch" in words:
-            os.environ["SWITCHED"] = "1"
-        if "--broken" in words:
-            raise ValueError("no: " + words[-1])
-        if "--unknown" in words:
-            print("usage:\\nerror: unknown", file=sys.stderr)
-            sys.exit(2)
-        if "--killed" in words:
-            os._exit(9)
-
-    def check_server_args(self):
-        if "--late" in self.words:
-            raise AssertionError("late")
-
-prepare_server_args = Made
-"""
-
-
 def test_every_list_is_settled_by_itself(tmp_path: Path) -> None:
-    late = "import os\nos.environ['IMPORTED'] = '1'\n"
-    tree = write_package(tmp_path, {"srt/server_args.py": SERVER_ARGS, "srt/late.py": late})
+    tree = write_package(tmp_path, SETTLING)
     cases = [["--switch"], ["--plain"], ["--broken", "7"], ["--unknown"], ["--killed"], ["--late"]]
     told = asked(tree, "arguments.py", cases=cases)
     fields = {"words": "['--plain']", "made": "<object object>"}

@@ -1,5 +1,6 @@
 """What the levels compare by themselves: help texts, OpenAPI documents, what two runs called; first what is no difference."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -9,20 +10,9 @@ from equivalence.levels.result import Ledger
 from equivalence.levels.server import compare_answers, compare_removed
 from equivalence.serving import Answer, Record
 from equivalence.serving.record import NO_TIME
+from tests.small import read_archive
 
-HELP = """usage: server [-h] [--backend {a,b,c}]
-
-Serve.
-
-options:
-  -h, --help            show this help message and exit
-  --backend {a,b,c}, -b {a,b,c}
-                        Which one. Options: ['a', 'b', 'c'].
-  --size SIZE           How large (default: 4).
-
-more options:
-  --only-there          A switch.
-"""
+HELP = read_archive(Path(__file__).with_name("texts.txtar"))["help.txt"]
 
 
 def rows(**row: Any) -> list[dict[str, Any]]:

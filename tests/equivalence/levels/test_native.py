@@ -11,22 +11,9 @@ from equivalence.native import frontend
 from equivalence.native.build import VARIABLE, read_build
 from equivalence.native.frontend import Compiler, Preprocessed, preprocess, read
 from shrinker.cache import Cache
+from tests.small import read_archive
 
-LISTS = """\
-FetchContent_Declare(
-    repo-cut
-    GIT_REPOSITORY https://example.org/cut.git
-    GIT_TAG        v1
-)
-set(FLAGS "-DFAST=1" "-O3" "-DNAME=${x}")
-set(SOURCES
-    "csrc/a.cu"
-    csrc/b.cpp
-    "${repo-cut_SOURCE_DIR}/csrc/third.cu"
-    "csrc/gone.cu"
-)
-set(INCLUDES ${repo-cut_SOURCE_DIR}/include ${other_SOURCE_DIR}/include)
-"""
+LISTS = read_archive(Path(__file__).with_name("texts.txtar"))["CMakeLists.txt"]
 
 
 def library(root: Path, **sources: str) -> Path:

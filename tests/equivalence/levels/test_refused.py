@@ -22,6 +22,7 @@ from equivalence.serving import Launch
 from equivalence.simulation.environment import Simulation
 from equivalence.simulation.settings import Settings
 from shrinker.values.errors import ShrinkerError
+from tests.simulations import simulation_python
 
 EXPECTED = Expected(
     flags=({"subject": "--gone", "kind": "removed"}, {"subject": "--other", "kind": "default changed"}),
@@ -80,6 +81,13 @@ def test_a_server_is_not_told_what_a_profile_is_asked(monkeypatch: pytest.Monkey
             server._serve(scenario, "upstream", tmp_path, cast(Setting, setting), Ledger("server"))
         arguments = started[-1].command[3:]
         assert not any(ARCHITECTURE in word for word in arguments)
+
+
+def test_the_client_asks_whatever_the_server_does(tmp_path: Path) -> None:
+    setting = Setting(Simulation(simulation_python(), Settings()), tmp_path)
+    told = server._client("http://127.0.0.1:1", UPSTREAM, tmp_path, setting)
+    assert {"chat", "stream", "abort", "metrics"} <= told.keys()
+    assert told["chat"]["raised"] == "APIConnectionError" and told["removed"] == {}
 
 
 TREES = {UPSTREAM: Path("upstream"), GENERATED: Path("generated")}

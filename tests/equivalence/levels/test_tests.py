@@ -16,13 +16,9 @@ from equivalence.simulation.settings import Settings
 from shrinker.values.errors import InputError
 from shrinker.values.outcome import LevelResult
 from tests.simulations import simulation_python, write_package
-from tests.small import read_archive, write
+from tests.small import archives, write
 
-FILES = read_archive(Path(__file__).with_name("tests.txtar"))
-UPSTREAM, TESTS, GENERATED = (
-    {name.removeprefix(f"{side}/"): text for name, text in FILES.items() if name.startswith(f"{side}/")}
-    for side in ("upstream", "tests", "generated")
-)
+UPSTREAM, TESTS, GENERATED = archives(Path(__file__).with_name("tests.txtar"))
 
 Judge = Callable[..., LevelResult]
 

@@ -1,39 +1,17 @@
 """What a server's document of its interface makes of requests."""
 
+import json
+from pathlib import Path
+
 from equivalence.serving import Request
 from equivalence.serving.fields import described
 
 WRONG = {"no": ["such"]}
 
 
-def _post(schema: object) -> dict[str, object]:
-    return {"post": {"requestBody": {"content": {"application/json": {"schema": schema}}}}}
-
-
 def test_every_field_by_values_of_its_types_and_by_a_wrong_one() -> None:
-    schemas = {
-        "Ask": {
-            "properties": {
-                "text": {
-                    "anyOf": [{"type": "string"}, {"items": {"type": "string"}, "type": "array"}, {"type": "null"}]
-                },
-                "how": {"$ref": "#/components/schemas/How"},
-                "deep": {"items": {"$ref": "#/components/schemas/Part"}, "type": "array"},
-                "rid": {"type": "string"},
-                "free": {},
-            },
-            "required": ["how"],
-        },
-        "How": {"enum": ["fast", "slow", "never"], "type": "string"},
-        "Part": {"properties": {"part": {"$ref": "#/components/schemas/Part"}}, "required": ["part"], "type": "object"},
-    }
-    paths = {
-        "/ask": _post({"$ref": "#/components/schemas/Ask"}),
-        "/slow_down": _post({"$ref": "#/components/schemas/Ask"}),
-        "/upload": {"post": {"requestBody": {"content": {"multipart/form-data": {"schema": {}}}}}},
-        "/look": {"get": {}},
-    }
-    found = [*described({"paths": paths, "components": {"schemas": schemas}})]
+    document = json.loads(Path(__file__).with_name("openapi.json").read_text())
+    found = [*described(document)]
     assert found[0] == Request("/ask", "/ask", {"how": "fast"})
     sent: dict[str, list[object]] = {}
     for request in found[1:]:
@@ -51,5 +29,6 @@ def test_every_field_by_values_of_its_types_and_by_a_wrong_one() -> None:
 
 def test_a_body_to_begin_with() -> None:
     schema = {"properties": {"query": {"type": "string"}, "k": {"type": "integer"}}, "type": "object"}
-    bodies = [request.body for request in described({"paths": {"/v1/rerank": _post(schema)}})]
+    asks = {"requestBody": {"content": {"application/json": {"schema": schema}}}}
+    bodies = [request.body for request in described({"paths": {"/v1/rerank": {"post": asks}}})]
     assert bodies[0] == {"query": "q", "documents": ["a"]} and {"query": "q", "documents": ["a"], "k": 0} in bodies

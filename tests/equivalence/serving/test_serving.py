@@ -145,7 +145,6 @@ def test_the_script_asks_what_the_server_has():
     assert len(names) == len(set(names))
     few = {r.name for r in script(Scale())}
     assert {"json_schema", "tools_required", "reasoning", "prompt_long"} <= set(names) - few
-    assert "chat" not in {r.name for r in script(Scale(leave_out=frozenset({"chat"})))}
 
 
 def test_records_survive_a_file(tmp_path):

@@ -68,7 +68,7 @@ def test_a_process_that_is_killed_has_answered_before(made: Simulation, tmp_path
 
 def test_a_process_that_does_not_answer_is_told(tmp_path: Path) -> None:
     with Group(["sleep", "60"], os.environ, tmp_path / "log") as sleeper:
-        (tmp_path / f"{sleeper.pid}.json").write_text('{"answered": 0}')
+        (tmp_path / f"{sleeper.pid}.json").write_text('{"answered": false}')
         start = time.monotonic()
         assert not executed.ask(tmp_path, 0.5)
         assert time.monotonic() - start < 30

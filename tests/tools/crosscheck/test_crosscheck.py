@@ -7,38 +7,13 @@ import pytest
 
 from shrinker.values.errors import InputError
 from tests.check.trees import Files, what_is_left
-from tests.small import write
+from tests.small import read_archive, write
 from tools.crosscheck import CrossCheck, Finding
 from tools.crosscheck.compare import _new
-from tools.crosscheck.explain import Gone, explain_all, names_of
+from tools.crosscheck.explain import Written, explain_all, names_of
 from tools.crosscheck.tools import import_graph, pyrefly, ruff, vulture
 
-BEFORE = """import os
-
-
-def used_by_removed():
-    return os.name
-
-
-def size(args):
-    width = args.width
-    if args.npu:  # gone
-        return width  # gone
-    return 1
-
-
-class Pool:
-    def __init__(self, npu):
-        if npu:  # gone
-            self.pages = 2  # gone
-        self.free = 1
-
-    def count(self):
-        return self.pages + self.free
-
-
-count = Pool(False).count
-"""
+BEFORE = read_archive(Path(__file__).with_name("crosscheck.txtar"))["main.py"]
 GRAPH: dict[str, Any] = {
     "kept": ["python/sglang/__init__.py", "python/sglang/main.py"],
     "removed": {"python/sglang/npu.py": ["remove-npu", "another platform"]},
@@ -66,9 +41,9 @@ def trees(tmp_path: Path) -> tuple[Path, Path]:
 def _reasons(trees: tuple[Path, Path], findings: list[Finding], graph: dict[str, Any] = GRAPH) -> dict[str, str]:
     before, after = trees
     paths = ["python/sglang/__init__.py", "python/sglang/main.py"]
-    gone = Gone(before, after, graph, [*paths, "python/sglang/npu.py"], names_of(findings, after))
-    explained = explain_all(findings, after, paths, gone, {}, graph["kept"])
-    return {f"{item.finding.tool} {item.finding.subject}": item.reason for item in explained}
+    written = Written(before, after, graph, [*paths, "python/sglang/npu.py"], names_of(findings, after))
+    explained = explain_all(findings, after, paths, written, graph["kept"])
+    return {f"{item.tool} {item.subject}": item.reason for item in explained}
 
 
 def test_a_finding_that_upstream_has_too_is_not_new() -> None:
@@ -106,8 +81,8 @@ def test_a_type_that_was_inferred_from_more_values(tmp_path: Path) -> None:
     found = [
         Finding("pyrefly", path, line, "bad-assignment", "`float` is not assignable", str(line)) for line in (5, 6)
     ]
-    gone = Gone(*trees, graph, [path], names_of(found, trees[1]))
-    reasons = [item.reason for item in explain_all(found, trees[1], [path], gone, {}, [path])]
+    written = Written(*trees, graph, [path], names_of(found, trees[1]))
+    reasons = [item.reason for item in explain_all(found, trees[1], [path], written, [path])]
     assert reasons == [f"`text` is given less: {path}:4 of upstream, gone by platform-npu (if `args.npu`: false)", ""]
 
 
@@ -119,9 +94,9 @@ def test_a_name_that_only_one_arm_binds(tmp_path: Path, asked: str, reason: str)
     out = _write(tmp_path / "out", {"main.py": text})
     path = "python/sglang/main.py"
     found = [item for item in pyrefly(out) if item.kind == "unbound-name"]
-    gone = Gone(out, out, {"kept": [path], "removed": {}, "decisions": {}}, [path], names_of(found, out))
-    [item] = explain_all(found, out, [path], gone, {}, [path])
-    assert item.finding.subject == "width" and item.reason.startswith(reason) and bool(item.reason) is bool(reason)
+    written = Written(out, out, {"kept": [path], "removed": {}, "decisions": {}}, [path], names_of(found, out))
+    [item] = explain_all(found, out, [path], written, [path])
+    assert item.subject == "width" and item.reason.startswith(reason) and bool(item.reason) is bool(reason)
 
 
 def test_a_name_that_upstream_never_wrote_has_no_reason(trees: tuple[Path, Path]) -> None:

@@ -16,27 +16,14 @@ from shrinker.values.upstream import UpstreamTree
 from tests.check.trees import manifest_of, upstream_tree, write_below
 from tests.fold.programs import make_tree
 from tests.program.symbols.support import ROOT
-from tests.small import Silent
+from tests.small import Silent, read_archive
 from tools.mutation.direct_effect import DirectEffect
 from tools.mutation.page import GOAL, RULES, read_outcomes, rules_page, write_outcomes
 from tools.mutation.wrong_rules import ABSENT, ALWAYS, KINDS, WrongRule, draw
 
 P = "python/sglang/"
-FILES = {
-    "LICENSE": "mine\n",
-    f"{P}__init__.py": "",
-    f"{P}launch_server.py": "import sglang.asks, sglang.far, sglang.loads, sglang.needs, sglang.plain, sglang.tries\n\n\nprint(sglang)\n",
-    f"{P}flags.py": "import os\n\n\ndef is_fast():\n    return bool(os.environ.get('FAST'))\n\n\nON = is_fast()\n",
-    f"{P}between.py": "from sglang.flags import ON as QUICK\n\nprint(QUICK)\n",
-    f"{P}far.py": "from sglang.between import QUICK\n\nif QUICK:\n    print('quick')\nprint('far')\n",
-    f"{P}asks.py": "from sglang.flags import is_fast\n\nprint('fast' if is_fast() else 'slow')\n",
-    f"{P}plain.py": "print('plain')\n",
-    f"{P}extra.py": "def start():\n    print('extra')\n",
-    f"{P}loads.py": "def run(x):\n    if x:\n        from sglang.extra import start\n        start()\n    print(x)\n\n\nrun(1)\n",
-    f"{P}base.py": "class Base: ...\n",
-    f"{P}tries.py": "try:\n    from fast import gemm\nexcept ImportError:\n    gemm = None\n\nif gemm:\n    print(gemm)\nprint('tried')\n",
-    f"{P}needs.py": "from sglang.base import Base\n\n\nclass Own(Base): ...\n\n\nprint(Own)\n",
-}
+(_, KEPT), *SMALL = read_archive(Path(__file__).with_name("wrong_rules.txtar")).items()
+FILES = {"LICENSE": "mine\n", **{f"{P}{name}": text for name, text in SMALL}}
 Plant = Callable[..., tuple[dict[str, str | None], dict[str, str | None]]]
 
 
@@ -100,45 +87,12 @@ def test_a_package_that_is_there(plant: Plant) -> None:
     assert not any("import" in line or "print(gemm)" in line for line in (found[f"{P}tries.py"] or "").splitlines())
 
 
-KEPT = """
-try:
-    import json
-    import fast.gemm
-
-    from sglang.srt import b
-except ImportError:
-    fast = None
-TABLE = {"one": 1, "two": 2}
-
-
-def is_fast(x):
-    return x
-
-
-def run(config, args, envs):
-    if is_fast(config) and args.enable_cache and envs.SGLANG_FAST.get():
-        return config.backend == "quick"
-    return config.architectures not in ("DeepseekV3ForCausalLM", "DeepseekV9ForCausalLM")
-
-
-class DeepseekV3ForCausalLM:
-    def load(self): ...
-class Kind(Enum):
-    ONE = 1
-"""
 HEAD = {"format": 2, "seed": 0, "upstream": "release", "profile": "all"}
 
 
 def row(subject: str, caught_by: str = "", files: int = 1) -> dict[str, object]:
-    said = {"finding": "", "removed": [], "seconds": 1.5}
-    return {
-        "kind": KINDS[0],
-        "subject": subject,
-        "caught_by": caught_by,
-        "files": files,
-        "whole": not caught_by,
-        **said,
-    }
+    said = {"subject": subject, "caught_by": caught_by, "finding": "", "files": files}
+    return {"kind": KINDS[0], **said, "removed": [], "whole": not caught_by}
 
 
 @pytest.fixture
@@ -214,7 +168,6 @@ def test_what_changes_nothing_does_not_count(tmp_path: Path) -> None:
     data = write_outcomes(tmp_path, HEAD, rows)
     assert data["table"] == [[KINDS[0], 3, 2, 1, 1], ["all", 3, 2, 1, 1]]
     assert "50.0 %" in rules_page(data) and "`lives`" in rules_page(data) and "idle" not in rules_page(data)
-    assert "seconds" not in (tmp_path / f"{RULES}.json").read_text()
 
 
 def test_the_committed_page_shows_what_a_default_run_notices() -> None:

@@ -89,24 +89,25 @@ def test_a_reference_that_upstream_calls_otherwise_says_so() -> None:
         sgl_kernel.silu_and_mul(x, None, None)
 
 
-def _built(tmp_path, parameters: str) -> jit.JitModule:
-    source = tmp_path / "activation.cuh"
-    source.write_text(f"struct ActivationKernel {{\n  static void\n  run_activation({parameters}) {{}}\n}};\n")
-    export = "TVM_FFI_DLL_EXPORT_TYPED_FUNC(run_activation, (ActivationKernel<bf16_t, true>::run_activation));"
-    return jit.load_inline("sgl_kernel_jit_activation_bf16", cuda_sources=[f'#include "{source}"\n{export}'])
-
-
-def test_a_kernel_that_is_built_needs_its_source_and_its_signature(tmp_path) -> None:
-    good = _built(tmp_path, "const tvm::ffi::TensorView input, const tvm::ffi::TensorView out, std::string name")
+def test_a_kernel_that_is_built_needs_its_source_and_is_called_as_its_reference(tmp_path) -> None:
+    (source := tmp_path / "activation.cuh").write_text("")
+    exports = [
+        f"TVM_FFI_DLL_EXPORT_TYPED_FUNC({name}, (ActivationKernel<bf16_t>::run));"
+        for name in ("run_activation", "other")
+    ]
+    text = "\n".join([f'#include "{source}"', *exports])
+    good = jit.load_inline("sgl_kernel_jit_activation_bf16", cuda_sources=[text])
     x, out = torch.randn(2, 8), torch.empty(2, 4)
     good.run_activation(x, out, "silu")
     assert out.abs().sum() > 0
-    with pytest.raises(SimulationError, match=r"activation\.cuh:\d+: run_activation takes 4 arguments"):
-        _built(tmp_path, "TensorView a, std::tuple<int, int> b, int c, bool d")
-    (tmp_path / "activation.cuh").unlink()
+    with pytest.raises(SimulationError, match=r"norm\.py:\d+ expects .*activation\.cuh"):
+        good.run_activation(x, out, "silu", True)
+    with pytest.raises(SimulationError, match=r"kernel jit:activation_bf16\.other was called.*activation\.cuh"):
+        good.other(x)
+    source.unlink()
     with pytest.raises(FileNotFoundError):
-        jit.load_inline("sgl_kernel_jit_x", cuda_sources=[f'#include "{tmp_path}/activation.cuh"'])
-    with pytest.raises(AttributeError, match="exports run_activation"):
+        jit.load_inline("sgl_kernel_jit_x", cuda_sources=[text])
+    with pytest.raises(AttributeError, match="exports run_activation, other"):
         _ = good.something_else
 
 
