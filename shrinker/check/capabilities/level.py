@@ -10,8 +10,7 @@ from functools import partial
 from pathlib import Path
 
 from shrinker.check.allowances import OWN_FILES
-from shrinker.check.capabilities.loss import Loss
-from shrinker.check.capabilities.losses import losses
+from shrinker.check.capabilities.losses import Loss, losses
 from shrinker.check.capabilities.vocabulary import Vocabulary
 from shrinker.check.refused import TABLE, refused_rows, table_of
 from shrinker.check.registry import Seen

@@ -17,6 +17,7 @@ from jinja2 import Environment
 from shrinker.report.diff.sections import sections
 from shrinker.report.diff.values import FORMAT, Review, TextChange
 from shrinker.report.pages import cell, templates
+from shrinker.syntax.lines import one_line
 
 COMMENT_LIMIT = 65_536
 """Characters that GitHub takes in one comment."""
@@ -133,8 +134,7 @@ def _environment(*, escaped: bool = False) -> Environment:
 
 def _cell(text: str) -> str:
     """One cell of a Markdown table, of a size that is read, with nothing that a browser takes for a tag."""
-    flat = " ".join(text.split())
-    return cell(html.escape(flat if len(flat) <= 300 else f"{flat[:299]}…", quote=False))
+    return cell(html.escape(one_line(text, 300), quote=False))
 
 
 def _code(text: str) -> str:
