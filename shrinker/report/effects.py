@@ -17,6 +17,7 @@ from shrinker.report.summary import Measured, tally
 from shrinker.ruleset import Absent, Companion, Fact, Leftover, Pure, Rule, Ruleset, Walk
 from shrinker.ruleset.match import name_matches
 from shrinker.ruleset.models import Refusal
+from shrinker.syntax.imports import with_packages
 from shrinker.values.folded import FoldedModule
 from shrinker.values.graph import Graph
 from shrinker.values.native import Cut
@@ -91,7 +92,7 @@ def rule_effects(
                 return sum(path.startswith(rule.folder + "/") for path in folded)
         return named[rule.id]
 
-    modules = {part for name in modules_of((*graph.kept, *graph.removed)) for part in _with_packages(name)}
+    modules = with_packages(modules_of((*graph.kept, *graph.removed)))
     return [
         RuleEffect(
             id=rule.id,
@@ -106,12 +107,6 @@ def rule_effects(
         )
         for rule in rules.all_rules()
     ]
-
-
-def _with_packages(module: str) -> Iterator[str]:
-    yield module
-    while module := module.rpartition(".")[0]:
-        yield module
 
 
 def _matches(pattern: str, modules: Set[str]) -> bool:
