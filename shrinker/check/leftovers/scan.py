@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import product
 
@@ -20,6 +20,7 @@ from shrinker.check.leftovers.places import (
 )
 from shrinker.check.leftovers.vocabulary import Vocabulary, is_constant
 from shrinker.check.uses import attribute_chain
+from shrinker.syntax.bindings import collect
 from shrinker.syntax.imports import absolute
 from shrinker.syntax.lines import one_line
 from shrinker.syntax.names import last_name
@@ -63,7 +64,8 @@ class Scanner:
         """Leftovers by line. Statements without a line that `hot` matches are not looked into."""
         self._where = self.module
         self._hot = [number for number, line in enumerate(lines, 1) if hot is not None and hot.search(line)]
-        self._imported = set(_imported(tree.body))
+        bound = collect(tree.body, self.package, walrus=False).names
+        self._imported = {name for name, rows in bound.items() if any(row.module for row in rows)}
         # Names that hold the parsed flags of a command line.
         self._flags = set(_flags(tree)) if self._hot else set()
         self.within(tree, "value")
@@ -270,11 +272,3 @@ def _flags(tree: ast.Module) -> Iterator[str]:
         match node:
             case ast.Assign(targets=[ast.Name(id=name)], value=ast.Call(func=ast.Attribute(attr="parse_args"))):
                 yield name
-
-
-def _imported(body: Iterable[ast.stmt]) -> Iterable[str]:
-    for statement in body:
-        if isinstance(statement, ast.Import | ast.ImportFrom):
-            yield from (alias.asname or alias.name.partition(".")[0] for alias in statement.names)
-        elif isinstance(statement, ast.If | ast.Try):
-            yield from _imported((*statement.body, *statement.orelse))
