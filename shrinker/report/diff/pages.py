@@ -85,11 +85,10 @@ def page(review: Review, repository: str = "") -> str:
 
 def _head(review: Review) -> dict[str, Any]:
     moved = {name: review.table(name) for name in ("kept", "removed", "symbols_kept", "symbols_removed")}
-    found = sections(review)
     return {
         "review": review,
-        "first": [section for section in found if section.first],
-        "rest": [section for section in found if not section.first],
+        "first": [*sections(review, True)],
+        "rest": [*sections(review, False)],
         "counts": {name: len(rows) for name, rows in {**moved, "changed": review.table("changed")}.items()},
         "causes": Counter(row.reason.cause for rows in moved.values() for row in rows),
     }
