@@ -6,8 +6,6 @@ call of one that ends: a question, since a test before it may have left. Classes
 a decorator of the package files without a key is run by whoever runs all that was filed.
 """
 
-from __future__ import annotations
-
 import ast
 import re
 from collections import defaultdict

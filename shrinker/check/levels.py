@@ -1,7 +1,5 @@
 """The checks of a generated tree, and the evidence levels that every run asks for, by name."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 

@@ -3,8 +3,6 @@
 Classes are told apart by their last names, so that two of one name count as one: what is asked is asked of both.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator
 

@@ -5,8 +5,6 @@ module hides it. A name that is bound in several ways is left alone; these check
 trusted when they speak.
 """
 
-from __future__ import annotations
-
 import ast
 from pathlib import Path
 

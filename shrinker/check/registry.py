@@ -1,7 +1,5 @@
 """What a check looked at, and what it found."""
 
-from __future__ import annotations
-
 from collections import Counter
 from dataclasses import dataclass, field
 

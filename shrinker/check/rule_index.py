@@ -1,7 +1,5 @@
 """What the rules say that goes, by the names that code writes: a second reading of them, apart from the one that folds. No test is decided here."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass

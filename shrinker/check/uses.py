@@ -3,8 +3,6 @@
 The walk itself is here, too: `reader` adds what the file binds.
 """
 
-from __future__ import annotations
-
 import ast
 import re
 from collections.abc import Callable, Mapping, Sequence

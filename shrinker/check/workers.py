@@ -1,7 +1,5 @@
 """Run a function over many files in a few processes, in an order that does not change the result."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures.process import BrokenProcessPool
 from functools import partial

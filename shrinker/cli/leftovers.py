@@ -1,7 +1,5 @@
 """What should not be left in a generated tree: `shrinker leftovers` and `shrinker cross-check`."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """`shrinker mutate`: does the evidence notice faults, and wrong rules?"""
 
-from __future__ import annotations
-
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -109,7 +107,7 @@ def mutate(
                 faults = [*dict.fromkeys(fault for each in drawn.values() for fault in each)]
             done: list[Judged] = []
 
-            def told(judged: Judged) -> None:
+            def told(judged: "Judged") -> None:
                 done.append(judged)
                 where = f"{judged.fault.kind}: {judged.fault.path}:{judged.fault.line} {judged.fault.subject}"
                 progress.note(f"{judged.caught_by or 'SURVIVES'}: {where}")
@@ -131,7 +129,9 @@ def mutate(
         raise typer.Exit(1)
 
 
-def _level(name: str, tree: UpstreamTree, manifest: Manifest, jobs: int, setting: Any, progress: Progress) -> Asked:
+def _level(
+    name: str, tree: "UpstreamTree", manifest: "Manifest", jobs: int, setting: Any, progress: "Progress"
+) -> "Asked":
     """A level as `judge_all` asks it."""
     from equivalence.levels import SIMULATED_LEVELS
     from shrinker.cache import Cache

@@ -1,7 +1,5 @@
 """Options that several commands share, and how they are read and answered."""
 
-from __future__ import annotations
-
 import json
 import os
 from dataclasses import asdict

@@ -5,8 +5,6 @@ What only unreachable or removed modules ask is never folded, so that no decisio
 match all the same: it is a rule without one only when upstream has lost the names.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Set

@@ -1,7 +1,5 @@
 """Write all reports of one run into a folder, each file replaced at once."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Mapping, Sequence

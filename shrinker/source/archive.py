@@ -1,7 +1,5 @@
 """Read the members of a wheel or a source distribution without trusting it: nothing is ever extracted by name alone."""
 
-from __future__ import annotations
-
 import stat
 import tarfile
 import zipfile

@@ -4,8 +4,6 @@ An entry is written to a temporary folder beside its place and renamed, under a 
 killed run leaves no half entry and two runs at once do not disturb each other.
 """
 
-from __future__ import annotations
-
 import contextlib
 import fcntl
 import hashlib

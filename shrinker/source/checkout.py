@@ -4,8 +4,6 @@ The files are copied to the cache, keyed by content, so that an edit made while 
 mix two states of the folder.
 """
 
-from __future__ import annotations
-
 import hashlib
 import os
 import stat

@@ -3,8 +3,6 @@
 Blobs come from `git cat-file`, not from `git archive`: export attributes would change the bytes.
 """
 
-from __future__ import annotations
-
 import contextlib
 import subprocess
 import tempfile

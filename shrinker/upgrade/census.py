@@ -3,8 +3,6 @@
 Two inventories are compared, so that an item only needs the same name in both; that most items ask for no rule is no matter.
 """
 
-from __future__ import annotations
-
 import ast
 import re
 from collections import defaultdict

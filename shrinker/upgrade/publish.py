@@ -4,8 +4,6 @@ The tree object is made of the bytes alone (plain files, no attributes, no filte
 the same bytes have the same tree hash everywhere.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import tempfile

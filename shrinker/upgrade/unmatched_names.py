@@ -4,8 +4,6 @@ An optional rule, or one of several names of a rule, may lose its match without 
 then no longer decided: what is new where the old name was defined may be it.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ Only what stands around a loss is looked at: a test whose suite or operand is go
 any more is no loss: whoever named it stood in one.
 """
 
-from __future__ import annotations
-
 import ast
 from collections import defaultdict
 from collections.abc import Iterator, Sequence

@@ -12,8 +12,6 @@ Limits: what upstream lacks as well is not looked at: it belongs to another rele
 object that only running code would tell, is not seen.
 """
 
-from __future__ import annotations
-
 import re
 import time
 import tomllib

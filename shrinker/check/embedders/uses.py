@@ -2,8 +2,6 @@
 and documents of a folder.
 """
 
-from __future__ import annotations
-
 import ast
 import json
 import os

@@ -1,7 +1,5 @@
 """Places in the syntax that tell what a leftover is for."""
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Iterator, Set
 

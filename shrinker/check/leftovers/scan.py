@@ -1,7 +1,5 @@
 """Find the leftovers of one file: a walk over its syntax that remembers in which definition it is, and for what each expression stands there."""
 
-from __future__ import annotations
-
 import ast
 import re
 from collections.abc import Iterator, Sequence

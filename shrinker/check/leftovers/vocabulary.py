@@ -5,8 +5,6 @@ Upstream gains platforms: a function `is_x()` that is defined beside known platf
 with two of them, and that a condition of the generated tree asks, is a suspect even when its word says nothing.
 """
 
-from __future__ import annotations
-
 import re
 from collections import defaultdict
 from collections.abc import Iterable
@@ -50,7 +48,7 @@ class Words:
     _seen: dict[str, bool] = field(default_factory=dict, repr=False)
 
     @staticmethod
-    def of(words: Iterable[str]) -> Words:
+    def of(words: Iterable[str]) -> "Words":
         """From words in which ``*`` stands for any text."""
         lower = {word.lower() for word in words}
         open_ones = sorted(re.escape(word).replace(r"\*", r"\w*") for word in lower if "*" in word)

@@ -1,7 +1,5 @@
 """Two generated trees that are compared: what both have in common and what not, and the words in which a reason is told."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property

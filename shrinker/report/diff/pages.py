@@ -1,7 +1,5 @@
 """The comparison as Markdown for a comment, as HTML with everything, and as JSON."""
 
-from __future__ import annotations
-
 import base64
 import html
 import json

@@ -1,7 +1,5 @@
 """The tables of a comparison, in the order in which a reviewer reads them: what Markdown and HTML both print."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 

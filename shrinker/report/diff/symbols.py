@@ -1,7 +1,5 @@
 """Definitions that only one tree has, in files that both have."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 
 from shrinker.program.symbols.units import DEFINITIONS
