@@ -9,7 +9,7 @@ from shrinker.check import levels
 from shrinker.ruleset import Ruleset
 from shrinker.values.outcome import Evidence
 from tests.check.trees import Build, Files
-from tests.small import read_cases, rule
+from tests.small import read_archive, read_cases, rule
 
 Compare = Callable[[Files, Files], Evidence]
 Judge = Callable[..., list[str]]
@@ -132,15 +132,7 @@ def test_without_words_nothing_is_looked_at(case: Build) -> None:
     assert found.checks == () and found.passed
 
 
-TABLE = """
-REFUSALS: tuple[Refusal, ...] = (
-    Refusal("a.b", ("backend", "other"), ("tpu2",), (), "tpu", "refuse-tpu", "Leave it out."),
-    Refusal("a.b", ("backend",), ({value!r},), (), "x", "refuse-value", "Leave it out."),
-    Refusal("a.b", ({flag!r},), (), (), "x", "refuse-flag", "Leave it out."),
-    Refusal("a.b", ("kinds",), (), ("one", "two"), "x", "refuse-others", "Leave it out."),
-)
-SWITCHES: tuple[tuple[str, str], ...] = (("fact-off", "USE_TPU_TOO {variable} "),)
-"""
+TABLE = read_archive(HERE / "refused.txtar")["removed_features.py"]
 
 
 @pytest.mark.parametrize(

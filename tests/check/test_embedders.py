@@ -17,7 +17,7 @@ from shrinker.source.wheels import load_wheels, open_wheel
 from shrinker.values.manifest import Manifest
 from shrinker.values.outcome import EmittedFile, LevelResult
 from tests.check.trees import Build, Case, manifest_of
-from tests.small import read_cases
+from tests.small import read_archive, read_cases
 
 HERE = Path(__file__).parent
 PASS = read_cases(HERE / "kept_uses.txtar")
@@ -103,25 +103,7 @@ def test_an_answer_is_kept_for_the_same_trees_only(case: Build, tmp_path: Path) 
 
 
 def test_what_is_asked_at_load() -> None:
-    source = b"""
-import sglang.a
-try:
-    import sglang.b
-except (OSError, ImportError):
-    import sglang.c
-try:
-    import sglang.d
-except OSError:
-    pass
-if TYPE_CHECKING:
-    import sglang.e
-else:
-    import sglang.f
-class C:
-    import sglang.g
-    def h(self):
-        import sglang.h
-"""
+    source = read_archive(HERE / "loading.txtar")["main.py"].encode()
     assert [use.module[-1] for use in uses_of_file(source, "x.py") if use.at_load] == ["a", "c", "d", "f", "g"]
 
 
