@@ -9,8 +9,6 @@ from shrinker.ruleset.match import any_name_matches
 from shrinker.ruleset.models import Remove, Shape
 
 _TABLE = re.compile(r"E=(\d+),N=(\d+),")
-
-
 Patterns = tuple[str, ...]
 """Over dotted names."""
 
