@@ -221,9 +221,7 @@ class _Scope:
 
     def _not_decided(self, gone: Sequence[ast.stmt]) -> list[ast.stmt]:
         """Without what may be gone by itself: an `if` that does not hold, whose words say nothing of what stands behind it."""
-        decided = (
-            node for node in gone if isinstance(node, ast.If) and self.words.reason(node.test, False) is not None
-        )
+        decided = (n for n in gone if isinstance(n, ast.If) and self.words.reason(n.test, False) is not None)
         within = {id(each) for node in decided for each in below([node])}
         return [node for node in gone if id(node) not in within]
 
