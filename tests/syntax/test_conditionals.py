@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from shrinker.check.conditionals import as_compiled
 from shrinker.syntax.native import refuted_lines, without_refuted
 
 UNDEFINED = ("AMD", "AMD_TYPE")
@@ -99,7 +100,7 @@ def test_the_compiler_reads_the_same(groups: list[str]) -> None:
     numbered = "".join(
         line.replace("x;", f"x{number};") for number, line in enumerate(text.splitlines(keepends=True), 1)
     )
-    forms = (numbered, _left(numbered), without_refuted(numbered.encode(), UNDEFINED).decode())
+    forms = (numbered, _left(numbered), as_compiled(numbered.encode(), UNDEFINED).decode())
     # All in one process: what undefines the macros parts them.
     separate = "".join(f"{defines}{form}\n#undef A\n#undef B\nnext\n" for defines in DEFINES for form in forms[:2])
     read = subprocess.run(["cpp", "-P", "-undef", "-w"], input=separate, capture_output=True, text=True, check=True)
