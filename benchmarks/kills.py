@@ -32,7 +32,7 @@ _INPUT_ERROR = 2
 _PAGE = 4096
 _SPARE = 50
 """The part of a tree that still fits on a disk that is full for a run."""
-_SHARED = ("downloads", "index", "trees", "stamps")
+_SHARED = ("downloads", "index", "trees")
 """What is kept of upstream's own files: fetching them anew is not the question here."""
 
 

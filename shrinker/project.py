@@ -4,8 +4,6 @@ A project is a folder with `rules/profiles/` or an `upstream.toml` of its own: w
 package brings. Without one, the checkout of shrinker is the project, and where shrinker is installed, the working folder.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 PACKAGE = Path(__file__).resolve().parent

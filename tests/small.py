@@ -32,6 +32,15 @@ def archives(path: Path) -> tuple[dict[str, str], ...]:
     return tuple(found.values())
 
 
+def read_cases(path: Path) -> dict[str, dict[str, str]]:
+    """Files of an archive by the cases that they are of: the name of each is `CASE | FILE`."""
+    found: dict[str, dict[str, str]] = {}
+    for name, text in read_archive(path).items():
+        case, _, file = name.rpartition(" | ")
+        found.setdefault(case, {})[file] = text
+    return found
+
+
 def content(folder: Path) -> dict[str, bytes]:
     """Every file below a folder."""
     return {p.relative_to(folder).as_posix(): p.read_bytes() for p in sorted(folder.rglob("*")) if p.is_file()}

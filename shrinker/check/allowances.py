@@ -4,8 +4,6 @@ Each allowance says where it may stand; `subsequence` counts how often a tree us
 header, the refusal, the comma and the parentheses REPLACE something: at least one upstream token disappears in their place.
 """
 
-from __future__ import annotations
-
 import ast
 import json
 import keyword

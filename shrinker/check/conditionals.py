@@ -3,8 +3,6 @@
 Tests are read as Python's, with `and` for ``&&``: whoever decides what goes has a grammar of C++.
 """
 
-from __future__ import annotations
-
 import ast
 import re
 from collections.abc import Collection

@@ -1,7 +1,5 @@
 """What the statements of a class or module declare: members, and rows of tables."""
 
-from __future__ import annotations
-
 import ast
 import re
 from collections.abc import Iterator

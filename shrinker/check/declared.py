@@ -1,7 +1,5 @@
 """What the declarations of kept packages name is there: commands that installing makes, and sources of crates' targets."""
 
-from __future__ import annotations
-
 import posixpath
 import tomllib
 from collections.abc import Iterator, Mapping

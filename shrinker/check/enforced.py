@@ -5,8 +5,6 @@ must be refused in the table that the generated tree looks at; variables are ref
 why nothing sets it (`follows`, `machine`), or its name holds a word of another platform. Nothing here asks what folding decided.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator
 

@@ -4,8 +4,6 @@ enumerations that are made of them, environment variables, and names that are co
 Only what the file itself writes is read; `enforced` puts the files together.
 """
 
-from __future__ import annotations
-
 import ast
 import re
 from collections.abc import Iterable, Iterator

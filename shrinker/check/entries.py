@@ -4,8 +4,6 @@ A flag's effect is gone where the generated tree still takes it, upstream reads 
 the tree does any more. Each must be refused, or depend on something that is.
 """
 
-from __future__ import annotations
-
 import re
 from collections import defaultdict
 from collections.abc import Collection, Container, Iterable, Iterator, Mapping

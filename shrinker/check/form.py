@@ -1,7 +1,5 @@
 """The changed files of a generated tree, each beside upstream's: a worker asks all checks of one file, and the cache keeps the answers."""
 
-from __future__ import annotations
-
 import ast
 import hashlib
 import tokenize

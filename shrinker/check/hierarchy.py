@@ -1,7 +1,5 @@
 """Families of classes in the generated tree, told apart by their last names: two of one name count as one."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping
 

@@ -6,8 +6,6 @@ call of one that ends: a question, since a test before it may have left. Classes
 a decorator of the package files without a key is run by whoever runs all that was filed.
 """
 
-from __future__ import annotations
-
 import ast
 import re
 from collections import defaultdict
@@ -31,10 +29,8 @@ _APART = (ast.Lambda, *COMPREHENSIONS)
 
 def inevitable_errors(trees: Trees, seen: Seen) -> None:
     """Modules and programs of the generated tree that cannot run to their end."""
-    search = _Search(trees)
-    search.run()
     seen.look(len(trees.python))
-    for path, line, what, why in search.found:
+    for path, line, what, why in _Search(trees).run():
         seen.ask(path, line, f"{what} comes to a named error in every run that reaches its end: {why}")
 
 
@@ -51,10 +47,10 @@ class _Search:
         for each in (each for symbols in trees.kept for each in symbols.classes):
             for member, _ in each.members:
                 self._defined[member].add(each.name.rpartition(".")[2])
-        self.found: set[tuple[str, int, str, str]] = set()
+        self._found: set[tuple[str, int, str, str]] = set()
 
-    def run(self) -> None:
-        """Go from the named errors to who meets them, until nobody else does."""
+    def run(self) -> set[tuple[str, int, str, str]]:
+        """Go from the named errors to who meets them, until nobody else does: where each stands, what it is, and why."""
         texts = {path: (self._trees.out / path).read_bytes() for path in self._trees.python}
         wanted = {re.escape(ERROR_PREFIX)}
         while wanted:
@@ -68,14 +64,15 @@ class _Search:
                 rf"\b{name.split('.')[-2]}\b" if name.endswith(_MADE_BY) else rf"\b{name.rpartition('.')[2]}\s*\("
                 for name in [*self._ends][before:]
             }
+        return self._found
 
     def _file(self, path: str, tree: ast.Module) -> None:
         symbols = self._symbols[path]
-        self._ending(path, "the module", tree.body, symbols)
-        for node in filter(is_main, tree.body):
-            # A program that no root runs is a named error and nothing else.
-            if not is_named_error(node.body[0]):
-                self._ending(path, "the program", node.body, symbols)
+        # A program that no root runs is a named error and nothing else.
+        programs = [node.body for node in filter(is_main, tree.body) if not is_named_error(node.body[0])]
+        for what, body in (("the module", tree.body), *(("the program", body) for body in programs)):
+            if why := self._reason(body, symbols, ""):
+                self._found.add((path, body[0].lineno, what, why))
         module = symbols.module or path
         defined: dict[str, list[Function]] = defaultdict(list)
         for name, part in definitions(tree):
@@ -90,14 +87,9 @@ class _Search:
                 self._ends[f"{module}.{name}"] = whys[0]
                 for decorator in each[0].decorator_list:
                     if self._resolved(symbols, dotted(decorator)):
-                        self.found.add((path, each[0].lineno, f"{name}, filed by `{dotted(decorator)}`,", whys[0]))
+                        self._found.add((path, each[0].lineno, f"{name}, filed by `{dotted(decorator)}`,", whys[0]))
                 if owner:
                     self._members[last].add(owner)
-
-    def _ending(self, path: str, what: str, body: Sequence[ast.stmt], symbols: ModuleSymbols) -> None:
-        why = self._reason(body, symbols, "")
-        if why:
-            self.found.add((path, body[0].lineno, what, why))
 
     def _reason(self, body: Sequence[ast.stmt], symbols: ModuleSymbols, owner: str) -> str:
         for node in _straight(body):

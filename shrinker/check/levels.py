@@ -1,8 +1,7 @@
 """The checks of a generated tree, and the evidence levels that every run asks for, by name."""
 
-from __future__ import annotations
-
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 
 from shrinker.check.capabilities.level import lost_capabilities, silent_names, unexplained_losses, wrongly_refused
 from shrinker.check.declared import lost_commands, lost_targets
@@ -24,10 +23,10 @@ from shrinker.check.references import (
     undefined_names,
 )
 from shrinker.check.registrations import lost_by_text, lost_imports_of_loops, lost_registrations
-from shrinker.check.registry import Check, Seen, evidence
+from shrinker.check.registry import Seen
 from shrinker.check.rows import lost_dispatches, lost_rows
 from shrinker.check.trees import Trees
-from shrinker.values.outcome import Evidence
+from shrinker.values.outcome import Evidence, Finding
 
 EVIDENCE_LEVELS = FORM, REFERENCES, CAPABILITIES = "form", "references", "capabilities"
 """What every run asks for, a stricter level after the other."""
@@ -41,7 +40,18 @@ def _entries(trees: Trees, seen: Seen) -> None:
     seen.open += entered.findings
 
 
-CHECKS: tuple[Check[Trees], ...] = (
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One question about a generated tree."""
+
+    name: str
+    level: str
+    run: Callable[[Trees, Seen], None]
+    counts: tuple[str, ...] | None = None
+    """Names of what it always counts, in the order of a report; its own by default."""
+
+
+CHECKS = (
     Check("files", FORM, files),
     Check("extra files", FORM, extra_files),
     Check("own files", FORM, own_files),
@@ -98,8 +108,17 @@ def judge(level: str, trees: Trees, progress: Callable[[str], None]) -> Evidence
     if level == CAPABILITIES and not (trees.rules and trees.rules.dropped):
         return Evidence(level, True, (), (), ())
     progress(f"{level}: {len(trees.manifest.files)} files")
-    found = evidence(level, (check(trees) for check in CHECKS if check.level == level))
-    progress(
-        f"{level}: {len(found.findings)} findings, {len(found.inherited)} inherited from upstream, {len(found.open)} open"
-    )
-    return found
+    seen = Seen("")
+    for check in CHECKS:
+        if check.level == level:
+            seen.check = check.name
+            seen.counts.update(dict.fromkeys((check.name,) if check.counts is None else check.counts, 0))
+            check.run(trees, seen)
+    findings, inherited, questions = map(_sorted, (seen.findings, seen.inherited, seen.open))
+    progress(f"{level}: {len(findings)} findings, {len(inherited)} inherited from upstream, {len(questions)} open")
+    return Evidence(level, not findings, tuple(seen.counts.items()), findings, inherited, questions)
+
+
+def _sorted(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+    """Each thing once."""
+    return tuple(sorted(set(findings), key=lambda f: (f.path, f.line, f.check, f.message)))

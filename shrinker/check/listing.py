@@ -1,7 +1,5 @@
 """The files of a generated tree are those of its manifest, and each is upstream's, or what is left of one's lines, or one that shrinker writes."""
 
-from __future__ import annotations
-
 import hashlib
 
 from shrinker.check.allowances import OWN_FILES

@@ -3,13 +3,10 @@
 Classes are told apart by their last names, so that two of one name count as one: what is asked is asked of both.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator
 
 from shrinker.check.registry import Seen
-from shrinker.check.resolve import Modules
 from shrinker.check.symbols import ClassSymbols, ModuleSymbols
 from shrinker.check.trees import Trees
 from shrinker.syntax.names import is_special
@@ -66,6 +63,7 @@ def lost_stores(trees: Trees, seen: Seen) -> None:
 
 def lost_bases(trees: Trees, seen: Seen) -> None:
     """Compare what the classes of both trees inherit from."""
+    theirs = trees.source_modules
     for symbols, upstream, ours, each in _kept_classes(trees):
         for base in each.bases:
             if not base or base in ours.bases or base in each.foreign:
@@ -75,9 +73,10 @@ def lost_bases(trees: Trees, seen: Seen) -> None:
                 seen.find(symbols.path, 0, f"class {each.name} lost its base {base}, which is still there")
                 continue
             own = {name for name, _ in ours.members}
-            for file, origin in _defined(upstream, base, trees.source_modules):
+            found = theirs.class_of(upstream.module or "", base)
+            for module, origin in theirs.closure(*found) if found is not None else ():
                 for name, line in origin.members:
-                    where, gave = f"({file.path}:{line})", each.name.rpartition(".")[2]
+                    where, gave = f"({theirs.files[module]}:{line})", each.name.rpartition(".")[2]
                     if name in own:
                         continue
                     if is_special(name):
@@ -86,24 +85,6 @@ def lost_bases(trees: Trees, seen: Seen) -> None:
                     elif missed := trees.families.look_up(name, gave):
                         message = f"looks up {name!r}, which class {each.name} had from its base {origin.name} {where}"
                         seen.find(missed[0], missed[1].line, message)
-
-
-def _defined(file: ModuleSymbols, name: str, upstream: Modules) -> Iterator[tuple[ModuleSymbols, ClassSymbols]]:
-    """Classes of upstream that a base may be, by its last name, and what these inherit from."""
-    seen: set[tuple[str, str]] = set()
-    stack = [(file, name)]
-    while stack:
-        at, wanted = stack.pop()
-        if (at.path, wanted) in seen:
-            continue
-        seen.add((at.path, wanted))
-        for each in at.classes:
-            if each.name == wanted:
-                yield at, each
-                stack += [(at, base) for base in each.bases if base]
-        for _, module, imported in at.imports:
-            if imported in (wanted, "*") and (source := upstream.symbols(module)) is not None:
-                stack.append((source, wanted))
 
 
 def lost_decorators(trees: Trees, seen: Seen) -> None:

@@ -3,8 +3,6 @@
 Definitions are read as text: what lines went, what stood in them outside of all braces, and every word that is left.
 """
 
-from __future__ import annotations
-
 import posixpath
 import re
 from collections import Counter, defaultdict

@@ -3,8 +3,6 @@
 Read as text and by nobody else's grammar: whoever decides what goes has one.
 """
 
-from __future__ import annotations
-
 import ast
 import re
 from collections.abc import Collection, Iterator, Mapping

@@ -1,8 +1,6 @@
 """What comes into a server from outside, by upstream's text: flags, fields of requests, environment variables, enumerations that are made
 of flags; and where the generated tree refuses them."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass

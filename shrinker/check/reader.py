@@ -5,8 +5,6 @@ module hides it. A name that is bound in several ways is left alone; these check
 trusted when they speak.
 """
 
-from __future__ import annotations
-
 import ast
 from pathlib import Path
 
@@ -66,7 +64,7 @@ class _Reader(Uses):
         found.by_text = {name for root, name in self.by_text if root not in self.foreign}
         found.named = [(name, tuple(sorted(each))) for name in top.bindings.names if (each := look_up(top, name))]
         for scope, root, chain, line, stored in self.chains:
-            for target in sorted(look_up(scope, root) or ()):
+            for target in sorted(look_up(scope, root)):
                 found.attributes.append(Attribute(line, target, chain, stored))
         for scope, root, rest, keyword, name, line in self.on_names:
             owner = self.named_classes.get(root)
@@ -74,8 +72,7 @@ class _Reader(Uses):
                 made = keyword and name != "__init__"
                 self.lookups.setdefault((name, "made" if made else "class", owner), line)
             elif root not in self.foreign and not keyword:
-                targets = look_up(scope, root)
-                for target in sorted(targets or {""}):
+                for target in sorted(look_up(scope, root) or {""}):
                     on, what = ("named", ".".join([target, *rest])) if target else ("any", "")
                     self.lookups.setdefault((name, on, what), line)
         found.lookups = [LookUp(name, line, on, owner) for (name, on, owner), line in self.lookups.items()]

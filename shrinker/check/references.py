@@ -4,8 +4,6 @@ whose names it computes.
 Upstream's own faults are told by the same name in the same file.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence

@@ -1,7 +1,5 @@
 """What a generated tree refuses by name: the table that it looks at, read by its syntax."""
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Iterator
 from pathlib import Path

@@ -3,8 +3,6 @@
 Nothing names these, so that each is looked for.
 """
 
-from __future__ import annotations
-
 import ast
 import builtins
 import re

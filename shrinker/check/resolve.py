@@ -4,8 +4,6 @@ Upstream's modules are read only when a question needs them: a generated tree wi
 asks nothing of upstream.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
@@ -109,7 +107,7 @@ class Modules:
             return dotted in self
         return self.binds(dotted, name) or f"{dotted}.{name}" in self
 
-    def lost(self, upstream: Modules, dotted: str, name: str) -> bool:
+    def lost(self, upstream: "Modules", dotted: str, name: str) -> bool:
         """True when only another package's star import can give `name` here, and upstream's own code gave it there."""
         only_foreign = self.binds(dotted, name) and not self.binds(dotted, name, foreign=False)
         return only_foreign and upstream.binds(dotted, name, foreign=False)

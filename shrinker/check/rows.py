@@ -1,7 +1,5 @@
 """Rows of tables, items of lists and registering calls whose value is still there, and rows of tables that are asked by what something is."""
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Iterable
 from collections.abc import Set as AbstractSet

@@ -1,7 +1,5 @@
 """Names that nothing defines, as ruff sees them (F821, F822, F823), and star imports, where ruff is blind."""
 
-from __future__ import annotations
-
 import json
 import re
 import shutil

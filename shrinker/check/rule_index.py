@@ -1,18 +1,14 @@
 """What the rules say that goes, by the names that code writes: a second reading of them, apart from the one that folds. No test is decided here."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from shrinker.ruleset import Ruleset
-from shrinker.ruleset.match import any_module_matches, any_name_matches, any_path_matches
+from shrinker.ruleset.match import any_name_matches
 from shrinker.ruleset.models import Remove, Shape
 
 _TABLE = re.compile(r"E=(\d+),N=(\d+),")
-
-
 Patterns = tuple[str, ...]
 """Over dotted names."""
 
@@ -24,12 +20,9 @@ class RuleIndex:
     _registers: tuple[tuple[Patterns, Patterns, Patterns], ...]
     """Patterns of each domain, the texts that it never is, and all that it may be where these are told."""
     _members: Patterns
-    _modules: tuple[tuple[Patterns, Patterns], ...]
-    """Of each rule the modules that it removes, and those of them that it spares."""
+    _removes: tuple[Remove, ...]
     _walks: Mapping[str, tuple[str, ...]]
     """By package, the names below it that a walk over it finds."""
-    _files: tuple[Remove, ...]
-    """Rules that remove files by their paths."""
 
     def unregistered(self, function: str, text: str) -> bool:
         """True when a rule says that nothing is asked for which this function files under this text."""
@@ -45,10 +38,7 @@ class RuleIndex:
 
     def removes_module(self, dotted: str) -> bool:
         """True when a rule names this module, or one that it would be in, as a removed one."""
-        return any(
-            any_module_matches(taken, dotted) and not (spared and any_module_matches(spared, dotted))
-            for taken, spared in self._modules
-        )
+        return any(rule.takes_module(dotted) for rule in self._removes)
 
     def walked_past(self, module: str) -> bool:
         """True for a module of a package that code walks, which by the rules does not find it."""
@@ -59,12 +49,8 @@ class RuleIndex:
 
     def removes(self, path: str) -> bool:
         """True when a rule names this file as a removed one: neither it spares it, nor may one of its shapes ask for the table."""
-        return any(
-            any_path_matches(rule.paths, path)
-            and not any_path_matches(rule.unless, path)
-            and not (rule.shapes and _may_be_asked_for(path, rule.shapes))
-            for rule in self._files
-        )
+        taking = (rule for rule in self._removes if rule.takes_path(path))
+        return any(not (rule.shapes and _may_be_asked_for(path, rule.shapes)) for rule in taking)
 
 
 def _may_be_asked_for(path: str, shapes: Iterable[Shape]) -> bool:
@@ -94,7 +80,6 @@ def index_rules(rules: Ruleset) -> RuleIndex:
     return RuleIndex(
         _registers=tuple((d.registers, d.never, d.only) for d in rules.domains if d.registers),
         _members=tuple(".".join(p.split(".")[-2:]) for rule in rules.removes for p in rule.members),
-        _modules=tuple((rule.modules, rule.unless) for rule in rules.removes if rule.modules),
+        _removes=rules.removes,
         _walks=rules.walked(),
-        _files=tuple(rule for rule in rules.removes if rule.paths),
     )

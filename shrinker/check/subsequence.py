@@ -14,8 +14,6 @@ two places, and the reading with the fewest allowances is found, not guessed. Un
 lines cost linear time; each use of an allowance costs one look at the rest of the file (a set comparison a line).
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from dataclasses import dataclass, replace
 

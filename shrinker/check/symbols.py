@@ -1,7 +1,5 @@
 """What one Python file binds and what it names, as far as `sglang` modules are concerned."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 
 SYMBOLS = "symbols"

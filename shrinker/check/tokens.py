@@ -9,8 +9,6 @@ before 3.12, so that both give the same answer.
 on any text in which it meets something that it does not know, or brackets that do not close. Tests compare both over the standard library.
 """
 
-from __future__ import annotations
-
 import io
 import re
 import token

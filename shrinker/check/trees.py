@@ -1,7 +1,5 @@
 """Both trees, as every check gets them: what several checks ask is read once, when the first one asks."""
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field

@@ -4,8 +4,6 @@ An import goes where loading its module changes nothing and nobody reads the nam
 and says so of no other: those of the standard library, and those that an import before it in the file has loaded.
 """
 
-from __future__ import annotations
-
 import ast
 import re
 import sys

@@ -3,8 +3,6 @@
 The walk itself is here, too: `reader` adds what the file binds.
 """
 
-from __future__ import annotations
-
 import ast
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -176,20 +174,19 @@ def is_name(node: ast.expr, name: str) -> bool:
     return isinstance(node, ast.Name) and node.id == name
 
 
-def look_up(scope: Scope, name: str) -> set[str] | None:
-    """Dotted names that imports let `name`, read in `scope`, be; `None` when it may be anything else too, but for ``name = None``."""
+def imports_of(scope: Scope, name: str) -> list[Binding]:
+    """Imports from the package that bind `name`, read in `scope`; none when it may be anything else too, but for ``name = None``."""
     owner = scope.owner(name)
     bindings = (owner.values(name) if owner is not None else None) or ()
-    found = [_imported(each) for each in bindings if not is_none(each.value)]
-    return {each for each in found if each} if found and all(found) else None
+    found = [each for each in bindings if not is_none(each.value)]
+    ours = all(b.kind in ("module", "from") and b.module.partition(".")[0] == PACKAGE for b in found)
+    return found if ours else []
+
+
+def look_up(scope: Scope, name: str) -> set[str]:
+    """Dotted names that these imports let it be."""
+    return {f"{each.module}.{each.name}" if each.name else each.module for each in imports_of(scope, name)}
 
 
 def is_none(value: ast.expr | None) -> bool:
     return isinstance(value, ast.Constant) and value.value is None
-
-
-def _imported(binding: Binding) -> str | None:
-    """What an import binds, as far as it is of the package."""
-    if binding.kind not in ("module", "from") or binding.module.partition(".")[0] != PACKAGE:
-        return None
-    return f"{binding.module}.{binding.name}" if binding.name else binding.module

@@ -8,8 +8,6 @@ error. A command that ends without its result (exit code 2 or 130, or 1 from `sh
 document {"error": text, "exit": code, "next": what to do}.
 """
 
-from __future__ import annotations
-
 import gc
 import sys
 from copy import copy

@@ -1,7 +1,5 @@
 """How a command ends: exit codes, errors for people and for scripts, and the signals that ask it to stop."""
 
-from __future__ import annotations
-
 import atexit
 import json
 import os

@@ -1,7 +1,5 @@
 """What the reports of a tree answer: `shrinker explain`, its short forms `why` and `why-not`, `kernels` and `dependencies`."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
@@ -37,7 +35,7 @@ def explain(
     from shrinker.report.place import open_recorded, read_manifest
 
     @cache
-    def recorded() -> UpstreamTree:
+    def recorded() -> "UpstreamTree":
         return open_recorded(out, read_manifest(out).upstream, None, lambda text: None)
 
     def upstream(path: str) -> str:
@@ -119,7 +117,7 @@ def _print_lines(rows: Iterable[object]) -> None:
         print(f"  {row}")
 
 
-def _asked(name: str | None, sample: int | None, seed: int, run: SavedRun, *, live: bool) -> list[str]:
+def _asked(name: str | None, sample: int | None, seed: int, run: "SavedRun", *, live: bool) -> list[str]:
     from shrinker.program import answers
 
     if (name is None) == (sample is None):
@@ -127,7 +125,7 @@ def _asked(name: str | None, sample: int | None, seed: int, run: SavedRun, *, li
     return [name] if name is not None else answers.sample(run, sample or 0, seed, live=live)
 
 
-def _run(out: Path, reports: Path | None) -> SavedRun:
+def _run(out: Path, reports: Path | None) -> "SavedRun":
     from shrinker.program.answers import SavedRun
     from shrinker.report.place import find_graph
 

@@ -2,8 +2,6 @@
 and *gpu*, which takes GPUs, checkpoints and an environment. `shrinker gpu-bundle`: what the latter needs, to carry there.
 """
 
-from __future__ import annotations
-
 import sys
 import tempfile
 from collections.abc import Sequence
@@ -60,7 +58,9 @@ def gpu_bundle(
     raise typer.Exit(main(words))
 
 
-def verify_native(tree: UpstreamTree, out: Path, manifest: Manifest, jobs: int, progress: Progress) -> LevelResult:
+def verify_native(
+    tree: "UpstreamTree", out: Path, manifest: "Manifest", jobs: int, progress: "Progress"
+) -> "LevelResult":
     """Ask a compiler's front end about the kernel libraries of both trees.
 
     Raises:

@@ -1,7 +1,5 @@
 """How commands explain themselves: summaries in one piece, and examples below the options."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from typer.core import TyperGroup

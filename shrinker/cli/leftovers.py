@@ -1,12 +1,15 @@
 """What should not be left in a generated tree: `shrinker leftovers` and `shrinker cross-check`."""
 
-from __future__ import annotations
-
 import json
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import Any
 
 import typer
 
 from shrinker.cli import options
+from shrinker.values.leftovers import FORBIDDEN, KINDS, RESIDUES, Leftovers
 
 
 def leftovers(
@@ -26,7 +29,6 @@ def leftovers(
     from shrinker.check.leftovers import find_leftovers
     from shrinker.check.trees import Trees
     from shrinker.cli.progress import console_progress
-    from shrinker.report.leftovers import leftovers_data, leftovers_text
     from shrinker.report.place import open_recorded, read_manifest
     from shrinker.ruleset import load_profile
 
@@ -39,12 +41,39 @@ def leftovers(
         progress.phase("leftovers")
         found = find_leftovers(Trees(tree, out, manifest, profile, jobs))
     if as_json:
-        options.print_json(leftovers_data(found))
+        options.print_json(_data(found))
     else:
         reasons = {rule.id: rule.why for rule in profile.leftovers}
-        print(leftovers_text(found, reasons, everything), end="")
+        print(_text(found, reasons, everything), end="")
     if not found.clean:
         raise typer.Exit(1)
+
+
+def _data(found: Leftovers) -> dict[str, Any]:
+    """Everything as one JSON document: counts first, then every site."""
+    positions = Counter(f"{s.kind}: {s.position}" + (", idle" if s.idle else "") for s in found.unexplained)
+    return {
+        "format": 2,
+        "clean": found.clean,
+        "files": found.files,
+        "leftovers": found.counts(),
+        "residues": found.residue_counts(),
+        "reasons": dict(sorted(Counter(s.rule for s in found.leftovers if s.rule).items())),
+        "unexplained_by_position": dict(sorted(positions.items())),
+        "sites": [asdict(s) for s in found.leftovers],
+        "residue_sites": [asdict(item) for item in found.residues],
+        "suspects": [asdict(s) for s in found.suspects],
+        "unmatched_rules": list(found.unmatched),
+    }
+
+
+def _text(found: Leftovers, why: Mapping[str, str], everything: bool) -> str:
+    """The same as text; with `everything` explained ones one by one, not only their number by reason."""
+    from shrinker.report.pages import render
+
+    reasons = sorted(Counter(s.rule for s in found.leftovers if s.rule).items())
+    known = {"forbidden": FORBIDDEN, "kinds": KINDS, "kinds_of_residues": RESIDUES, "reasons": reasons}
+    return render("leftovers.txt.jinja", found=found, why=why, everything=everything, **known)
 
 
 def cross_check(

@@ -1,7 +1,5 @@
 """`shrinker mutate`: does the evidence notice faults, and wrong rules?"""
 
-from __future__ import annotations
-
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -128,7 +126,9 @@ def mutate(
         raise typer.Exit(1)
 
 
-def _level(name: str, tree: UpstreamTree, manifest: Manifest, jobs: int, setting: Any, progress: Progress) -> Asked:
+def _level(
+    name: str, tree: "UpstreamTree", manifest: "Manifest", jobs: int, setting: Any, progress: "Progress"
+) -> "Asked":
     """A level as `judge_all` asks it."""
     from equivalence.levels import SIMULATED_LEVELS
     from shrinker.cache import Cache

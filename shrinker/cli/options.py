@@ -1,7 +1,5 @@
 """Options that several commands share, and how they are read and answered."""
 
-from __future__ import annotations
-
 import json
 import os
 from dataclasses import asdict
@@ -11,10 +9,6 @@ from typing import Annotated, Any
 import typer
 
 from shrinker.values.errors import InputError
-
-
-def _cores() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def profile_names(ctx: typer.Context, incomplete: str) -> list[str]:
@@ -82,7 +76,7 @@ LEVELS = (
 """Evidence levels, as `--level` takes them: to load those that judge takes longer than to complete a word may."""
 DEFAULT_PROFILE = "deepseek"
 DEFAULT_OUT = Path("dist/sglang_deepseek")
-CORES = _cores()
+CORES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def absolute(path: Path | None) -> Path | None:

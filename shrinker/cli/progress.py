@@ -1,7 +1,5 @@
 """What a person sees while waiting: bars on a terminal, one line a phase elsewhere."""
 
-from __future__ import annotations
-
 import sys
 import time
 from collections.abc import Iterator
@@ -15,7 +13,7 @@ if TYPE_CHECKING:
 class TerminalProgress:
     """One bar a phase."""
 
-    def __init__(self, bars: Progress) -> None:
+    def __init__(self, bars: "Progress") -> None:
         self._bars = bars
         self._task: TaskID | None = None
 

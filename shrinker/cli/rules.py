@@ -1,7 +1,5 @@
 """`shrinker profiles`, `rules` and `ablate`: what may be asked for, what each rule says, what it did in a tree, and what it does by itself."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -94,7 +92,7 @@ def rules(
         print(f"effects: {note}")
 
 
-def _rows(loaded: Ruleset, folder: Path, effects: dict[str, Any]) -> list[dict[str, Any]]:
+def _rows(loaded: "Ruleset", folder: Path, effects: dict[str, Any]) -> list[dict[str, Any]]:
     """All rules in the order of the files, as `--json` has them."""
     from shrinker.ruleset.load import KINDS
 
@@ -132,7 +130,7 @@ def _text(lines: list[str], start: int) -> str:
     return "\n".join(lines[start - 1 : end])
 
 
-def _effects(tree: Path, reports: Path | None, loaded: Ruleset) -> tuple[dict[str, Any], str]:
+def _effects(tree: Path, reports: Path | None, loaded: "Ruleset") -> tuple[dict[str, Any], str]:
     """What each rule did in a tree, and what is to be known of that; none where no reports of it say so."""
     from shrinker.report.place import find_graph, read_manifest
 

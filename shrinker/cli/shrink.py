@@ -1,7 +1,5 @@
 """`shrinker shrink`: generate a tree."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 from typing import Annotated

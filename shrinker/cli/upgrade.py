@@ -1,7 +1,5 @@
 """From one upstream to the next: `shrinker diff`, `check-upstream`, `bump` and `publish`."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated
 

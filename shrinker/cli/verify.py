@@ -1,7 +1,5 @@
 """`shrinker verify`: the evidence levels, one after the other."""
 
-from __future__ import annotations
-
 import tempfile
 import time
 from collections.abc import Iterator

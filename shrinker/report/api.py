@@ -2,8 +2,6 @@
 `interface.json` and `interface.md`.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence

@@ -4,8 +4,6 @@ where upstream imports what was removed, and what became of each place.
 It serves explanations alone, no decision rests on it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 
 from shrinker.cache import Cache

@@ -1,7 +1,5 @@
 """What DEPENDENCIES.md shows: DeepSeek → layers → kernels → hardware, read from the graph; and the picture of the packages as Mermaid text."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -12,6 +10,7 @@ from shrinker.program.edges.external import is_standard, kernel_library
 from shrinker.program.nodes import NATIVE_SUFFIXES, module_node, suffix
 from shrinker.report.chains import outgoing, reached_from, short, show
 from shrinker.report.summary import Measured, tally
+from shrinker.values.distributions import Distribution, Distributions
 from shrinker.values.folded import FoldedModule
 from shrinker.values.graph import Edge, Graph
 
@@ -221,3 +220,32 @@ def _rank(name: str) -> int:
     if name.startswith("layers."):
         return 1
     return 2 if kernel_library(name) or name.startswith("jit_kernel") else -1
+
+
+def distributions_data(found: Distributions) -> dict[str, Any]:
+    """``dependencies.json``: every declared distribution, and what is left of the extras."""
+    return {
+        "format": 1,
+        "distributions": {
+            row.name: {
+                "kept": row.kept,
+                "state": row.state,
+                "reason": row.reason,
+                "rule": row.rule,
+                "imports": list(row.imports),
+                "needed_by": row.needed_by,
+                "declared": [list(pair) for pair in row.declared],
+                "first": list(row.users[0]) if row.users else None,
+                "places_in_upstream": len(row.importers),
+            }
+            for row in found.rows
+        },
+        "dependencies": list(found.dependencies),
+        "extras": {name: list(rows) for name, rows in found.extras.items()},
+        "dropped_extras": dict(found.dropped_extras),
+    }
+
+
+def extras_text(row: Distribution) -> str:
+    """Where a distribution is declared: its extras, ``-`` for a plain dependency."""
+    return ", ".join(dict.fromkeys(extra or "-" for extra, _ in row.declared))

@@ -5,8 +5,6 @@ What only unreachable or removed modules ask is never folded, so that no decisio
 match all the same: it is a rule without one only when upstream has lost the names.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Set
@@ -17,6 +15,7 @@ from shrinker.report.summary import Measured, tally
 from shrinker.ruleset import Absent, Companion, Fact, Leftover, Pure, Rule, Ruleset, Walk
 from shrinker.ruleset.match import name_matches
 from shrinker.ruleset.models import Refusal
+from shrinker.syntax.imports import with_packages
 from shrinker.values.folded import FoldedModule
 from shrinker.values.graph import Graph
 from shrinker.values.native import Cut
@@ -91,7 +90,7 @@ def rule_effects(
                 return sum(path.startswith(rule.folder + "/") for path in folded)
         return named[rule.id]
 
-    modules = {part for name in modules_of((*graph.kept, *graph.removed)) for part in _with_packages(name)}
+    modules = with_packages(modules_of((*graph.kept, *graph.removed)))
     return [
         RuleEffect(
             id=rule.id,
@@ -106,12 +105,6 @@ def rule_effects(
         )
         for rule in rules.all_rules()
     ]
-
-
-def _with_packages(module: str) -> Iterator[str]:
-    yield module
-    while module := module.rpartition(".")[0]:
-        yield module
 
 
 def _matches(pattern: str, modules: Set[str]) -> bool:

@@ -2,8 +2,6 @@
 sorted, and ``questionable.txt``: what stays, and rules that are there, for little or no reason; by lines.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path

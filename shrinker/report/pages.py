@@ -1,7 +1,5 @@
 """How reports are rendered, and how each gets into its place."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -18,7 +16,7 @@ SHARED = Path(__file__).parent / "page"
 """Style and script of every page for a browser."""
 
 
-def templates(folder: Path = _TEMPLATES, *, escaped: bool = False) -> Environment:
+def templates(folder: Path = _TEMPLATES, *, escaped: bool = False) -> "Environment":
     """Templates of a folder, with filters for numbers, cells of a Markdown table and code in one.
 
     Args:

@@ -2,8 +2,6 @@
 its first lines. Light to import: `why` answers in a moment.
 """
 
-from __future__ import annotations
-
 import contextlib
 import hashlib
 import json
@@ -185,7 +183,7 @@ def read_manifest(out: Path) -> Manifest:
     return Manifest.from_json(text, str(path))
 
 
-def recorded_rules(manifest: Manifest) -> Ruleset | None:
+def recorded_rules(manifest: Manifest) -> "Ruleset | None":
     """The rules of the profile that a tree was made by, as they are now; None when there is no such profile here."""
     from shrinker.ruleset import load_profile
 

@@ -1,7 +1,5 @@
 """Retained size: the lines that leave with a file, a folder or a rule, because every chain to them goes through it."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 

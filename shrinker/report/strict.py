@@ -4,8 +4,6 @@ A rule that says nothing any more, a root that is not there, a predicate that lo
 names, and a construct in which a fact occurs that folding does not understand.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections import defaultdict

@@ -1,7 +1,5 @@
 """Files and lines before and after, each with its area and its language; ``summary.json``, and the table that the command line prints of it."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -35,7 +33,7 @@ CODE = ("Python", "C++", "CUDA")
 
 
 def build_summary(
-    manifest: Manifest, graph: Graph, folded: Mapping[str, FoldedModule], files: Sequence[Measured]
+    manifest: Manifest, graph: Graph, folded: Mapping[str, FoldedModule], files: "Sequence[Measured]"
 ) -> dict[str, Any]:
     """Everything countable about the tree; no evidence, no times, no memory."""
     decisions = [decision for module in folded.values() for decision in module.decisions]
@@ -77,7 +75,7 @@ def evidence_data(evidence: Sequence[Evidence]) -> list[dict[str, Any]]:
     ]
 
 
-def summary_table(summary: Mapping[str, Any]) -> Table:
+def summary_table(summary: Mapping[str, Any]) -> "Table":
     """The figures of one run as a table for the terminal."""
     from rich.table import Table
 
@@ -104,7 +102,7 @@ def summary_table(summary: Mapping[str, Any]) -> Table:
     return table
 
 
-def _row(table: Table, label: str, row: Mapping[str, int]) -> None:
+def _row(table: "Table", label: str, row: Mapping[str, int]) -> None:
     t = Tally(label, **row)
     table.add_row(
         label, f"{t.files_before:,} → {t.files_after:,}", f"{t.lines_before:,}", f"{t.lines_after:,}", t.percent

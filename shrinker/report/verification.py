@@ -1,7 +1,5 @@
 """What `verify` found, as JSON and as a page to read."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict

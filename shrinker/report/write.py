@@ -1,7 +1,5 @@
 """Write all reports of one run into a folder, each file replaced at once."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
@@ -23,8 +21,7 @@ from shrinker.report.api import (
     removed_definitions,
 )
 from shrinker.report.chains import cycles, dropped_importers, removed_importers
-from shrinker.report.dependencies import dependencies, mermaid, package_edges
-from shrinker.report.distributions import distributions_data, extras_text
+from shrinker.report.dependencies import dependencies, distributions_data, extras_text, mermaid, package_edges
 from shrinker.report.effects import RuleEffect, rule_effects
 from shrinker.report.lists import file_lists, lines_list, questionable_list, tuning_list
 from shrinker.report.page import PAGE, index_page

@@ -1,7 +1,5 @@
 """Where the upstream tree comes from: a release, a commit, the submodule or a folder, all giving the same value."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable
 from pathlib import Path

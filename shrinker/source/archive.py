@@ -1,12 +1,11 @@
 """Read the members of a wheel or a source distribution without trusting it: nothing is ever extracted by name alone."""
 
-from __future__ import annotations
-
 import stat
 import tarfile
 import zipfile
 import zlib
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from shrinker.source import layout
@@ -15,23 +14,17 @@ from shrinker.values.errors import InputError
 _NEXT = "this is no SGLang archive as the project publishes it; check where it comes from"
 
 
+@dataclass
 class Guard:
-    """Checks that hold over all members of one source: paths, duplicates, sizes.
+    """Checks that hold over all members of one source: paths, duplicates, sizes."""
 
-    Args:
-        where: name of the source, for messages.
-
-    Raises:
-        InputError: from `admit`, for a member that must not be written.
-    """
-
-    def __init__(self, where: str) -> None:
-        self.where = where
-        self._seen: set[str] = set()
-        self._total = 0
+    where: str
+    """Name of the source, for messages."""
+    _seen: set[str] = field(default_factory=set)
+    _total: int = 0
 
     def admit(self, path: str, size: int) -> str:
-        """Count a member of `size` bytes; returns its path when it may be written."""
+        """Count a member of `size` bytes; returns its path. Raises InputError when it must not be written."""
         layout.checked_path(path, self.where)
         # Folded case: two such files would be one on a file system that ignores case.
         key = path.casefold()

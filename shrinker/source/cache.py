@@ -4,8 +4,6 @@ An entry is written to a temporary folder beside its place and renamed, under a 
 killed run leaves no half entry and two runs at once do not disturb each other.
 """
 
-from __future__ import annotations
-
 import contextlib
 import fcntl
 import hashlib
@@ -14,35 +12,25 @@ import os
 import shutil
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict
 from pathlib import Path
-from types import MappingProxyType
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple
 
 from shrinker.source.archive import Guard
 from shrinker.values.errors import InputError
 from shrinker.values.upstream import DeclaredPackage, SourceFile
 
-
-class Writer(Protocol):
-    """Takes the files of a tree."""
-
-    def __call__(self, path: str, content: bytes) -> None:
-        """A file by its content."""
-
-    def again(self, path: str, sha256: str) -> bool:
-        """A file that the tree before had, too; False when it cannot be taken from there."""
-
-
+Writer = Callable[[str, bytes], None]
+"""Takes a file of a tree: its path and its content."""
 Builder = Callable[[Writer], DeclaredPackage]
 """Hands every file of the tree to the writer, in any order, and returns what the package declares."""
 
-_FORMAT = "tree 1"
+_FORMAT = "tree 2"
 """Part of every key: raise it when `layout` decides differently, so that old entries are not used."""
 
 
-MOST_TREES = 48
+MOST_TREES = 24
 """Trees that stay unpacked: 20 to 60 MiB each."""
 
 
@@ -66,7 +54,7 @@ def default_folder(environment: Mapping[str, str] = os.environ) -> Path:
 
 def clear(folder: Path) -> None:
     """Remove what shrinker put into the cache folder, and nothing else that may lie there."""
-    for name in ("compiled", "downloads", "generated", "git", "index", "results", "stamps", "trees"):
+    for name in ("compiled", "downloads", "generated", "git", "index", "results", "trees"):
         shutil.rmtree(folder / name, ignore_errors=True)
 
 
@@ -110,7 +98,7 @@ def tree_key(*identity: str) -> str:
     return hashlib.sha256("\0".join((_FORMAT, *identity)).encode()).hexdigest()[:32]
 
 
-def tree(cache: Path, key: str, build: Builder, where: str, before: str | None = None) -> Materialised:
+def tree(cache: Path, key: str, build: Builder, where: str) -> Materialised:
     """The tree of this key: the cached one when every byte of it is as recorded, else built anew.
 
     Args:
@@ -118,7 +106,6 @@ def tree(cache: Path, key: str, build: Builder, where: str, before: str | None =
         key: from `tree_key`.
         build: called when there is no sound entry.
         where: name of the source, for messages.
-        before: key of an earlier tree of the source; files that did not change become links to its.
 
     Raises:
         InputError: from `build`, or for a path that must not be written.
@@ -131,12 +118,9 @@ def tree(cache: Path, key: str, build: Builder, where: str, before: str | None =
             # Under the lock, so what is left here is a killed run's.
             for left in place.parent.glob(f".tmp-{key}-*"):
                 shutil.rmtree(left, ignore_errors=True)
-            for donor in (place.parent / before, None) if before else (None,):
-                with replacing(place) as new:
-                    _write(new, build, where, donor)
-                found = _sound(place)
-                if found is not None:
-                    break
+            with replacing(place) as new:
+                _write(new, build, where)
+            found = _sound(place)
             bound(cache, key)
         if found is None:
             raise InputError(
@@ -147,96 +131,50 @@ def tree(cache: Path, key: str, build: Builder, where: str, before: str | None =
 
 
 def bound(cache: Path, key: str) -> None:
-    """Remove the trees that were not opened for longest, when there are more than `MOST_TREES`; releases are kept as files.
+    """Remove the trees that were not opened for longest, when there are more than `MOST_TREES`; they are built again when they are asked for.
 
     Args:
-        key: of the tree that was just made, which stays.
+        key: of the tree that was just made, which stays, as does what a run has opened within the hour.
     """
-    opened: list[tuple[float, str]] = []
+    opened: list[tuple[float, Path]] = []
     for place in (cache / "trees").iterdir():
         with contextlib.suppress(OSError):
             if not place.name.startswith(".") and place.name != key:
-                opened.append((_lock_of(place).stat().st_mtime, place.name))
-    forget(cache, [name for _, name in sorted(opened)[: max(0, len(opened) + 1 - MOST_TREES)]])
+                # Opening an entry writes its lock file.
+                opened.append((_lock_of(place).stat().st_mtime, place))
+    for at, place in sorted(opened)[: max(0, len(opened) + 1 - MOST_TREES)]:
+        if time.time() - at > 3600:
+            with contextlib.suppress(OSError), locked(place):
+                shutil.rmtree(place)
 
 
-def forget(cache: Path, keys: Iterable[str], hours: float = 1.0) -> list[str]:
-    """Remove trees that no run has opened for some hours; they are built again when they are asked for.
+def _write(folder: Path, build: Builder, where: str) -> None:
+    root, guard = folder / "files", Guard(where)
+    rows: dict[str, tuple[str, int]] = {}
+    folders: set[Path] = set()
 
-    Returns:
-        The keys of those that are there still.
-    """
-    left: list[str] = []
-    for key in keys:
-        place = cache / "trees" / key
-        with contextlib.suppress(OSError):
-            # Opening an entry writes its lock file.
-            if time.time() - _lock_of(place).stat().st_mtime > hours * 3600:
-                with locked(place):
-                    shutil.rmtree(place)
-        if place.exists():
-            left.append(key)
-    return left
+    def put(path: str, content: bytes) -> None:
+        target = root / guard.admit(path, len(content))
+        if target.parent not in folders:
+            target.parent.mkdir(parents=True, exist_ok=True)
+            folders.add(target.parent)
+        target.write_bytes(content)
+        rows[path] = (hashlib.sha256(content).hexdigest(), len(content))
 
-
-class _TreeWriter:
-    """Writes a tree and lists it."""
-
-    def __init__(self, root: Path, where: str, donor: Path | None) -> None:
-        self.rows: dict[str, tuple[str, int]] = {}
-        self._root = root
-        self._guard = Guard(where)
-        self._donor = os.path.join(donor, "files") if donor is not None else ""
-        self._offered: Mapping[str, tuple[str, int]] = {}
-        if donor is not None:
-            # It may have left the cache.
-            with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
-                self._offered = read_record(donor / "tree.json", _FORMAT)["files"]
-        self._folders: set[str] = set()
-
-    def __call__(self, path: str, content: bytes) -> None:
-        """See `Writer`."""
-        target = self._place(self._guard.admit(path, len(content)))
-        with open(target, "xb") as handle:
-            handle.write(content)
-        self.rows[path] = (hashlib.sha256(content).hexdigest(), len(content))
-
-    def again(self, path: str, sha256: str) -> bool:
-        """See `Writer`. What is linked is not trusted: the whole tree is hashed when it is written."""
-        offered = self._offered.get(path)
-        # A path that the other tree has was admitted when that was written.
-        if offered is None or offered[0] != sha256 or path in self.rows:
-            return False
-        try:
-            os.link(os.path.join(self._donor, path), self._place(path))
-        except OSError:
-            return False
-        self.rows[path] = (sha256, offered[1])
-        return True
-
-    def _place(self, path: str) -> str:
-        target = os.path.join(self._root, path)
-        folder = os.path.dirname(target)
-        if folder not in self._folders:
-            os.makedirs(folder, exist_ok=True)
-            self._folders.add(folder)
-        return target
-
-
-def _write(folder: Path, build: Builder, where: str, donor: Path | None) -> None:
-    root = folder / "files"
     root.mkdir(parents=True)
-    put = _TreeWriter(root, where, donor)
     declared = build(put)
-    body = json.dumps({"files": dict(sorted(put.rows.items())), "declared": asdict(declared)}, sort_keys=True)
-    write_record(folder / "tree.json", _FORMAT, body)
+    body = json.dumps({"files": dict(sorted(rows.items())), "declared": asdict(declared)}, sort_keys=True)
+    (folder / "tree.json").write_text(json.dumps([hashlib.sha256(body.encode()).hexdigest(), body]), "utf-8")
 
 
 def _sound(place: Path) -> Materialised | None:
     """The entry at `place` when its record and every file are whole and nothing else lies there."""
     root = place / "files"
     try:
-        data = read_record(place / "tree.json", _FORMAT)
+        digest, body = json.loads((place / "tree.json").read_text("utf-8"))
+        if hashlib.sha256(body.encode()).hexdigest() != digest:
+            return None
+        data = json.loads(body)
         files = tuple(SourceFile(path, sha256, size) for path, (sha256, size) in sorted(data["files"].items()))
         if set(_regular_files(root)) != {file.path for file in files}:
             return None
@@ -245,24 +183,12 @@ def _sound(place: Path) -> Materialised | None:
                 content = handle.read()
             if len(content) != file.size or hashlib.sha256(content).hexdigest() != file.sha256:
                 return None
-        return Materialised(root, files, _declared(data["declared"]))
+        declared = data["declared"]
+        extras = {extra: tuple(rows) for extra, rows in declared["extras"].items()}
+        lists = {"dependencies": tuple(declared["dependencies"]), "extras": extras}
+        return Materialised(root, files, DeclaredPackage(**declared | lists))
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return None
-
-
-def write_record(file: Path, form: object, body: str) -> None:
-    """Write a JSON document so that `read_record` sees whether it is whole."""
-    record = {"format": form, "sha256": hashlib.sha256(body.encode()).hexdigest(), "body": body}
-    file.write_text(json.dumps(record), "utf-8")
-
-
-def read_record(file: Path, form: object) -> Any:
-    """A document of `write_record`. Raises OSError, ValueError, KeyError, TypeError or AttributeError when it is not whole."""
-    record = json.loads(file.read_text("utf-8"))
-    body = record["body"]
-    if record["format"] != form or hashlib.sha256(body.encode()).hexdigest() != record["sha256"]:
-        raise ValueError("not as it was written")
-    return json.loads(body)
 
 
 def _regular_files(root: Path) -> Iterator[str]:
@@ -276,15 +202,3 @@ def _regular_files(root: Path) -> Iterator[str]:
                     pending.append((entry.path, f"{prefix}{entry.name}/"))
                 else:
                     yield f"{prefix}{entry.name}" if entry.is_file(follow_symlinks=False) else f"//{entry.name}"
-
-
-def _declared(data: Mapping[str, object]) -> DeclaredPackage:
-    extras, scripts, dependencies = data["extras"], data["scripts"], data["dependencies"]
-    assert isinstance(extras, dict) and isinstance(scripts, dict) and isinstance(dependencies, list)
-    return DeclaredPackage(
-        name=str(data["name"]),
-        requires_python=str(data["requires_python"]),
-        dependencies=tuple(dependencies),
-        extras=MappingProxyType({extra: tuple(rows) for extra, rows in extras.items()}),
-        scripts=MappingProxyType(dict(scripts)),
-    )

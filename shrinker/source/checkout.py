@@ -4,8 +4,6 @@ The files are copied to the cache, keyed by content, so that an edit made while 
 mix two states of the folder.
 """
 
-from __future__ import annotations
-
 import hashlib
 import os
 import stat
@@ -16,12 +14,8 @@ from pathlib import Path
 from shrinker.source import cache, declared, layout
 from shrinker.source.cache import Materialised, Writer
 from shrinker.source.repository import git, tags_at
-from shrinker.source.stamps import FolderHashes
 from shrinker.values.errors import InputError
 from shrinker.values.upstream import PACKAGE_PREFIX, DeclaredPackage
-
-_TREES_KEPT = 2
-"""Earlier states of one folder; those before leave the cache."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,15 +55,12 @@ def open_folder(
             f"{where} is not SGLang: it has neither {PACKAGE_PREFIX}__init__.py nor sglang/__init__.py",
             "give the top folder of a checkout of SGLang or of an unpacked wheel",
         )
-    stamps = FolderHashes(store, folder)
-    digests = {path: stamps.sha256(path, source) for path, source in sources.items()}
+    digests = {path: cache.sha256_of(source) for path, source in sources.items()}
     facts = [f"{path}\t{digest}" for path, digest in sorted(digests.items())]
     facts += [f"{name}\t{hashlib.sha256(content).hexdigest()}" for name, content in described.items()]
 
     def build(write: Writer) -> DeclaredPackage:
         for path, source in sources.items():
-            if write.again(path, digests[path]):
-                continue
             content = source.read_bytes()
             if hashlib.sha256(content).hexdigest() != digests[path]:
                 raise InputError(
@@ -78,12 +69,7 @@ def open_folder(
             write(path, content)
         return _declares(sources, described, where, progress)
 
-    key = cache.tree_key("folder", *facts)
-    before = next((tree for tree in stamps.trees if tree != key), None)
-    found = cache.tree(store, key, build, where, before)
-    older = [tree for tree in stamps.trees if tree != key]
-    stamps.save(key, *older[:_TREES_KEPT], *cache.forget(store, older[_TREES_KEPT:]))
-    return checkout, found
+    return checkout, cache.tree(store, cache.tree_key("folder", *facts), build, where)
 
 
 def _repository(folder: Path, where: str, progress: Callable[[str], None]) -> tuple[Checkout, dict[str, Path]]:

@@ -3,8 +3,6 @@
 Requirement strings go through `packaging`, so that order, quotes and spaces do not tell the two apart.
 """
 
-from __future__ import annotations
-
 import configparser
 import re
 import tomllib

@@ -3,8 +3,6 @@
 Blobs come from `git cat-file`, not from `git archive`: export attributes would change the bytes.
 """
 
-from __future__ import annotations
-
 import contextlib
 import subprocess
 import tempfile
@@ -17,7 +15,6 @@ from shrinker.source import cache, declared, layout
 from shrinker.source.cache import Materialised, Writer
 from shrinker.source.repository import Commit, command, environment, fetched, git, resolve, tags_at
 from shrinker.source.spec import GitSpec
-from shrinker.source.stamps import HashRecord
 from shrinker.values.errors import InputError
 from shrinker.values.upstream import PACKAGE_PREFIX, DeclaredPackage
 
@@ -34,17 +31,8 @@ def open_commit(spec: GitSpec, folder: Path, progress: Callable[[str], None]) ->
     """
     commit = fetched(spec, folder, progress) if spec.is_url else _local(spec)
     where = f"git@{commit.hash[:12]}"
-    known = HashRecord(folder, "git", commit.repository)
-    unpacked: dict[str, str] = {}
     key = cache.tree_key("git", commit.hash)
-    before = next((tree for tree in known.trees if tree != key), None)
-    found = cache.tree(folder, key, lambda write: _unpack(commit, write, where, known, unpacked), where, before)
-    if unpacked:
-        for file in found.files:
-            if file.path in unpacked:
-                known.note(file.path, file.sha256, unpacked[file.path])
-        known.save(key)
-    return commit, found
+    return commit, cache.tree(folder, key, lambda write: _unpack(commit, write, where), where)
 
 
 def version_of_tags(tags: tuple[str, ...]) -> str | None:
@@ -75,8 +63,7 @@ def _local(spec: GitSpec) -> Commit:
     return Commit(repository, full, tags_at(repository, full))
 
 
-def _unpack(commit: Commit, write: Writer, where: str, known: HashRecord, unpacked: dict[str, str]) -> DeclaredPackage:
-    """Write the tree; `unpacked` takes the blob of each file."""
+def _unpack(commit: Commit, write: Writer, where: str) -> DeclaredPackage:
     entries = _entries(commit)
     if not any(path.startswith(PACKAGE_PREFIX) for path in entries):
         raise InputError(
@@ -86,14 +73,8 @@ def _unpack(commit: Commit, write: Writer, where: str, known: HashRecord, unpack
     blobs = {path: oid for path, (mode, oid) in wanted.items() if mode.startswith(_FILE)}
     links = [path for path, (mode, _) in wanted.items() if mode == _LINK]
     blobs |= _followed(commit, links, entries)
-    unpacked.update(blobs)
     described = b""
-    fresh: dict[str, str] = {}
-    for path, blob in blobs.items():
-        sha256 = known.known(path, blob)
-        if path == layout.PYPROJECT or sha256 is None or not write.again(path, sha256):
-            fresh[path] = blob
-    for path, content in _contents(commit, fresh, where):
+    for path, content in _contents(commit, blobs, where):
         write(path, content)
         if path == layout.PYPROJECT:
             described = content

@@ -1,7 +1,5 @@
 """The package index: which file is a release, and its bytes. PEP 691 (JSON) or PEP 503 (HTML), whichever it answers with."""
 
-from __future__ import annotations
-
 import base64
 import http.client
 import json

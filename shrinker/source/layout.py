@@ -4,8 +4,6 @@ Everything that decides "part of the tree or not" stands in this module, so that
 commit and a folder of the same upstream give the same value.
 """
 
-from __future__ import annotations
-
 import posixpath
 import re
 from fnmatch import fnmatchcase

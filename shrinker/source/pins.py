@@ -2,8 +2,6 @@
 in git's index, moved together and put back together.
 """
 
-from __future__ import annotations
-
 import re
 import tomllib
 from collections.abc import Mapping

@@ -2,8 +2,6 @@
 of upstream, and one commit of a repository elsewhere, fetched alone, without its history, and kept for the next run.
 """
 
-from __future__ import annotations
-
 import hashlib
 import os
 import re

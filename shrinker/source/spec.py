@@ -1,7 +1,5 @@
 """The UPSTREAM value: what a person may ask for, and what is taken when nothing is asked for."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from pathlib import Path

@@ -2,8 +2,6 @@
 programs that use the served package, named by name, version and hash.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import re

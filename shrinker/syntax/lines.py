@@ -71,6 +71,12 @@ def line_elsewhere(line: int, here: str, there: str) -> int:
     return 0
 
 
+def one_line(text: str, most: int) -> str:
+    """A text as one line, cut where it is longer than this."""
+    line = " ".join(text.split())
+    return line if len(line) <= most else f"{line[: most - 1]}…"
+
+
 def _parts(character: str) -> bool:
     """True for what is no part of a word."""
     return not (character.isalnum() or character == "_")

@@ -241,7 +241,7 @@ def acts(node: ast.stmt) -> bool:
             return not is_pure_value(value)
         case ast.FunctionDef() | ast.AsyncFunctionDef():
             defaults = (*node.args.defaults, *(d for d in node.args.kw_defaults if d is not None))
-            quiet = all(only_wraps(d) or _is_accessor(d) for d in node.decorator_list)
+            quiet = all(only_wraps(d) or is_accessor(d) for d in node.decorator_list)
             return not (quiet and all(map(is_pure_value, defaults)))
         case ast.ClassDef():
             quiet = all(map(only_wraps, node.decorator_list)) and all(map(is_pure_value, node.bases))
@@ -269,6 +269,6 @@ def _typing_only(node: ast.If) -> bool:
     return not node.orelse and is_type_checking(node.test)
 
 
-def _is_accessor(decorator: ast.expr) -> bool:
+def is_accessor(decorator: ast.expr) -> bool:
     """``@name.setter`` of a property."""
     return dotted(decorator).endswith((".setter", ".getter", ".deleter"))

@@ -2,8 +2,6 @@
 everything is as it was.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import shutil

@@ -3,8 +3,6 @@
 Two inventories are compared, so that an item only needs the same name in both; that most items ask for no rule is no matter.
 """
 
-from __future__ import annotations
-
 import ast
 import re
 from collections import defaultdict
@@ -15,7 +13,6 @@ from shrinker.cache import Cache
 from shrinker.cache.files import map_cached
 from shrinker.check.leftovers.vocabulary import Vocabulary, build_vocabulary
 from shrinker.ruleset import Ruleset
-from shrinker.ruleset.match import any_module_matches, any_path_matches
 from shrinker.source.layout import NEEDED
 from shrinker.syntax.parsing import parsed
 from shrinker.values.upstream import PACKAGE_PREFIX, UpstreamTree, module_name
@@ -82,11 +79,7 @@ def sites(items: Iterable[Item], item: Item) -> list[str]:
 def is_removed(path: str, rules: Ruleset) -> bool:
     """True for a file or folder that a `[[remove]]` rule takes away."""
     dotted = path.removeprefix("python/").removesuffix(".py").removesuffix("/__init__").replace("/", ".")
-    return any(
-        (any_module_matches(rule.modules, dotted) or any_path_matches(rule.paths, path))
-        and not (any_module_matches(rule.unless, dotted) or any_path_matches(rule.unless, path))
-        for rule in rules.removes
-    )
+    return any(rule.takes_module(dotted) or rule.takes_path(path) for rule in rules.removes)
 
 
 def _of_file(path: str, data: bytes, words: Vocabulary) -> tuple[Item, ...]:

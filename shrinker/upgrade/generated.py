@@ -3,8 +3,6 @@
 A tree is found by everything that it depends on: this tool, the rules, the profile, and upstream's identity and files.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import shutil

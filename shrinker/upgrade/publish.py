@@ -4,8 +4,6 @@ The tree object is made of the bytes alone (plain files, no attributes, no filte
 the same bytes have the same tree hash everywhere.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import tempfile
@@ -58,7 +56,8 @@ def publish(out: Path, manifest: Manifest, remote: str, branch: str) -> Publishe
             if git("rev-parse", f"{tip}^{{tree}}", at=bare).strip() == tree:
                 return Published(tip, tree, False)
             _refuse_foreign(bare, tip, branch)
-        commit = _commit(bare, tree, tip, _message(manifest), out)
+        words = ("commit-tree", tree, *(("-p", tip) if tip is not None else ()), "-F", "-")
+        commit = git(*words, at=bare, given=_message(manifest), variables=_identity(out)).strip()
         try:
             git("push", "--quiet", "--no-force", place, f"{commit}:refs/heads/{branch}", at=bare)
         except InputError as error:
@@ -114,11 +113,6 @@ def _message(manifest: Manifest) -> str:
     ]
     where = f"release {upstream.version}" if upstream.version else (upstream.commit or upstream.spec)[:12]
     return "\n".join([f"SGLang {where}, profile {manifest.profile}", "", *trailers]) + "\n"
-
-
-def _commit(bare: Path, tree: str, parent: str | None, message: str, out: Path) -> str:
-    words = ("commit-tree", tree, *(("-p", parent) if parent is not None else ()), "-F", "-")
-    return git(*words, at=bare, given=message, variables=_identity(out)).strip()
 
 
 def _identity(out: Path) -> dict[str, str]:

@@ -1,7 +1,5 @@
 """What a person names as one side of a comparison: a generated tree, a lock, or an upstream."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from concurrent.futures.process import BrokenProcessPool

@@ -4,12 +4,9 @@ An optional rule, or one of several names of a rule, may lose its match without 
 then no longer decided: what is new where the old name was defined may be it.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import partial
 
 from shrinker.report.effects import names_of, places_of
 from shrinker.ruleset import Rule, Ruleset
@@ -59,15 +56,14 @@ def _modules(rule: Rule, tree: UpstreamTree, before: UpstreamTree) -> Iterator[t
             modules, paths = rule.modules, rule.paths
         case Walk():
             modules = (rule.package,)
-    wanted = [*((pattern, partial(_has_module, pattern)) for pattern in modules)]
-    wanted += [(pattern, partial(path_matches, pattern)) for pattern in paths]
-    for pattern, matches in wanted:
-        was = next((file.path for file in before.files if matches(file.path)), None)
-        if was is not None and not any(matches(file.path) for file in tree.files):
-            yield pattern, was
+    for matches, patterns in ((_module_matches, modules), (path_matches, paths)):
+        for pattern in patterns:
+            was = next((file.path for file in before.files if matches(pattern, file.path)), None)
+            if was is not None and not any(matches(pattern, file.path) for file in tree.files):
+                yield pattern, was
 
 
-def _has_module(pattern: str, path: str) -> bool:
+def _module_matches(pattern: str, path: str) -> bool:
     return module_matches(pattern, module_name(path) or "")
 
 

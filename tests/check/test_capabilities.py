@@ -1,18 +1,20 @@
 """What is gone is explained by words of what the profile drops; and what carries a capability stands. What is no finding comes first."""
 
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
 from shrinker.check import levels
 from shrinker.ruleset import Ruleset
 from shrinker.values.outcome import Evidence
-from tests.check.losses import EXPLAINED, UNEXPLAINED, f
 from tests.check.trees import Build, Files
-from tests.small import rule
+from tests.small import read_archive, read_cases, rule
 
 Compare = Callable[[Files, Files], Evidence]
 Judge = Callable[..., list[str]]
+HERE = Path(__file__).parent
+EXPLAINED, UNEXPLAINED = (read_cases(HERE / f"{name}.txtar") for name in ("explained", "unexplained"))
 RULES = (
     rule("dropped", "dropped-tpu", words=["tpu", r"north\b", "^east$"], inside=["sglang.srt.a.Old"])
     + rule("dropped", "fast-holds", holds=["fast"])
@@ -47,13 +49,14 @@ def judge(evidence: Compare) -> Judge:
 
 @pytest.mark.parametrize("name", EXPLAINED)
 def test_no_finding(judge: Judge, name: str) -> None:
-    assert judge(*EXPLAINED[name]) == []
+    assert judge(**EXPLAINED[name]) == []
 
 
 @pytest.mark.parametrize("name", UNEXPLAINED)
 def test_a_loss_that_no_word_explains(judge: Judge, name: str) -> None:
-    *trees, message = UNEXPLAINED[name]
-    assert judge(*trees) == [message]
+    trees = {**UNEXPLAINED[name]}
+    message = trees.pop("said").strip()
+    assert judge(**trees) == [message]
 
 
 DECIDED = [
@@ -94,8 +97,8 @@ WHOLE = {
 
 
 def test_evidence_counts_what_rests_on_each_row(evidence: Compare) -> None:
-    before = f("if x.tpu:\n    x.slow()\nif x.is_fast:\n    x.go()\nif x.cache:\n    x.keep()")
-    found = evidence({"srt/a.py": before}, {"srt/a.py": f("x.go()")})
+    before = "if x.tpu:\n    x.slow()\nif x.is_fast:\n    x.go()\nif x.cache:\n    x.keep()\n"
+    found = evidence({"srt/a.py": before}, {"srt/a.py": "x.go()\n"})
     rows = {name: count for name, count in found.checks if name not in {"modules", "definitions", "names", "refused"}}
     assert rows == {"explained by dropped-tpu": 1, "explained by fast-holds": 1, "losses that no word explains": 1}
 
@@ -129,15 +132,7 @@ def test_without_words_nothing_is_looked_at(case: Build) -> None:
     assert found.checks == () and found.passed
 
 
-TABLE = """
-REFUSALS: tuple[Refusal, ...] = (
-    Refusal("a.b", ("backend", "other"), ("tpu2",), (), "tpu", "refuse-tpu", "Leave it out."),
-    Refusal("a.b", ("backend",), ({value!r},), (), "x", "refuse-value", "Leave it out."),
-    Refusal("a.b", ({flag!r},), (), (), "x", "refuse-flag", "Leave it out."),
-    Refusal("a.b", ("kinds",), (), ("one", "two"), "x", "refuse-others", "Leave it out."),
-)
-SWITCHES: tuple[tuple[str, str], ...] = (("fact-off", "USE_TPU_TOO {variable} "),)
-"""
+TABLE = read_archive(HERE / "refused.txtar")["removed_features.py"]
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ import pytest
 
 from shrinker.check.resolve import Modules
 from tests.check.trees import Build, write_below
+from tests.small import read_archive
 
 _DECLARED = "[project]\nname = 'sglang'\n"
 
@@ -65,25 +66,6 @@ def test_a_declaration_that_cannot_be_read(case: Build) -> None:
     ],
 )
 def test_a_dotted_text_names_a_member_of_a_class(tmp_path: Path, text: str, there: bool) -> None:
-    source = """\
-class C:
-    T = '''
-class D
-'''
-    def f(self):
-        own = 1
-    async def h(self): pass
-    n = 1
-
-def after(): pass
-if after():
-    class D:
-        pass
-else:
-    D = C
-
-class F(C):
-    pass
-"""
+    source = read_archive(Path(__file__).with_name("members_of_classes.txtar"))["a.py"]
     write_below(tmp_path, {"a.py": source})
     assert Modules(tmp_path, ["python/sglang/a.py"]).dotted_path(text) is there

@@ -16,112 +16,13 @@ from shrinker.source.cache import default_folder
 from shrinker.source.wheels import load_wheels, open_wheel
 from shrinker.values.manifest import Manifest
 from shrinker.values.outcome import EmittedFile, LevelResult
-from tests.check.trees import GONE, Build, Case, Files, manifest_of
+from tests.check.trees import Build, Case, manifest_of
+from tests.small import read_archive, read_cases
 
-BASE = "class Base:\n    def take(self): pass\n    def give_back(self): pass  # gone\n"
-LAZY = "_NAMES = {\n    'late': 1,  # gone\n    'later': 1,\n}\ndef __getattr__(name):\n    return _NAMES[name]\n"
-DATA = "from dataclasses import dataclass\n@dataclass\nclass Request:\n    text: str\n    image: str = ''  # gone\n"
-FIRST_GONE = "f = 1  # gone\ng = 2\n"
+HERE = Path(__file__).parent
+PASS = read_cases(HERE / "kept_uses.txtar")
 
-PASS: dict[str, tuple[Files, str]] = {
-    "what is there": ({"a.py": "f = 1\n"}, "from sglang.a import f\n"),
-    "what upstream lacks, too": ({"a.py": "f = 1\n"}, "from sglang.a import g\nimport sglang.b\n"),
-    "another package": ({"a.py": "f = 1  # gone\n"}, "from other.a import f\nfrom .a import f\n"),
-    "a name that the program binds itself": (
-        {"a.py": "def f(): pass\nf.x = 1\n"},
-        "from sglang.a import f\ndef g(f):\n    return f.y\n",
-    ),
-    "through a re-export, a star and a submodule": (
-        {"p/__init__.py": "from sglang.p.a import *\n", "p/a.py": "class Base:\n    take = 1\n", "p/b.py": "x = 1\n"},
-        "import sglang.p as q\nfrom sglang.p import Base, b\nBase.take\nq.b.x\nsglang_text = 'sglang.p.a.Base.take'\n",
-    ),
-    "an attribute that only running code sets": (
-        {"a.py": "class C:\n    def __init__(self):\n        self.x = 1  # gone\n        pass\n"},
-        "from sglang.a import C\nC().x\n",
-    ),
-    "a keyword that any is taken for": (
-        {"a.py": "def f(\n    x, y,  # gone\n    **more): pass\n"},
-        "from sglang.a import f\nf(x=1, y=2)\n",
-    ),
-    "a member that the program has itself": (
-        {"a.py": BASE},
-        "import sglang.a\nclass Own:\n    def give_back(self): pass\nOwn().give_back()\n",
-    ),
-}
-
-FAIL: dict[str, tuple[Files, str, str]] = {
-    "a module": ({"a.py": GONE, "b.py": ""}, "import sglang.a\n", "imports sglang.a"),
-    "a name": ({"a.py": FIRST_GONE}, "from sglang.a import f\n", "imports sglang.a.f"),
-    "a name, where its absence is handled": (
-        {"a.py": FIRST_GONE},
-        "try:\n    from sglang.a import f\nexcept ImportError:\n    f = None\n",
-        "imports sglang.a.f",
-    ),
-    "a submodule": (
-        {"p/__init__.py": "", "p/a.py": GONE},
-        "def h():\n    from sglang.p import a\n",
-        "imports sglang.p.a",
-    ),
-    "a name behind a re-export": (
-        {"p/__init__.py": "from sglang.p.a import *\n", "p/a.py": "f = 1  # gone\n_g = 2\n"},
-        "from sglang.p import f\n",
-        "imports sglang.p.f",
-    ),
-    "a name that `__getattr__` gave": ({"a.py": LAZY}, "from sglang.a import late\n", "imports sglang.a.late"),
-    "an attribute of a module": (
-        {"p/a.py": FIRST_GONE},
-        "import sglang.p.a\nfrom sglang.p import a as q\nsglang.p.a.f()\nq.f\n",
-        "attributes sglang.p.a.f, attributes sglang.p.a.f",
-    ),
-    "an attribute of a class, below a base": (
-        {"a.py": BASE, "b.py": "from sglang.a import Base\nclass B(Base): pass\n"},
-        "from sglang.b import B\nB.give_back\n",
-        "attributes sglang.b.B.give_back",
-    ),
-    "a member of an enumeration": (
-        {"a.py": "import enum\nclass E(enum.Enum):\n    X = 1  # gone\n    Y = 2\n"},
-        "from sglang.a import E\nE.X\n",
-        "attributes sglang.a.E.X",
-    ),
-    "a keyword of a function": (
-        {"a.py": "def f(x,\n    *, y=1  # gone\n    ): pass\n"},
-        "from sglang.a import f\nf(1, y=2)\n",
-        "keywords sglang.a.f(y=)",
-    ),
-    "a keyword of a class": (
-        {
-            "a.py": "class C:\n    def __init__(self, x,\n        y,  # gone\n    ): pass\n",
-            "b.py": "from .a import C\nclass D(C): pass\n",
-        },
-        "from sglang.b import D\nD(x=1, y=2)\n",
-        "keywords sglang.b.D(y=)",
-    ),
-    "a field": (
-        {"a.py": DATA},
-        "import sglang.a as io\nio.Request(text='', image='')\n",
-        "keywords sglang.a.Request(image=)",
-    ),
-    "what a heir calls": (
-        {"a.py": BASE},
-        "from sglang.a import Base\nclass H(Base):\n    def go(self):\n        super().give_back()\n",
-        "heritage sglang.a.Base.give_back",
-    ),
-    "what a heir overrides": (
-        {"a.py": BASE},
-        "from sglang.a import Base\nclass H(Base):\n    def give_back(self): pass\n",
-        "heritage sglang.a.Base.give_back",
-    ),
-    "a text": (
-        {"a.py": "class Base: pass  # gone\nx = 1\n"},
-        "NAME = 'sglang.a.Base'\nOTHER = 'sglang.a:Base'\n",
-        "texts sglang.a.Base, texts sglang.a.Base",
-    ),
-    "a member of who knows what": (
-        {"a.py": BASE},
-        "import sglang.a\ndef h(pool):\n    pool.give_back()\n",
-        "members sglang.a.Base.give_back",
-    ),
-}
+FAIL = read_cases(HERE / "lost_uses.txtar")
 
 
 def judged(case: Case, program: str, rules: Ruleset | None = None, cache: Cache | None = None) -> LevelResult:
@@ -139,13 +40,15 @@ def said(result: LevelResult) -> list[str]:
 
 @pytest.mark.parametrize("name", PASS)
 def test_passes(case: Build, name: str) -> None:
-    upstream, program = PASS[name]
+    upstream = {**PASS[name]}
+    program = upstream.pop("program")
     assert said(judged(case(upstream), program)) == []
 
 
 @pytest.mark.parametrize("name", FAIL)
 def test_fails(case: Build, name: str) -> None:
-    upstream, program, expected = FAIL[name]
+    upstream = {**FAIL[name]}
+    program, expected = upstream.pop("program"), upstream.pop("said").strip()
     result = judged(case(upstream), program)
     assert ", ".join(said(result)) == expected
     assert not result.passed and result.evidence.findings[0].path == "embedder-1.0: embedder/main.py"
@@ -200,25 +103,7 @@ def test_an_answer_is_kept_for_the_same_trees_only(case: Build, tmp_path: Path) 
 
 
 def test_what_is_asked_at_load() -> None:
-    source = b"""
-import sglang.a
-try:
-    import sglang.b
-except (OSError, ImportError):
-    import sglang.c
-try:
-    import sglang.d
-except OSError:
-    pass
-if TYPE_CHECKING:
-    import sglang.e
-else:
-    import sglang.f
-class C:
-    import sglang.g
-    def h(self):
-        import sglang.h
-"""
+    source = read_archive(HERE / "loading.txtar")["main.py"].encode()
     assert [use.module[-1] for use in uses_of_file(source, "x.py") if use.at_load] == ["a", "c", "d", "f", "g"]
 
 

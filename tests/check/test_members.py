@@ -1,30 +1,14 @@
 """What kept definitions may lose, and what they may not: `(upstream, what is lost of it, another module)`."""
 
+from pathlib import Path
+
 import pytest
 
 from tests.check.trees import Build, less
+from tests.small import read_archive
 
-POOL = """class Base:
-    def close(self):
-        return 1
-
-class Pool(Base):
-    size: int = 1
-    LIMIT = 2
-
-    def take(self):
-        return self.used()
-
-    def used(self):
-        return 1
-
-    @property
-    def free(self):
-        return 2
-
-    def lost(self):
-        return 3
-"""
+PROGRAMS = read_archive(Path(__file__).with_name("members.txtar"))
+POOL = PROGRAMS["pool.py"]
 
 
 LOST = "\n    def lost(self):\n        return 3\n"
@@ -237,15 +221,7 @@ def test_the_checks_say_what_they_saw(case: Build) -> None:
     assert (checks["members"], checks["decorators"]) == (1, 1)
 
 
-STATE = """class Manager:
-    def start(self):
-        self.state = {}
-        self.count = 0
-
-    def idle(self):
-        self.count += 1
-        return not self.state
-"""
+STATE = PROGRAMS["manager.py"]
 NO_STATE = STATE.replace("        self.state = {}\n", "")
 UNREAD = NO_STATE.replace("return not self.state", "return True")
 READS = "    def f(self):\n        return self.state\n"

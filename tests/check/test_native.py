@@ -1,21 +1,16 @@
 """Native code that is judged: `(changed files, findings)` of one small library; no finding means that the tree passes."""
 
 import re
+from pathlib import Path
 
 import pytest
 
 from tests.check.trees import RULES, Build, Case, Files, less
+from tests.small import read_archive
 
 NOTE = "Modified by shrinker: parts not used by this profile were removed. See NOTICE and SHRINK.json.\n"
-EXTENSION = """\
-#include "ops.h"
-TORCH_LIBRARY_FRAGMENT(sgl_kernel, m) {
-  m.def("add(Tensor a) -> Tensor");
-  m.impl("add", torch::kCUDA, &add);
-  m.def("mul(Tensor a) -> Tensor");
-  m.impl("mul", torch::kCUDA, &mul);
-}
-"""
+PROGRAMS = read_archive(Path(__file__).with_name("native.txtar"))
+EXTENSION = PROGRAMS["ext.cc"]
 ADD = '#include "shared.cuh"\nTensor helper(Tensor a);\nTensor add(Tensor a) {\n  return helper(a);\n}\n'
 UPSTREAM: Files = {
     "calls.py": "import torch\n\ntorch.ops.sgl_kernel.add.default(1)\n",
@@ -164,24 +159,7 @@ def test_targets_go(case: Build) -> None:
     assert made.findings("references") == made.findings("form") == []
 
 
-LOSES = """\
-// f is fast
-template <typename T>
-T f(T a, T (*g)(T)) {
-  if (a) { return g(a); }
-  return a;
-}
-
-template <typename T>
-T h(T a) {
-  return k(a);
-}
-template <typename T>
-struct Shape : Base<T> {
-  Shape() { k(1); }
-};
-static constexpr int EDGE = k(1);
-"""
+LOSES = PROGRAMS["shared.cuh"]
 LOST = {
     "nothing names it": ('int x = 1; // f(1)\nconst char* t = "h";\n', []),
     "a call": ("int x = f(1);\n", ["f"]),

@@ -2,64 +2,18 @@
 
 import shutil
 import sysconfig
+from pathlib import Path
 
 import pytest
 
 from shrinker.values.errors import InputError
-from tests.check.trees import GONE, RULES, Build, Files
-from tests.small import rule
+from tests.check.trees import RULES, Build
+from tests.small import read_cases, rule
 
 TYPING = "from typing import TYPE_CHECKING\n"
-LAZY = "_NAMES = {\n    'f': 1,  # gone\n}\ndef __getattr__(name):\n    return _NAMES[name]\n"
-FIRST_GONE = "f = 1  # gone\ng = 2\n"
 
-FAIL = {
-    "a dropped helper still called": ({"a.py": "def f(): pass  # gone\ndef g():\n    f()\n"}, "undefined names a.py"),
-    "a suppressed undefined name": ({"a.py": "f = 1  # gone\nf  # noqa: F821\n"}, "undefined names a.py"),
-    "a submodule dropped": (
-        {"p/__init__.py": "", "p/a.py": GONE, "b.py": "from sglang.p import a\n"},
-        "imports b.py",
-    ),
-    "a package without a file left": ({"p/a.py": GONE, "b.py": "import sglang.p\n"}, "imports b.py"),
-    "a name behind two stars": (
-        {"a.py": FIRST_GONE, "p/__init__.py": "from sglang.a import *\n", "b.py": "from sglang.p import f\n"},
-        "imports b.py",
-    ),
-    "a name that another package's star import does not give": (
-        {"a.py": "from os import *\ndef f(): pass  # gone\nf()\n", "b.py": "from sglang.a import f\n"},
-        "star-import names a.py, imports b.py",
-    ),
-    "a name that a module-level __getattr__ served": (
-        {"a.py": LAZY, "b.py": "from sglang.a import f\n"},
-        "imports b.py",
-    ),
-    "a submodule that nobody imports any more": (
-        {"p/a.py": "f = 1\n", "b.py": "import sglang.p as q\nq.a.f\n", "c.py": "import sglang.p.a  # gone\n"},
-        "module attributes b.py",
-    ),
-    "a string that is a method": (
-        {"a.py": "class C:\n    def f(self): pass  # gone\n    def g(self): pass\n", "b.py": "x = 'sglang.a.C.f'\n"},
-        "string paths b.py",
-    ),
-    "a string that is a method, after a text that goes on at the margin": (
-        {"a.py": 'class C:\n    T = """\ntext\n"""\n    def f(self): pass  # gone\n', "b.py": "x = 'sglang.a.C.f'\n"},
-        "string paths b.py",
-    ),
-    "a data file next to the module": ({"p/a.py": "open('t.json')\n", "p/t.json": GONE}, "data files p/a.py"),
-    "a native source below the package": ({"p/a.py": "f = 'csrc/k.cu'\n", "p/csrc/k.cu": GONE}, "data files p/a.py"),
-    "an exported name": (
-        {"a.py": "__all__ = ['f', 'g']\nf = 1  # gone\ng = 1\n"},
-        "exported names a.py, undefined names a.py",
-    ),
-    "a benchmark outside the package": (
-        {"a.py": GONE, "//benchmark/run.py": "import sglang.a\n"},
-        "imports benchmark/run.py",
-    ),
-    "a module dropped, imported by its package from itself": (
-        {"p/__init__.py": "from sglang.p import a, b\n", "p/a.py": GONE, "p/b.py": "g = 1\n"},
-        "imports p/__init__.py",
-    ),
-}
+HERE = Path(__file__).parent
+FAIL = read_cases(HERE / "lost_references.txtar")
 NAME_GONE = {
     "a name dropped from a module that is imported": ("imports", "from sglang.p.a import f\n"),
     "a name that a star import gave": ("star-import names", "from sglang.p.a import *\nprint(f)\n"),
@@ -82,54 +36,15 @@ MODULE_GONE = {
 }
 """The same, when the module has gone."""
 for lost, rows in (("class f: pass  # gone\ng = 2\n", NAME_GONE), ("f = 1  # gone\n", MODULE_GONE)):
-    FAIL |= {name: ({"p/a.py": lost, "p/b.py": text}, f"{check} p/b.py") for name, (check, text) in rows.items()}
+    FAIL |= {n: {"p/a.py": lost, "p/b.py": text, "found": f"{check} p/b.py"} for n, (check, text) in rows.items()}
 
-PASS: dict[str, Files] = {
-    "a module imported by its package from itself": {
-        "p/__init__.py": "from sglang.p import a, b\nb = 1\n",
-        "p/a.py": "f = 1\n",
-    },
-    "names bound in every way": {
-        "a.py": (
-            "import os as o\nfor i in (): pass\nwith o as w: pass\nif (n := 1): c = 1\nelse:\n    d = 2\n"
-            "try:\n    t = 1\nexcept E as e: pass\ndef f():\n    global g\n    g = 1\nclass K: pass\n"
-            "match c:\n    case {'x': m, **r}: pass\n(p, *q) = 1, 2\nx: int = 3\nE = ImportError\n"
-        ),
-        "b.py": "from sglang.a import o, i, w, n, c, d, t, e, g, K, m, r, p, q, x\n",
-    },
-    "a parameter that hides a module": {
-        "a.py": FIRST_GONE,
-        "b.py": "import sglang.a as x\ndef h(x):\n    return x.f\n",
-    },
-    "an attribute of a class, not of the module of its name": {
-        "p/__init__.py": "from .a import a\n",
-        "p/a.py": "class a: pass\nf = 1  # gone\n",
-        "b.py": "from sglang.p import a\na.f\n",
-    },
-    "a module's own attributes": {"a.py": "import sglang.b as b\nb.__file__\n", "b.py": ""},
-    "a namespace package": {"p/a.py": "", "b.py": "import sglang.p\n"},
-    "documentation is no use": {"p/a.py": GONE, "b.py": "'sglang.p.a'\ndef f():\n    'sglang.p.a'\n"},
-    "a dotted string that upstream cannot resolve": {"b.py": "x = 'sglang.no.where'\n"},
-    "a star of another package": {
-        "a.py": "from os import *\nprint(getcwd)\n",
-        "b.py": "from sglang.a import getcwd\n",
-    },
-    "a file of the same name that is kept": {"p/a.py": "open('t.json')\n", "p/x/t.json": "{}", "p/y/t.json": GONE},
-    "a checkpoint's file that upstream has somewhere else": {
-        "p/a.py": "open('config.json')\n",
-        "q/config.json": GONE,
-    },
-    "names from a module that protobuf fills": {
-        "a.py": "import os\nos.build(globals())\n",
-        "b.py": "from sglang.a import Request\n",
-    },
-    "computed __all__": {"a.py": "import os\n__all__ = os.__all__ + ['zzz']\n"},
-}
+PASS = read_cases(HERE / "kept_references.txtar")
 
 
 @pytest.mark.parametrize("name", FAIL)
 def test_fails(case: Build, name: str) -> None:
-    upstream, wanted = FAIL[name]
+    upstream = {**FAIL[name]}
+    wanted = upstream.pop("found").strip()
     made = case(upstream)
     assert ", ".join(" ".join(found) for found in made.findings("references")) == wanted
     assert not made.evidence("references").inherited

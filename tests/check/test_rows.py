@@ -1,39 +1,18 @@
 """Rows of tables, of calls that file something and of loops that import: when one may go, and when not."""
 
+from pathlib import Path
+
 import pytest
 
 from tests.check.trees import Build, less
-from tests.small import rule
+from tests.small import read_archive, rule
 
-TABLE = """from x import register
-class One: pass
-class Two: pass
-TABLE = {
-    "one": One,
-    "two": Two,
-}
-EntryClass = [One, Two]
-register("one", One)
-register("two", Two)
-"""
+PROGRAMS = read_archive(Path(__file__).with_name("rows.txtar"))
+TABLE = PROGRAMS["table.py"]
 KEY, ELEMENT, CALL = '    "two": Two,\n', ", Two]", 'register("two", Two)\n'
 CALLED = "class One: pass\nKINDS = []\nKINDS.append(One)\nprint(One)\n"
 SPARE = "def spare():\n    return [(One, 1), (Two, 2)]\n"
-DISPATCH = f"""class One: pass
-class Two: pass
-class Gone: pass
-class Server:
-    def __init__(self):
-        self.table = Dispatcher([
-            (One, self.one),
-            ((Two, Gone), self.two),
-            (Gone, self.gone),
-        ])
-        self.known = {{One: self.one, Two: self.two}}
-    def one(self): pass
-    def two(self): pass
-    def gone(self): pass
-{SPARE}"""
+DISPATCH = PROGRAMS["dispatch.py"]
 GONE = ("class Gone: pass\n", "            (Gone, self.gone),\n", "    def gone(self): pass\n")
 PAIR, KNOWN, SECOND = "            ((Two, Gone), self.two),\n", ", Two: self.two", ", (Two, 2)"
 ROWS: dict[str, tuple[str, tuple[str, ...], int]] = {

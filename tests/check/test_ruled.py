@@ -1,9 +1,11 @@
 """What goes by no rule: registrations, tables that others look up, includes."""
 
+from pathlib import Path
+
 import pytest
 
 from tests.check.trees import Build, Files, less
-from tests.small import rule
+from tests.small import read_archive, rule
 
 RULES = (
     rule("fact", "npu", 'calls = ["sglang.**.is_npu"]', "value = false")
@@ -39,27 +41,7 @@ def registrations(case: Build, before: str, after: str) -> list[str]:
     return [message for check, _, message in seen if check == "registrations"]
 
 
-REGISTER = """_is_npu = is_npu()
-
-@register("first")
-def first(): ...
-
-register("second")(os.path)
-torch.library.define("ops::third", "() -> ()")
-register_op(op_name="fourth", op=os.path)
-if _is_npu:
-    register("fifth")(os.path)
-register("npu")(os.path)
-register("gone")(is_cuda)
-register_store("sixth", "sglang.stores.tpu_store:Store")
-register_store("seventh", "sglang.stores.disk_store", "Store")
-register_store("eighth", "sglang.stores.tpu_store.spared", "Store")
-register_op(Spec(op="ninth", backend=Backend.AITER))
-register_op(Spec(op="tenth", backend=Backend.OTHER))
-def register_op(op_name, op): ...
-@register("npu")
-def second(): ...
-"""
+REGISTER = read_archive(Path(__file__).with_name("ruled.txtar"))["registers.py"]
 
 
 @pytest.mark.parametrize(

@@ -14,31 +14,12 @@ from typing import Any
 from unittest import mock
 
 from shrinker.cli import main
-from tests.small import content, rule, write
+from tests.small import content, read_archive, rule, write
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 DRIVER = Path(__file__).with_name("driver.py")
 
-FILES = {
-    "LICENSE": "Apache License\n",
-    "python/sglang/__init__.py": "from sglang.srt import server\n",
-    "python/sglang/srt/__init__.py": "",
-    "python/sglang/srt/utils.py": "import torch\n\n\ndef is_npu():\n    return hasattr(torch, 'npu')\n",
-    "python/sglang/srt/server.py": """from sglang.srt.utils import is_npu
-
-if is_npu():
-    from sglang.srt.npu import start
-else:
-    from sglang.srt.cuda import start
-
-PORT = 30000
-KIND = start()
-print(KIND)
-""",
-    "python/sglang/srt/cuda.py": "def start():\n    return 'cuda'\n",
-    "python/sglang/srt/npu.py": "def start():\n    return 'npu'\n",
-    "python/sglang/srt/orphan.py": "LOST = 1\n",
-}
+FILES = read_archive(Path(__file__).with_suffix(".txtar"))
 
 BACKEND = "The backend of another platform."
 RULES = {

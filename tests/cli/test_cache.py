@@ -137,7 +137,7 @@ def test_the_cache_is_cleared_with_the_rest(world: World) -> None:
 
     _run(world)
     cache = world.folder / "cache"
-    assert {p.name for p in cache.iterdir()} >= {"results", "stamps", "trees"}
+    assert {p.name for p in cache.iterdir()} >= {"results", "trees"}
     (cache / "mine").mkdir()
     clear(cache)
     assert [p.name for p in cache.iterdir()] == ["mine"]

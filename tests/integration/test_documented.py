@@ -8,6 +8,7 @@ import pytest
 from tests.clones import Clone
 from tests.documented import ROWS, Row, documented
 from tests.integration.shrunk import Shrunk
+from tests.small import read_archive
 
 PAGES = [Path(__file__).resolve().parents[2] / name for name in ("README.md", "docs/commands.md")]
 QUICK = [row for row in ROWS if not row.slow]
@@ -26,23 +27,7 @@ def test_what_does_not_run_as_it_is_written_says_why() -> None:
 
 
 def test_commands_are_found_in_blocks_and_in_sentences() -> None:
-    page = """Run `make it`, see `rules.md`,
-    which is no block.
-
-    make shrink     # a comment
-    # only a comment
-    shrinker why x --all
-
-    dist/sglang_deepseek/
-      make       a folder
-
-- item
-
-```sh
-make again   # here, too
-```
-Then `python -m there` and `make shrink`.
-"""
+    page = read_archive(Path(__file__).with_name("documented.txtar"))["page.md"]
     assert documented(page) == ["make it", "make shrink", "shrinker why x --all", "make again", "python -m there"]
 
 

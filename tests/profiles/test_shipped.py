@@ -129,16 +129,7 @@ def test_the_family_is_served_as_by_upstream(llama: World) -> None:
 
 
 def test_the_other_family_is_refused(llama: World) -> None:
-    code = """
-from sglang.srt.model_loader.utils import get_model_architecture
-
-
-class Config:
-    architectures = ["DeepseekV2ForCausalLM"]
-
-
-get_model_architecture(Config())
-"""
+    code = read_archive(Path(__file__).with_name("other_family.txtar"))["main.py"]
     environment = os.environ | {"PYTHONPATH": str(llama.out / "python"), "PYTHONDONTWRITEBYTECODE": "1"}
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment, timeout=60)
     assert done.returncode != 0

@@ -9,24 +9,10 @@ from shrinker.source.pins import index_commit, load_pins, moved
 from shrinker.values.errors import InputError
 from shrinker.values.upstream import Identity
 from tests.cli.small import FILES, Done, World, small_world
-from tests.small import committed, git, write
+from tests.small import committed, git, read_archive, write
 
 CUDA = "python/sglang/srt/cuda.py"
-TOML = """# Where upstream lives.
-
-default_release = "1.0"
-
-[submodule]
-path = "upstream"
-url = "{url}"
-commit = "{commit}"
-
-# What equals what.
-[[pair]]
-release = "1.0"
-commit = "{commit}"
-content = "0"
-"""
+TOML = read_archive(Path(__file__).with_name("pins.txtar"))["upstream.toml"]
 
 
 class Checkout:

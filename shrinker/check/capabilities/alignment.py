@@ -5,8 +5,6 @@ needs the fewest tests with a value that nobody explains. A statement may pair w
 of an `if`, `try` or `with` may stand where the statement stood.
 """
 
-from __future__ import annotations
-
 import ast
 import re
 from collections.abc import Callable, Collection, Iterator, Sequence
@@ -125,7 +123,7 @@ class Aligner:
             at, j = step.at, step.their
         return count * _PARTNER + best[start][0]
 
-    def _file(self, body: Sequence[ast.stmt], following: int, cells: list[_Cell]) -> int:
+    def _file(self, body: Sequence[ast.stmt], following: int, cells: "list[_Cell]") -> int:
         """Append statements, the last one first, so that what follows has its place by then; place 0 is the end. The place of the first."""
         for node in reversed(body):
             starts: list[tuple[int, int]] = []

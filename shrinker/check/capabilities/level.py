@@ -1,7 +1,5 @@
 """The checks of the level."""
 
-from __future__ import annotations
-
 import ast
 import re
 from collections import Counter

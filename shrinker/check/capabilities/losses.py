@@ -4,11 +4,11 @@ Only what stands around a loss is looked at: a test whose suite or operand is go
 any more is no loss: whoever named it stood in one.
 """
 
-from __future__ import annotations
-
 import ast
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import chain, takewhile
 
 from shrinker.check.allowances import error_target, is_named_error
@@ -23,13 +23,16 @@ from shrinker.check.capabilities.alignment import (
     scopes,
     suites_of,
 )
-from shrinker.check.capabilities.loss import Loss, entries_without_name, shortened
+from shrinker.check.capabilities.loss import Loss
+from shrinker.check.capabilities.own_names import entries_without_name
 from shrinker.check.capabilities.vocabulary import Vocabulary, words
-from shrinker.syntax.control import is_main
+from shrinker.syntax.control import is_main, leaves
+from shrinker.syntax.lines import one_line
 
-_LEAVES = (ast.Return, ast.Raise, ast.Continue, ast.Break)
 _ELSEWHERE = frozenset({"body", "orelse", "finalbody", "handlers", "cases", "annotation"})
 """Fields that are looked at by themselves, or that nothing runs by."""
+_SHOWN = 120
+"""Characters of a text."""
 
 
 def losses(
@@ -61,55 +64,48 @@ def losses(
     return found
 
 
+@dataclass(eq=False)
 class _Scope:
-    def __init__(
-        self,
-        vocabulary: Vocabulary,
-        aligner: Aligner,
-        read: frozenset[str],
-        replaced: frozenset[str],
-        unasked: frozenset[str],
-        upstream: ast.Module,
-        name: str,
-        ours: list[ast.stmt],
-        theirs: list[ast.stmt],
-    ) -> None:
-        self._words = vocabulary
-        self._aligner = aligner
-        self._read = read
-        self._replaced = replaced
-        self._unasked = unasked
-        self._upstream = upstream
-        # A name of the module that is read and not bound is found by itself, a local one may be bound in another branch.
-        self._read_here = frozenset(chain.from_iterable(map(_read, theirs))) if name else frozenset[str]()
-        self._name = name
-        self._ours = ours
-        self._theirs = theirs
-        self._pairs: Pairs = {}
-        self._found: list[Loss] = []
-        self._cut: set[int] = set()
-        """Statements of upstream in whose place a named error stands."""
+    """One function, class body or module of both trees."""
+
+    words: Vocabulary
+    aligner: Aligner
+    read: frozenset[str]
+    """Names that the generated file reads."""
+    replaced: frozenset[str]
+    unasked: frozenset[str]
+    """Entries that nobody misses."""
+    upstream: ast.Module
+    name: str
+    ours: list[ast.stmt]
+    theirs: list[ast.stmt]
+    _pairs: Pairs = field(default_factory=dict)
+    _found: list[Loss] = field(default_factory=list)
+    _cut: set[int] = field(default_factory=set)
+    """Statements of upstream in whose place a named error stands."""
+
+    @cached_property
+    def _read_here(self) -> frozenset[str]:
+        """A name of the module that is read and not bound is found by itself, a local one may be bound in another branch."""
+        return frozenset(chain.from_iterable(map(_read, self.theirs))) if self.name else frozenset()
 
     def losses(self) -> list[Loss]:
-        if len(self._ours) == len(self._theirs) and all(map(self._aligner.same, self._ours, self._theirs)):
+        if len(self.ours) == len(self.theirs) and all(map(self.aligner.same, self.ours, self.theirs)):
             return []
-        self._aligner.align(self._ours, self._theirs, self._pairs)
-        self._errors(self._theirs, self._ours)
-        self._walk(self._ours)
-        self._moved()
-        return self._found
-
-    def _moved(self) -> None:
-        """Statements of upstream that stand in the generated file where they were not: an arm behind its chain of tests, say."""
-        for node in self._aligner.moved(self._ours, self._theirs, self._pairs):
-            if self._replaced.isdisjoint(words(node)):
+        self.aligner.align(self.ours, self.theirs, self._pairs)
+        self._errors(self.theirs, self.ours)
+        self._walk(self.ours)
+        # Statements of upstream that stand in the generated file where they were not: an arm behind its chain of tests, say.
+        for node in self.aligner.moved(self.ours, self.theirs, self._pairs):
+            if self.replaced.isdisjoint(words(node)):
                 self._lose(node, None, "out of its place stands", ast.unparse(node))
+        return self._found
 
     def _stands(self, body: Sequence[ast.stmt]) -> bool:
         return any(id(node) in self._pairs for node in below(body))
 
     def _lose(self, node: ast.AST, reason: str | None, what: str, text: str) -> None:
-        self._found.append(Loss(getattr(node, "lineno", 0), self._name, reason, f"{what} `{shortened(text)}`"))
+        self._found.append(Loss(getattr(node, "lineno", 0), self.name, reason, f"{what} `{one_line(text, _SHOWN)}`"))
 
     def _walk(self, body: Sequence[ast.stmt]) -> None:
         for node in body:
@@ -141,19 +137,19 @@ class _Scope:
                 kept = {alias.asname or alias.name for alias in left.names} if isinstance(left, type(each)) else set()
                 gone = [alias for alias in each.names if (alias.asname or alias.name) not in kept]
                 if partner is None or any(
-                    (alias.asname or alias.name).partition(".")[0] in self._read for alias in gone
+                    (alias.asname or alias.name).partition(".")[0] in self.read for alias in gone
                 ):
-                    self._lose(each, self._words.of(words(each), False), "the import", ast.unparse(each))
+                    self._lose(each, self.words.of(words(each), False), "the import", ast.unparse(each))
 
     def _statement(self, node: ast.stmt) -> None:
         """One that did something, and is gone although what is around it stands."""
         match node:
             case ast.Assert(test=test):
-                self._lose(node, self._words.reason(test, True), "the check", ast.unparse(test))
+                self._lose(node, self.words.reason(test, True), "the check", ast.unparse(test))
             case ast.Expr(value=ast.Call() | ast.Await()) | ast.Return() | ast.Raise() | ast.Delete() | ast.AugAssign():
-                self._lose(node, self._words.of(words(node), False), "the statement", ast.unparse(node))
+                self._lose(node, self.words.of(words(node), False), "the statement", ast.unparse(node))
             case ast.Assign(targets=[ast.Name(id=name)], value=ast.Call() | ast.Await()) if name in self._read_here:
-                self._lose(node, self._words.of(words(node), False), "the value", ast.unparse(node))
+                self._lose(node, self.words.of(words(node), False), "the value", ast.unparse(node))
 
     def _decided(self, node: ast.If) -> bool:
         """What an `if` lost that is not there any more; whether nothing behind it can run."""
@@ -162,16 +158,16 @@ class _Scope:
         if body:
             self._walk(node.body)
             # Without an `else` it is what follows when the test fails that is gone.
-            if not other and not (node.orelse and self._aligner.is_idle(node.orelse)):
-                self._lose(node, self._words.reason(node.test, True), "what runs unless", text)
-        elif not self._aligner.is_idle(node.body):
+            if not other and not (node.orelse and self.aligner.is_idle(node.orelse)):
+                self._lose(node, self.words.reason(node.test, True), "what runs unless", text)
+        elif not self.aligner.is_idle(node.body):
             # Or all that runs speaks of something dropped.
-            leaves = (leaf for leaf in below(node.body) if not any(suites_of(leaf)))
-            said = self._words.of_all((self._words.of(words(leaf), False) for leaf in leaves), True)
-            self._lose(node, self._words.reason(node.test, False) or said, "what runs if", text)
+            simple = (each for each in below(node.body) if not any(suites_of(each)))
+            said = self.words.of_all((self.words.of(words(each), False) for each in simple), True)
+            self._lose(node, self.words.reason(node.test, False) or said, "what runs if", text)
         if other:
             self._walk(node.orelse)
-        return (body and isinstance(node.body[-1], _LEAVES)) or (other and isinstance(node.orelse[-1], _LEAVES))
+        return (body and leaves(node.body[-1])) or (other and leaves(node.orelse[-1]))
 
     def _errors(self, theirs: Sequence[ast.stmt], ours: Sequence[ast.stmt]) -> None:
         """Named errors: each stands for statements of upstream that must speak of something dropped."""
@@ -195,33 +191,30 @@ class _Scope:
                 gone = [our for our in after if not (isinstance(our, ast.Expr) and isinstance(our.value, ast.Constant))]
                 self._cut.update(map(id, gone[:1]))
                 # Where nothing else is left it stands for the first one, or somebody took the whole function away.
-                meant = ([*self._not_decided(gone)] or gone)[:1] if self._pairs else gone[:1]
-                around = self._name.split(".")[:-1]
+                meant = (self._not_decided(gone) or gone)[:1] if self._pairs else gone[:1]
+                around = self.name.split(".")[:-1]
                 target = [part for part in error_target(node) if part not in around]
                 # Of a method that has more in it its own name alone: the class may do much that is not dropped.
-                named = self._name.rpartition(".")[2] if self._pairs else self._name
-                said = self._words.of(
+                named = self.name.rpartition(".")[2] if self._pairs else self.name
+                said = self.words.of(
                     (*(word for our in meant for word in words(our)), named, *target, *self._imported(target[-1:])),
                     False,
                 )
-                said = said or next(filter(None, (self._words.reason(test, False) for test in tests[id(node)])), None)
-                first, shown = (gone[0], self._aligner.head(gone[0])) if gone else (node, self._name)
+                said = said or next(filter(None, (self.words.reason(test, False) for test in tests[id(node)])), None)
+                first, shown = (gone[0], self.aligner.head(gone[0])) if gone else (node, self.name)
                 self._lose(first, said, "the named error stands for", shown)
 
     def _imported(self, names: Sequence[str]) -> Iterator[str]:
         """What upstream's imports of these names say of them."""
-        for node in ast.walk(self._upstream):
+        for node in ast.walk(self.upstream):
             if isinstance(node, ast.ImportFrom) and any((alias.asname or alias.name) in names for alias in node.names):
                 yield from words(node)
 
-    def _not_decided(self, gone: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
+    def _not_decided(self, gone: Sequence[ast.stmt]) -> list[ast.stmt]:
         """Without what may be gone by itself: an `if` that does not hold, whose words say nothing of what stands behind it."""
-        decided: set[int] = set()
-        for node in gone:
-            if isinstance(node, ast.If) and self._words.reason(node.test, False) is not None:
-                decided.update(map(id, below([node])))
-            if id(node) not in decided:
-                yield node
+        decided = (n for n in gone if isinstance(n, ast.If) and self.words.reason(n.test, False) is not None)
+        within = {id(each) for node in decided for each in below([node])}
+        return [node for node in gone if id(node) not in within]
 
     def _within(self, ours: ast.stmt, theirs: ast.stmt) -> None:
         """What the head of a statement lost."""
@@ -233,7 +226,7 @@ class _Scope:
                         self._entry(case.pattern)
             case (ast.Import() | ast.ImportFrom() | ast.Try(), _) | (ast.Assign(targets=[ast.Name(id="__all__")]), _):
                 pass
-            case _ if self._aligner.head(ours) != self._aligner.head(theirs):
+            case _ if self.aligner.head(ours) != self.aligner.head(theirs):
                 for field, value in ast.iter_fields(ours):
                     if field not in _ELSEWHERE or (field == "body" and not isinstance(value, list)):
                         self._piece(value, getattr(theirs, field))
@@ -246,19 +239,15 @@ class _Scope:
         if not (isinstance(ours, ast.AST) and isinstance(theirs, ast.AST)) or ast.dump(ours) == ast.dump(theirs):
             return
         match ours, theirs:
-            case ast.IfExp(), ast.IfExp() if is_part(ast.unparse(theirs.test), ast.unparse(ours.test)):
-                self._piece(ours.test, theirs.test)
-                self._piece(ours.body, theirs.body)
-                self._piece(ours.orelse, theirs.orelse)
-            case ast.IfExp(), _:
+            case ast.IfExp(), _ if not _still_asks(ours, theirs):
                 # Which arm is left: the one that the rest is part of.
                 first, second, rest = map(ast.unparse, (ours.body, ours.orelse, theirs))
                 body = rest == first or (rest != second and likeness(rest, first) >= likeness(rest, second))
                 what = f"the value {'unless' if body else 'if'}"
-                self._lose(ours, self._words.reason(ours.test, body), what, ast.unparse(ours.test))
+                self._lose(ours, self.words.reason(ours.test, body), what, ast.unparse(ours.test))
                 self._piece(ours.body if body else ours.orelse, theirs)
             case ast.expr(), ast.Constant(value=bool() | None as left):
-                self._lose(ours, self._words.reason(ours, bool(left)), f"{left} stands for", ast.unparse(ours))
+                self._lose(ours, self.words.reason(ours, bool(left)), f"{left} stands for", ast.unparse(ours))
             case ast.BoolOp(), ast.expr():
                 self._operands(ours, theirs)
             case ast.Dict(), ast.Dict():
@@ -270,29 +259,32 @@ class _Scope:
                 for one, other in matched(ours.elts, theirs.elts):
                     if other is not None:
                         self._piece(one, other)
-                    elif not (isinstance(one, ast.Constant) and one.value in self._unasked):
+                    elif not (isinstance(one, ast.Constant) and one.value in self.unasked):
                         self._entry(one)
             case _ if type(ours) is type(theirs):
                 for field, value in ast.iter_fields(ours):
                     self._piece(value, getattr(theirs, field))
 
     def _operands(self, ours: ast.BoolOp, theirs: ast.expr) -> None:
-        same = isinstance(theirs, ast.BoolOp) and type(theirs.op) is type(ours.op)
-        left: list[ast.expr] = theirs.values if same and isinstance(theirs, ast.BoolOp) else [theirs]
+        left = theirs.values if isinstance(theirs, ast.BoolOp) and type(theirs.op) is type(ours.op) else [theirs]
         every = isinstance(ours.op, ast.And)
         pieces = list(matched(ours.values, left))
         # It failed in an `or`, it held in an `and`; or one that is left decides without it.
-        rest = [self._words.reason(one, not every) for one, other in pieces if other is not None]
+        rest = [self.words.reason(one, not every) for one, other in pieces if other is not None]
         for one, other in pieces:
             if other is None:
-                reason = self._words.reason(one, every) or next(filter(None, rest), None)
+                reason = self.words.reason(one, every) or next(filter(None, rest), None)
                 self._lose(one, reason, "the operand", ast.unparse(one))
             else:
                 self._piece(one, other)
 
     def _entry(self, *gone: ast.AST) -> None:
-        said = self._words.of((word for node in gone for word in words(node)), False)
+        said = self.words.of((word for node in gone for word in words(node)), False)
         self._lose(gone[0], said, "the entry", ", ".join(map(ast.unparse, gone)))
+
+
+def _still_asks(ours: ast.IfExp, theirs: ast.AST) -> bool:
+    return isinstance(theirs, ast.IfExp) and is_part(ast.unparse(theirs.test), ast.unparse(ours.test))
 
 
 def _read(node: ast.AST) -> Iterator[str]:

@@ -1,7 +1,5 @@
 """What a profile drops, in words, and which value these let a test have: all that is known of its parts are their identifiers and short texts."""
 
-from __future__ import annotations
-
 import ast
 import hashlib
 import re

@@ -12,8 +12,6 @@ Limits: what upstream lacks as well is not looked at: it belongs to another rele
 object that only running code would tell, is not seen.
 """
 
-from __future__ import annotations
-
 import re
 import time
 import tomllib
@@ -31,7 +29,7 @@ from shrinker.check.embedders.offered import Offered
 from shrinker.check.embedders.uses import IMPORTS, KINDS, MEMBERS, Use, uses_of
 from shrinker.check.symbols import ModuleSymbols
 from shrinker.check.trees import Trees
-from shrinker.ruleset.match import any_module_matches, any_name_matches, any_path_matches
+from shrinker.ruleset.match import any_name_matches
 from shrinker.syntax.imports import with_packages
 from shrinker.values.outcome import Evidence, Finding, LevelResult
 from shrinker.values.upstream import module_name, modules_of
@@ -164,12 +162,8 @@ class _Judge:
         for rule in self._rules.removes:
             for place in sorted(places):
                 path = f"python/{place.replace('.', '/')}"
-                if (
-                    (any_module_matches(rule.modules, place) and not any_module_matches(rule.unless, place))
-                    or any_name_matches((*rule.definitions, *rule.members), place)
-                    or any_path_matches(rule.paths, path)
-                    or any_path_matches(rule.paths, f"{path}.py")
-                ):
+                named = any_name_matches((*rule.definitions, *rule.members), place)
+                if named or rule.takes_module(place) or rule.takes_path(path) or rule.takes_path(f"{path}.py"):
                     return rule.id
         return ""
 

@@ -1,7 +1,5 @@
 """What a tree offers to a program outside: names through imports and stars, members of classes through bases, parameters."""
 
-from __future__ import annotations
-
 import ast
 from functools import cached_property
 

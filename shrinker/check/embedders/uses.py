@@ -2,24 +2,22 @@
 and documents of a folder.
 """
 
-from __future__ import annotations
-
 import ast
 import json
 import os
 import re
 import textwrap
 import zipfile
-from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from shrinker.check.reader import symbols_of
-from shrinker.check.uses import attribute_chain
-from shrinker.syntax.imports import Import, bound_name, catches_import_error, is_type_checking
+from shrinker.check.uses import attribute_chain, imports_of
+from shrinker.syntax.imports import Import, catches_import_error, is_type_checking
 from shrinker.syntax.names import last_name
 from shrinker.syntax.parsing import parsed
+from shrinker.syntax.scopes import Scope, Scoped, scope_of
 from shrinker.syntax.walk import Function, children
 from shrinker.values.upstream import PACKAGE
 
@@ -82,7 +80,7 @@ def uses_of_file(source: bytes, path: str) -> list[Use]:
     if tree is None:
         return []
     symbols = symbols_of(tree, f"outside/{path}", source)
-    found = list(_Reader(path, tree).uses(tree.body, at_load=True))
+    found = list(_Reader(path).uses(tree.body, scope_of(tree, ""), at_load=True))
     for line, text in symbols.paths:
         module, _, name = text.partition(":")
         found.append(Use(path, line, TEXTS, module, tuple(filter(None, name.split(".")))))
@@ -94,66 +92,51 @@ def uses_of_file(source: bytes, path: str) -> list[Use]:
     return sorted(set(found), key=lambda use: (use.line, use.kind, use.module, use.names, use.keyword))
 
 
+@dataclass(frozen=True, slots=True)
 class _Reader:
     """Follows the names that a file imports from the package."""
 
-    def __init__(self, path: str, tree: ast.Module) -> None:
-        self._path = path
-        self._names: dict[str, list[tuple[str, tuple[str, ...]]]] = defaultdict(list)
-        """By a name of the file: module and names that it may stand for, since fallbacks import it twice."""
-        for node in ast.walk(tree):
-            if isinstance(node, ast.Import | ast.ImportFrom):
-                for alias, module, names in _ours(node):
-                    whole = module if names or alias.asname else PACKAGE
-                    self._names[bound_name(node, alias)].append((whole, names))
-        for name in ("*", *_bound_otherwise(tree)):
-            self._names.pop(name, None)
+    path: str
 
-    def uses(self, nodes: Iterable[ast.AST], *, at_load: bool) -> Iterator[Use]:
+    def uses(self, nodes: Iterable[ast.AST], scope: Scope, *, at_load: bool) -> Iterator[Use]:
         """Of these pieces of syntax; `at_load` where the file asks for it as soon as it is loaded."""
         for node in nodes:
-            yield from self._of_node(node, at_load)
+            yield from self._of_node(node, scope, at_load)
 
-    def _of_node(self, node: ast.AST, at_load: bool) -> Iterator[Use]:
+    def _of_node(self, node: ast.AST, scope: Scope, at_load: bool) -> Iterator[Use]:
         match node:
             case ast.Import() | ast.ImportFrom():
-                for _, module, names in _ours(node):
-                    yield Use(self._path, node.lineno, IMPORTS, module, names, "", at_load)
+                for module, names in _ours(node):
+                    yield Use(self.path, node.lineno, IMPORTS, module, names, "", at_load)
                 return
-            case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.Lambda():
-                at_load = False
             case ast.Try():
                 uncaught = at_load and not any(map(catches_import_error, node.handlers))
-                yield from self.uses(node.body, at_load=uncaught)
-                yield from self.uses((*node.handlers, *node.orelse, *node.finalbody), at_load=at_load)
+                yield from self.uses(node.body, scope, at_load=uncaught)
+                yield from self.uses((*node.handlers, *node.orelse, *node.finalbody), scope, at_load=at_load)
                 return
             case ast.If() if is_type_checking(node.test) or (
                 isinstance(node.test, ast.Compare) and last_name(node.test.left) == "__name__"
             ):
-                yield from self.uses(node.body, at_load=False)
-                yield from self.uses(node.orelse, at_load=at_load)
+                yield from self.uses(node.body, scope, at_load=False)
+                yield from self.uses(node.orelse, scope, at_load=at_load)
                 return
-            case ast.Attribute() if targets := self._targets(node):
+            case ast.Attribute() if targets := _targets(node, scope):
                 for module, names in targets if isinstance(node.ctx, ast.Load) else ():
-                    yield Use(self._path, node.lineno, ATTRIBUTES, module, names, "", at_load)
+                    yield Use(self.path, node.lineno, ATTRIBUTES, module, names, "", at_load)
                 return
             case ast.Call():
                 given = [keyword.arg for keyword in node.keywords if keyword.arg is not None]
-                for module, names in self._targets(node.func):
+                for module, names in _targets(node.func, scope):
                     for keyword in given:
-                        yield Use(self._path, node.lineno, KEYWORDS, module, names, keyword, at_load)
+                        yield Use(self.path, node.lineno, KEYWORDS, module, names, keyword, at_load)
             case ast.ClassDef():
-                yield from self._heritage(node)
-        yield from self.uses(children(node), at_load=at_load)
+                yield from self._heritage(node, scope)
+        at_load = at_load and not isinstance(node, Function | ast.Lambda)
+        inner = scope.inside(node) if isinstance(node, Scoped) else scope
+        yield from self.uses(children(node), inner, at_load=at_load)
 
-    def _targets(self, node: ast.expr) -> list[tuple[str, tuple[str, ...]]]:
-        """What an expression may name in the package."""
-        root, chain = attribute_chain(node)
-        known = self._names.get(root.id, ()) if isinstance(root, ast.Name) else ()
-        return [(module, (*names, *chain)) for module, names in known]
-
-    def _heritage(self, node: ast.ClassDef) -> Iterator[Use]:
-        bases = [target for base in node.bases for target in self._targets(base)]
+    def _heritage(self, node: ast.ClassDef, scope: Scope) -> Iterator[Use]:
+        bases = [target for base in node.bases for target in _targets(base, scope)]
         if not bases:
             return
         own = {each.name: each.lineno for each in node.body if isinstance(each, Function)}
@@ -165,33 +148,22 @@ class _Reader:
                     asked.setdefault(each.attr, each.lineno)
         for module, names in bases:
             for name, line in asked.items():
-                yield Use(self._path, line, HERITAGE, module, (*names, name))
+                yield Use(self.path, line, HERITAGE, module, (*names, name))
 
 
-def _ours(node: Import) -> Iterator[tuple[ast.alias, str, tuple[str, ...]]]:
-    """What an import names in the package, with the module that it asks for and the name in it."""
+def _targets(node: ast.expr, scope: Scope) -> list[tuple[str, tuple[str, ...]]]:
+    """What an expression may name in the package: fallbacks import a name twice."""
+    root, chain = attribute_chain(node)
+    known = imports_of(scope, root.id) if isinstance(root, ast.Name) else ()
+    return [(each.module, (*filter(None, [each.name]), *chain)) for each in known]
+
+
+def _ours(node: Import) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """The modules of the package that an import asks for, each with the name in it."""
     for alias in node.names:
         module = alias.name if isinstance(node, ast.Import) else (node.module or "") if not node.level else ""
         if module.partition(".")[0] == PACKAGE:
-            yield alias, module, () if isinstance(node, ast.Import) else (alias.name,)
-
-
-def _bound_otherwise(tree: ast.Module) -> Iterator[str]:
-    """Names that a file binds by other means than an import of the package. ``X = None`` says only that there is none."""
-    nothing: set[int] = set()
-    for node in ast.walk(tree):
-        match node:
-            case ast.Assign(value=ast.Constant(value=None)):
-                nothing.update(id(target) for target in node.targets)
-            case ast.Name(ctx=ast.Store()) if id(node) not in nothing:
-                yield node.id
-            case ast.arg():
-                yield node.arg
-            case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
-                yield node.name
-            case ast.Import() | ast.ImportFrom() if isinstance(node, ast.Import) or not any(_ours(node)):
-                others = (alias for alias in node.names if alias.name.partition(".")[0] != PACKAGE)
-                yield from (bound_name(node, alias) for alias in others)
+            yield module, () if isinstance(node, ast.Import) else (alias.name,)
 
 
 def sources_of(place: Path) -> Iterator[tuple[str, bytes]]:

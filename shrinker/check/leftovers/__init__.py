@@ -4,8 +4,6 @@ The scan shares nothing with folding: it knows the words of the rules and the sy
 gives every leftover its kind and its place. Whether it is right is for the `[[leftover]]` rules to say.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace

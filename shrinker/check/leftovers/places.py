@@ -1,7 +1,5 @@
 """Places in the syntax that tell what a leftover is for."""
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Iterator, Set
 
@@ -20,23 +18,6 @@ BY_KEYWORD: dict[str | None, Position] = {
 }
 """Place of the strings in the value of a keyword; others have an ordinary one."""
 _PROBES = frozenset({"hasattr", "find_spec", "import_module", "__import__"})
-_PLAIN_DECORATORS = frozenset(
-    {
-        "abstractmethod",
-        "cache",
-        "cached_property",
-        "classmethod",
-        "contextmanager",
-        "dataclass",
-        "jit",
-        "lru_cache",
-        "no_grad",
-        "override",
-        "property",
-        "setter",
-        "staticmethod",
-    }
-)
 _GROWING = frozenset({"append", "extend", "add", "update", "insert"})
 
 
@@ -162,11 +143,6 @@ def annotated(generic: ast.expr, item: ast.expr) -> Position:
     text = item.value if isinstance(item, ast.Constant) else ""
     described = isinstance(text, str) and " " in text.strip()
     return "help-text" if described and last_name(generic) != "Literal" else "annotation"
-
-
-def is_plain_decorator(decorator: ast.expr) -> bool:
-    """True for a decorator that files its definition nowhere."""
-    return last_name(decorator.func if isinstance(decorator, ast.Call) else decorator) in _PLAIN_DECORATORS
 
 
 def _is_device(node: ast.expr) -> bool:

@@ -5,8 +5,6 @@ expression, and fails there: `len(None)`, `None.append(x)`, `y - None`. A fact t
 place is never reached and something should have said so.
 """
 
-from __future__ import annotations
-
 import ast
 import re
 from collections import Counter

@@ -1,10 +1,9 @@
 """Find the leftovers of one file: a walk over its syntax that remembers in which definition it is, and for what each expression stands there."""
 
-from __future__ import annotations
-
 import ast
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from itertools import product
 
 from shrinker.check.leftovers.places import (
@@ -13,16 +12,18 @@ from shrinker.check.leftovers.places import (
     annotated,
     call_arguments,
     chosen,
-    is_plain_decorator,
     is_tensor_attribute,
     place_within,
     texts_of,
 )
 from shrinker.check.leftovers.vocabulary import Vocabulary, is_constant
 from shrinker.check.uses import attribute_chain
+from shrinker.syntax.bindings import collect
 from shrinker.syntax.imports import absolute
+from shrinker.syntax.lines import one_line
 from shrinker.syntax.names import last_name
 from shrinker.syntax.ranges import meets
+from shrinker.syntax.side_effects import hands_back, is_accessor
 from shrinker.syntax.walk import HOLDERS, Definition, statements
 from shrinker.values.leftovers import KINDS, Kind, Leftover, Position
 
@@ -31,54 +32,50 @@ _UNREAD = ("definition", "parameter", "assignment", "keyword")
 _TEXT_LIMIT = 160
 
 
+@dataclass(eq=False)
 class Scanner:
-    """Walks one file.
+    """Walks one file."""
 
-    Args:
-        path: in the layout of upstream's repository.
-        module: dotted name, or the path for a file that is no module.
-        package: of its relative imports.
-        vocabulary: what belongs to other platforms.
-        kept: modules of the tree.
-    """
-
-    def __init__(self, path: str, module: str, package: str, vocabulary: Vocabulary, kept: frozenset[str]) -> None:
-        self.path = path
-        self.module = module
-        self.package = package
-        self.words = vocabulary
-        self.kept = kept
-        self.uses: set[tuple[str, str]] = set()
-        """Foreign identifiers that are read, or named by a string, each with the definition that does so."""
-        self.asked: set[tuple[str, int]] = set()
-        """Functions that a condition or an assignment asks without an argument, with the line."""
-        self._found: dict[tuple[Kind, int, str, Position], Leftover] = {}
-        self._where = module
-        self._shown = False
-        """Within the test of what a message shows."""
-        self._in_class = False
-        self._declares = False
-        """Within the targets of an assignment that declares variables."""
-        self._hot: list[int] = []
-        self._imported: set[str] = set()
-        self._flags: set[str] = set()
-        """Names that hold the parsed flags of a command line."""
+    path: str
+    """In the layout of upstream's repository."""
+    module: str
+    """Dotted name, or the path for a file that is no module."""
+    package: str
+    """Of its relative imports."""
+    words: Vocabulary
+    """What belongs to other platforms."""
+    kept: frozenset[str]
+    """Modules of the tree."""
+    uses: set[tuple[str, str]] = field(default_factory=set)
+    """Foreign identifiers that are read, or named by a string, each with the definition that does so."""
+    asked: set[tuple[str, int]] = field(default_factory=set)
+    """Functions that a condition or an assignment asks without an argument, with the line."""
+    _found: dict[tuple[Kind, int, str, Position], Leftover] = field(default_factory=dict)
+    _where: str = ""
+    _shown: bool = False
+    """Within the test of what a message shows."""
+    _in_class: bool = False
+    _declares: bool = False
+    """Within the targets of an assignment that declares variables."""
 
     def scan(self, tree: ast.Module, lines: Sequence[str], hot: re.Pattern[str] | None) -> tuple[Leftover, ...]:
         """Leftovers by line. Statements without a line that `hot` matches are not looked into."""
+        self._where = self.module
         self._hot = [number for number, line in enumerate(lines, 1) if hot is not None and hot.search(line)]
-        self._imported = set(_imported(tree.body))
+        bound = collect(tree.body, self.package).names
+        self._imported = {name for name, rows in bound.items() if any(row.module for row in rows)}
+        # Names that hold the parsed flags of a command line.
         self._flags = set(_flags(tree)) if self._hot else set()
         self.within(tree, "value")
         return tuple(sorted(self._found.values(), key=lambda s: (s.line, s.kind, s.text)))
 
     def within(self, node: ast.AST, place: Position) -> None:
         """Look at all that a piece of syntax holds."""
-        for field in HOLDERS[type(node)]:
-            value = getattr(node, field)
+        for name in HOLDERS[type(node)]:
+            value = getattr(node, name)
             for child in value if isinstance(value, list) else (value,):
                 if isinstance(child, ast.AST):
-                    self.visit(child, place_within(node, field, child, place))
+                    self.visit(child, place_within(node, name, child, place))
         for holder, held, there in _beside(node, place) if self.words.spoken else ():
             self.never(holder, held, there)
 
@@ -141,7 +138,7 @@ class Scanner:
         self._where = f"{outer}.{node.name}"
         self._in_class = isinstance(node, ast.ClassDef)
         self.identifier(node.lineno, node.name, "definition", not self._in_class)
-        if not all(map(is_plain_decorator, node.decorator_list)):
+        if not all(hands_back(d) or is_accessor(d) for d in node.decorator_list):
             # It may be registered somewhere, to be found by another name.
             self.uses.add((node.name, outer))
         self.within(node, "value")
@@ -218,8 +215,7 @@ class Scanner:
             self.uses.add((text, self._where))
         if place == "probe" and self.words.is_absent(text):
             kind = "absent imports"
-        short = " ".join(text.split())
-        self.add(kind, line, short if len(short) <= _TEXT_LIMIT else short[: _TEXT_LIMIT - 1] + "…", place)
+        self.add(kind, line, one_line(text, _TEXT_LIMIT), place)
 
     def never(self, holder: ast.expr, value: ast.AST, place: Position) -> None:
         """Look at texts that stand beside what by a domain never is one of them."""
@@ -274,11 +270,3 @@ def _flags(tree: ast.Module) -> Iterator[str]:
         match node:
             case ast.Assign(targets=[ast.Name(id=name)], value=ast.Call(func=ast.Attribute(attr="parse_args"))):
                 yield name
-
-
-def _imported(body: Iterable[ast.stmt]) -> Iterable[str]:
-    for statement in body:
-        if isinstance(statement, ast.Import | ast.ImportFrom):
-            yield from (alias.asname or alias.name.partition(".")[0] for alias in statement.names)
-        elif isinstance(statement, ast.If | ast.Try):
-            yield from _imported((*statement.body, *statement.orelse))

@@ -5,8 +5,6 @@ Upstream gains platforms: a function `is_x()` that is defined beside known platf
 with two of them, and that a condition of the generated tree asks, is a suspect even when its word says nothing.
 """
 
-from __future__ import annotations
-
 import re
 from collections import defaultdict
 from collections.abc import Iterable
@@ -15,8 +13,8 @@ from itertools import pairwise
 from typing import TypeVar
 
 from shrinker.ruleset import Ruleset
-from shrinker.ruleset.match import any_module_matches, any_name_matches
-from shrinker.ruleset.models import Domain
+from shrinker.ruleset.match import any_name_matches
+from shrinker.ruleset.models import Domain, Remove
 from shrinker.syntax.names import is_special
 from shrinker.values.leftovers import Kind, Suspect
 
@@ -50,7 +48,7 @@ class Words:
     _seen: dict[str, bool] = field(default_factory=dict, repr=False)
 
     @staticmethod
-    def of(words: Iterable[str]) -> Words:
+    def of(words: Iterable[str]) -> "Words":
         """From words in which ``*`` stands for any text."""
         lower = {word.lower() for word in words}
         open_ones = sorted(re.escape(word).replace(r"\*", r"\w*") for word in lower if "*" in word)
@@ -95,8 +93,7 @@ class Vocabulary:
     texts: frozenset[str]
     """Texts that a domain never is which speaks of a name wherever it stands: they are traces wherever they stand."""
     absent: tuple[str, ...]
-    removed: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...]
-    """Module patterns of each `remove` rule with its exceptions."""
+    removes: tuple[Remove, ...]
     foreign: Words
     own: Words
     """Of the platform that is served, and of what every platform has."""
@@ -169,10 +166,7 @@ class Vocabulary:
 
     def is_removed(self, module: str) -> bool:
         """True for a module that a `remove` rule names."""
-        return any(
-            any_module_matches(taken, module) and not any_module_matches(spared, module)
-            for taken, spared in self.removed
-        )
+        return any(rule.takes_module(module) for rule in self.removes)
 
 
 def is_constant(name: str) -> bool:
@@ -198,7 +192,7 @@ def build_vocabulary(rules: Ruleset) -> Vocabulary:
         variables=frozenset(v for fact in facts for v in fact.environment),
         texts=frozenset(text for _, everywhere, never in placed if everywhere for text in never),
         absent=tuple(sorted({m for rule in rules.absents for m in rule.modules})),
-        removed=tuple((rule.modules, rule.unless) for rule in rules.removes if rule.modules),
+        removes=rules.removes,
         foreign=foreign_words(rules),
         own=Words.of(word for platform in rules.platforms if platform.own for word in platform.words),
         spoken=tuple((places, never) for places, everywhere, never in placed if never and not everywhere),

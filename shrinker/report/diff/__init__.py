@@ -4,8 +4,6 @@ Everything is read from what two runs left: manifests, reports, the trees themse
 Nothing is decided again.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from shrinker.report.diff.difference import Pair

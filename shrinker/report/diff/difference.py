@@ -1,7 +1,5 @@
 """Two generated trees that are compared: what both have in common and what not, and the words in which a reason is told."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -108,7 +106,7 @@ class Pair:
 
     def _turned(self, steps: Sequence[Step], own: Side, other: Side, says: str, names: str, when: str) -> Reason:
         """The step at which the chain of one side leaves what the other keeps, and what changed there."""
-        chain = shown(steps)
+        chain = tuple(map(str, steps))
         # Where it starts at something that the other side keeps, too. Not the first step that the other side does not have:
         # what comes behind it may be kept there by another way.
         shared = (s for s in reversed(steps) if s.src.startswith("root:") or unnumbered(s.src) in other.live_nodes)
@@ -164,11 +162,6 @@ def compared(old: Mapping[str, Has], new: Mapping[str, Has]) -> Iterator[tuple[s
 def fate(before: object, after: object) -> str:
     """What became of a thing that the sides have, or one of them."""
     return "changed" if before and after else "added" if after else "removed"
-
-
-def shown(steps: Sequence[Step]) -> tuple[str, ...]:
-    """A chain as `why` prints it."""
-    return tuple(map(str, steps))
 
 
 def _line(side: Side, path: str, line: int) -> str:

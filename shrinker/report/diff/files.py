@@ -1,7 +1,5 @@
 """Files that only one tree has, and files that both have and that differ, each with its reason; and the unified diff, a file at a time."""
 
-from __future__ import annotations
-
 import difflib
 import re
 from collections import Counter

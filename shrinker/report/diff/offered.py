@@ -1,7 +1,5 @@
 """What people see of the server: flags, endpoints, and the fields of what they send and get back."""
 
-from __future__ import annotations
-
 import ast
 import re
 from collections.abc import Iterable, Iterator, Mapping

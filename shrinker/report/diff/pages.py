@@ -1,7 +1,5 @@
 """The comparison as Markdown for a comment, as HTML with everything, and as JSON."""
 
-from __future__ import annotations
-
 import base64
 import html
 import json
@@ -17,6 +15,7 @@ from jinja2 import Environment
 from shrinker.report.diff.sections import sections
 from shrinker.report.diff.values import FORMAT, Review, TextChange
 from shrinker.report.pages import cell, templates
+from shrinker.syntax.lines import one_line
 
 COMMENT_LIMIT = 65_536
 """Characters that GitHub takes in one comment."""
@@ -84,11 +83,10 @@ def page(review: Review, repository: str = "") -> str:
 
 def _head(review: Review) -> dict[str, Any]:
     moved = {name: review.table(name) for name in ("kept", "removed", "symbols_kept", "symbols_removed")}
-    found = sections(review)
     return {
         "review": review,
-        "first": [section for section in found if section.first],
-        "rest": [section for section in found if not section.first],
+        "first": [*sections(review, True)],
+        "rest": [*sections(review, False)],
         "counts": {name: len(rows) for name, rows in {**moved, "changed": review.table("changed")}.items()},
         "causes": Counter(row.reason.cause for rows in moved.values() for row in rows),
     }
@@ -133,8 +131,7 @@ def _environment(*, escaped: bool = False) -> Environment:
 
 def _cell(text: str) -> str:
     """One cell of a Markdown table, of a size that is read, with nothing that a browser takes for a tag."""
-    flat = " ".join(text.split())
-    return cell(html.escape(flat if len(flat) <= 300 else f"{flat[:299]}…", quote=False))
+    return cell(html.escape(one_line(text, 300), quote=False))
 
 
 def _code(text: str) -> str:

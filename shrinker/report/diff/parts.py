@@ -1,7 +1,5 @@
 """Distributions, data tables and kernels that differ."""
 
-from __future__ import annotations
-
 import ast
 import re
 from collections import Counter

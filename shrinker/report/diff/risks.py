@@ -3,8 +3,6 @@
 Only files that differ are read. A site counts as new when its definition had no such text before, wherever in the file it stands now.
 """
 
-from __future__ import annotations
-
 import ast
 import re
 from collections import Counter

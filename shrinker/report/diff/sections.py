@@ -1,7 +1,5 @@
 """The tables of a comparison, in the order in which a reviewer reads them: what Markdown and HTML both print."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -75,12 +73,8 @@ class Section:
     """What upstream's own diff does not explain."""
 
 
-def sections(review: Review) -> list[Section]:
-    """The tables that have rows: first what upstream's own diff does not explain, then all else."""
-    return [*_sections(review, True), *_sections(review, False)]
-
-
-def _sections(review: Review, first: bool) -> Iterator[Section]:
+def sections(review: Review, first: bool) -> Iterator[Section]:
+    """The tables that have rows: of what upstream's own diff does not explain (`first`), or of all else."""
     for name, table in TABLES.items():
         rows = tuple(row for row in review.table(name) if _is_first(table, row) is first)
         if rows:

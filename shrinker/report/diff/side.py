@@ -1,7 +1,5 @@
 """One generated tree that is compared, or its lock, with everything that its run left, each part read when it is asked for."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field

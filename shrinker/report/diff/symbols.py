@@ -1,12 +1,10 @@
 """Definitions that only one tree has, in files that both have."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 
 from shrinker.program.symbols.units import DEFINITIONS
 from shrinker.program.symbols.why import Symbols
-from shrinker.report.diff.difference import Pair, shown
+from shrinker.report.diff.difference import Pair
 from shrinker.report.diff.side import Side
 from shrinker.report.diff.values import Reason, Row
 from shrinker.values.answers import Step
@@ -40,7 +38,7 @@ def moved_symbols(pair: Pair) -> tuple[tuple[Row, ...], tuple[Row, ...]]:
             cause, why = pair.rule_cause(row.rule)
             if cause == "reach" and pair.upstream_changed(path):
                 cause = "upstream"
-            reason = Reason(cause, f"{why}: {row.reason}", shown(steps))
+            reason = Reason(cause, f"{why}: {row.reason}", tuple(map(str, steps)))
         elif name in new or name in dropped or pair.new.line_of(path, name):
             reason = pair.unreached(steps)
         else:

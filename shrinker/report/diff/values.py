@@ -1,7 +1,5 @@
 """The comparison of two generated trees, as values: what the pages print and what ``--json`` holds."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal

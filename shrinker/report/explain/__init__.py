@@ -3,8 +3,6 @@
 Everything is read from what the run left: the tree with its table of removed features, the saved graph and search, and the reports.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from dataclasses import replace

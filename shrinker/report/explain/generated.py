@@ -1,7 +1,5 @@
 """What a run left, and what is told of one thing; and what would leave with it: `shrinker explain --retained`."""
 
-from __future__ import annotations
-
 import ast
 import re
 from collections.abc import Callable, Iterable, Iterator

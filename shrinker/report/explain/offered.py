@@ -1,7 +1,5 @@
 """What a server offers, and the rules: flags, environment variables, endpoints."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from pathlib import Path

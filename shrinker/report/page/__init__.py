@@ -4,8 +4,6 @@ A map of all files by lines (ECharts, copied from its npm package: Apache-2.0), 
 reports. It is made of what the run has written beside it, so that the page says nothing that the reports do not.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path

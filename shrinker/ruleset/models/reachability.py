@@ -2,6 +2,7 @@
 
 from pydantic import BaseModel, ConfigDict
 
+from shrinker.ruleset.match import any_module_matches, any_path_matches
 from shrinker.ruleset.models.rule import Rule
 
 
@@ -42,6 +43,14 @@ class Remove(Rule):
     """Qualified names that every run imports but that only run when the feature itself is asked for, checked
     by a person: a use becomes the named error, and a base leaves its class. Without an entry here such a module is
     kept and listed."""
+
+    def takes_module(self, dotted: str) -> bool:
+        """True for a module that the rule names, or that lies in a package which it names."""
+        return any_module_matches(self.modules, dotted) and not any_module_matches(self.unless, dotted)
+
+    def takes_path(self, path: str) -> bool:
+        """The same of a file or folder, whatever shape its name says."""
+        return any_path_matches(self.paths, path) and not any_path_matches(self.unless, path)
 
 
 class Root(Rule):

@@ -12,7 +12,7 @@ import pytest
 from shrinker.report.diff.values import Row
 from tests.cli.small import FILES, RULES, World, small_world
 from tests.report.diff.compared import CUDA, SERVER, changed, compared, diff, second, told
-from tests.small import committed, git, write
+from tests.small import committed, git, read_archive, write
 
 UTILS = "python/sglang/srt/utils.py"
 
@@ -101,27 +101,7 @@ def test_a_symbol_in_a_file_that_upstream_left_alone(world: World) -> None:
     assert other["reason"]["cause"] == "reach" and other["reason"]["text"]
 
 
-INTERFACE = """
-import argparse
-from fastapi import FastAPI
-from pydantic import BaseModel
-
-app = FastAPI()
-
-class Request(BaseModel):
-    text: str
-    {field}
-
-@app.get("{path}")
-def health():
-    return Request(text="")
-
-def flags(parser: argparse.ArgumentParser):
-    parser.add_argument("--port", type=int, default={port})
-    parser.add_argument("--{flag}")
-
-flags(argparse.ArgumentParser())
-"""
+INTERFACE = read_archive(Path(__file__).with_name("interface.txtar"))["server.py"]
 
 
 def test_flags_endpoints_and_fields(world: World) -> None:
