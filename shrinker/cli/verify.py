@@ -154,15 +154,15 @@ def verify(
 
 @contextmanager
 def open_setting(
-    tree: UpstreamTree,
+    tree: "UpstreamTree",
     out: Path,
-    manifest: Manifest,
+    manifest: "Manifest",
     reports: Path,
     levels: list[str],
     work: Path | None,
     timeout_factor: float,
     jobs: int,
-    progress: Progress,
+    progress: "Progress",
 ) -> Iterator[Any]:
     """With what the simulated levels run; nothing where none is asked for."""
     from equivalence.levels import Expected, Setting
@@ -181,7 +181,7 @@ def open_setting(
         yield Setting(made, place, expected, progress.note, timeout_factor, following, jobs=jobs)
 
 
-def _following(tree: UpstreamTree, out: Path, manifest: Manifest, expected: Expected, work: Path) -> Following:
+def _following(tree: "UpstreamTree", out: Path, manifest: "Manifest", expected: "Expected", work: Path) -> "Following":
     """What follows upstream's lines, with what the profile says may be missing."""
     from equivalence.levels import Following
     from equivalence.trace import Stated
@@ -208,15 +208,15 @@ def _following(tree: UpstreamTree, out: Path, manifest: Manifest, expected: Expe
 
 
 def _static(
-    tree: UpstreamTree,
+    tree: "UpstreamTree",
     out: Path,
-    manifest: Manifest,
+    manifest: "Manifest",
     levels: list[str],
     jobs: int,
     reports: Path | None,
-    progress: Progress,
+    progress: "Progress",
     programs: list[Path],
-) -> list[LevelResult]:
+) -> "list[LevelResult]":
     """The levels that run neither tree."""
     from shrinker.cache import Cache
     from shrinker.check.levels import EVIDENCE_LEVELS
