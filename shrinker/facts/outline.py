@@ -2,8 +2,10 @@
 
 import ast
 import sys
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from shrinker.cache import pack, unpack
 from shrinker.syntax.bindings import Binding, Bindings, collect
 from shrinker.syntax.imports import absolute
 from shrinker.syntax.names import last_name
@@ -15,13 +17,41 @@ _FOLDABLE_NODES = 60
 """An assigned expression larger than this is not evaluated."""
 
 
+class Names(Mapping[str, list[Binding]]):
+    """Bindings by name, nearly all of an outline: unpacked when one is first asked for, since most modules are never asked."""
+
+    def __init__(self, packed: bytes) -> None:
+        self._packed = packed
+        self._known: dict[str, list[Binding]] | None = None
+
+    def __reduce__(self) -> tuple[type["Names"], tuple[bytes]]:
+        return Names, (self._packed,)
+
+    def _bindings(self) -> dict[str, list[Binding]]:
+        if self._known is None:
+            self._known = unpack(self._packed)
+        return self._known
+
+    def __getitem__(self, name: str) -> list[Binding]:
+        return self._bindings()[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._bindings()
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._bindings())
+
+    def __len__(self) -> int:
+        return len(self._bindings())
+
+
 @dataclass(frozen=True, slots=True)
 class Outline:
     """Names bound at module level, trimmed to what constant propagation can use."""
 
     module: str
     is_package: bool
-    names: dict[str, list[Binding]]
+    names: Mapping[str, list[Binding]]
     stars: list[Binding]
     rebound: frozenset[str]
     """Names assigned from inside functions through `global`: never constant."""
@@ -85,7 +115,7 @@ def outline(module: str, is_package: bool, tree: ast.Module) -> Outline:
     return Outline(
         module=module,
         is_package=is_package,
-        names={name: [_trim(b) for b in bindings] for name, bindings in found.names.items()},
+        names=Names(pack({name: [_trim(b) for b in bindings] for name, bindings in found.names.items()})),
         stars=found.stars,
         rebound=frozenset(rebound),
         aliases=frozenset(aliases),
