@@ -23,20 +23,11 @@ def read_archive(path: Path) -> dict[str, str]:
     return dict(zip(parts[::2], parts[1::2], strict=True))
 
 
-def archives(path: Path) -> tuple[dict[str, str], ...]:
-    """The files of an archive by the folders that they are in, each in the order in which it comes first."""
+def read_cases(path: Path, sign: str = " | ") -> dict[str, dict[str, str]]:
+    """Files of an archive by the cases that they are of, in the order in which these come: the name of each is `CASE | FILE`."""
     found: dict[str, dict[str, str]] = {}
     for name, text in read_archive(path).items():
-        folder, _, inside = name.partition("/")
-        found.setdefault(folder, {})[inside] = text
-    return tuple(found.values())
-
-
-def read_cases(path: Path) -> dict[str, dict[str, str]]:
-    """Files of an archive by the cases that they are of: the name of each is `CASE | FILE`."""
-    found: dict[str, dict[str, str]] = {}
-    for name, text in read_archive(path).items():
-        case, _, file = name.rpartition(" | ")
+        case, _, file = name.partition(sign)
         found.setdefault(case, {})[file] = text
     return found
 

@@ -32,7 +32,9 @@ def replaces_own(node: ast.stmt) -> bool:
             iter=ast.Name(),
             body=[
                 ast.If(
-                    test=test, body=[ast.Assign(targets=[target], value=ast.Call(args=args, keywords=[]))], orelse=[]
+                    test=test,
+                    body=[ast.Assign(targets=[target], value=ast.Call(func=ast.Name(), args=args, keywords=[]))],
+                    orelse=[],
                 )
             ],
             orelse=[],
@@ -56,7 +58,7 @@ def replaced_names(tree: ast.Module) -> frozenset[str]:
     loops = [node for node in tree.body if replaces_own(node)]
     if not loops or "globals" in bound_by(*tree.body):
         return frozenset()
-    allowed = {id(node.iter): 1 for node in loops if isinstance(node, ast.For)}
+    allowed = {id(node.iter) for node in loops if isinstance(node, ast.For)}
     found: set[str] = set()
     deleted: set[str] = set()
     for node in tree.body:
@@ -65,10 +67,10 @@ def replaced_names(tree: ast.Module) -> frozenset[str]:
                 map(_is_text, texts)
             ):
                 found.add(name)
-                allowed[id(target)] = 1
+                allowed.add(id(target))
             case ast.Delete(targets=[ast.Name(id=name) as target]):
                 deleted.add(name)
-                allowed[id(target)] = 1
+                allowed.add(id(target))
     others = {part.id for part in walk(tree) if isinstance(part, ast.Name) and id(part) not in allowed}
     return frozenset(found & deleted - others)
 

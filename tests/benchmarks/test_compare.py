@@ -18,7 +18,7 @@ from benchmarks.subjects.base import NotInstalledError
 from shrinker.ruleset import Fact, Remove, Ruleset
 from shrinker.source import open_upstream
 from tests.benchmarks.measured import session
-from tests.small import archives
+from tests.small import read_cases
 
 WHY = "Because the test says so."
 PREDICATES = Predicates(
@@ -109,7 +109,7 @@ def test_counter(text, found):
     assert occurrences(text) == found
 
 
-UPSTREAM, TREE = archives(Path(__file__).with_name("compare.txtar"))
+UPSTREAM, TREE = read_cases(Path(__file__).with_name("compare.txtar"), "/").values()
 
 
 def judged(tmp_path: Path, **after: str) -> Outcome:

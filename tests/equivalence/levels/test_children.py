@@ -15,10 +15,10 @@ from equivalence.levels.result import Ledger
 from equivalence.levels.setting import PROGRAMS
 from shrinker.fold.messages import no_program
 from tests.simulations import write_package
-from tests.small import archives
+from tests.small import read_cases
 
 PROGRAM = 'if __name__ == "__main__":\n    main()'
-COMMANDS, SETTLING = archives(Path(__file__).with_name("children.txtar"))
+COMMANDS, SETTLING = read_cases(Path(__file__).with_name("children.txtar"), "/").values()
 
 
 def test_programs_of_the_profile(tmp_path: Path) -> None:

@@ -16,9 +16,9 @@ from equivalence.simulation.settings import Settings
 from shrinker.values.errors import InputError
 from shrinker.values.outcome import LevelResult
 from tests.simulations import simulation_python, write_package
-from tests.small import archives, write
+from tests.small import read_cases, write
 
-UPSTREAM, TESTS, GENERATED = archives(Path(__file__).with_name("tests.txtar"))
+UPSTREAM, TESTS, GENERATED = read_cases(Path(__file__).with_name("tests.txtar"), "/").values()
 
 Judge = Callable[..., LevelResult]
 
