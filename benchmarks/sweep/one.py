@@ -75,7 +75,8 @@ def main(spec: str, profile: str, out: str, jobs: str, rules: str) -> None:
     finally:
         shutil.rmtree(out, ignore_errors=True)
     package = found.summary["package_python"]
-    refused = found.strict
+    # Strict mode refuses what is open, too: what the judge asks and no rule answers.
+    refused = (*found.strict, *(question for item in found.evidence for question in item.open))
     cause = [f"{f.path}:{f.line}: [{f.check}] {f.message.partition(chr(10))[0]}" for f in refused]
     unknown = [f.message.split("`")[1] for f in refused if f.check == "unnamed-predicate" and "`" in f.message]
     left = found.leftovers.residues if found.leftovers is not None else ()

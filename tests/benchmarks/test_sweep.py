@@ -14,7 +14,7 @@ from benchmarks.sweep.choose import Chosen, chosen, listed, spread
 from benchmarks.sweep.rows import Row, load
 from shrinker.values.errors import InputError
 from tests.cli.small import FILES, RULES
-from tests.small import committed, git, write
+from tests.small import committed, git, rule, write
 
 CUDA = "python/sglang/srt/cuda.py"
 
@@ -48,6 +48,16 @@ def test_every_upstream_has_its_row(tmp_path: Path, commits: list[str], capsys: 
     assert page.index(commits[0][:12]) < page.index(commits[1][:12]) < page.index(commits[2][:12])
     assert page.count(f"| `{first.rules_hash[:8]}` |\n") == 3, "each row says by which rules it was made"
     assert str(tmp_path) not in page + (tmp_path / "out/sweep.json").read_text(), "no place of this machine"
+
+
+def test_what_nobody_answered_is_no_clean_tree(tmp_path: Path, commits: list[str]) -> None:
+    more = rule("fact", "slow", attributes=[".turbo"], value=False) + rule("dropped", "npu-words", words=["npu"])
+    write(tmp_path / "rules", {"world.toml": f"{RULES['world.toml']}\n{more}"})
+    asked = "def start(engine=None):\n    if engine.turbo:\n        engine.boost()\n    return 'cuda'\n"
+    commit = committed(tmp_path / "upstream", {CUDA: asked})
+    assert _sweep(tmp_path, commit) == 0, "its evidence passed"
+    row = load(tmp_path / "out")[f"git@{commit}"]
+    assert row.outcome == "generated" and row.findings == {"losses": 1} and CUDA in row.cause
 
 
 def test_what_is_known_is_not_run_again(tmp_path: Path, commits: list[str], monkeypatch: pytest.MonkeyPatch) -> None:

@@ -52,16 +52,15 @@ class Aligner:
 
     def is_idle(self, body: Sequence[ast.stmt]) -> bool:
         """Whether a suite does nothing but to bind names that the generated file does not read."""
-        return all(isinstance(node, ast.Pass) or self._binds(node).isdisjoint(self._names) for node in body)
+        return all(map(self._is_idle, body))
 
-    def _binds(self, node: ast.stmt) -> set[str]:
-        """The names that a statement binds, if it does nothing else; some name that is read if it does more."""
+    def _is_idle(self, node: ast.stmt) -> bool:
         match node:
             case ast.Import(names=names) | ast.ImportFrom(names=names):
-                return {alias.asname or alias.name.partition(".")[0] for alias in names}
+                return not any((alias.asname or alias.name.partition(".")[0]) in self._names for alias in names)
             case ast.Assign(targets=[ast.Name(id=name)]):
-                return {name}
-        return {*self._names}
+                return name not in self._names
+        return isinstance(node, ast.Pass)
 
     def _key(self, node: ast.stmt) -> tuple[object, ...]:
         if node not in self._keys:
