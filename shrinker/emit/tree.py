@@ -18,6 +18,7 @@ from shrinker.program.definitions import Definition
 from shrinker.program.interface.compare import compare_interfaces, read_offered
 from shrinker.program.interface.syntax import Syntax
 from shrinker.project import PACKAGE
+from shrinker.ruleset.match import any_module_matches
 from shrinker.ruleset.models import Ruleset
 from shrinker.values.contents import MANIFEST
 from shrinker.values.distributions import Distributions
@@ -103,9 +104,11 @@ def emit_tree(
     interface = _interface(tree, rules, folded, graph, writer.read, modules, cache)
     lost = lost_names(tree, rules, folded, modules, writer.read, cache)
     # With an equals sign where they are never set.
+    names = {name for path in tree.by_path if (name := module_name(path)) is not None}
+    known = [r for r in rules.refusals if not r.modules or any(any_module_matches(r.modules, name) for name in names)]
     off = [(name, fact) for fact in rules.facts for name in fact.environment if not fact.value]
     refused = refusals_module(
-        rules.refusals,
+        known,
         sorted((name if fact.value is False else f"{name}=", fact.id) for name, fact in off),
         folded,
         graph.kept,

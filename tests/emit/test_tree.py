@@ -12,8 +12,8 @@ import pytest
 
 from shrinker.emit.modules import Unwritable
 from shrinker.emit.tree import emit_tree, staging_folder
-from shrinker.ruleset.models import Ruleset
-from shrinker.values.edits import DropStatement, Literal, Span
+from shrinker.ruleset.models import Refusal, Ruleset
+from shrinker.values.edits import DropStatement, Literal, Refuse, Span
 from shrinker.values.errors import InputError
 from shrinker.values.folded import FoldedModule
 from shrinker.values.form import digest
@@ -88,6 +88,22 @@ def test_what_is_written(tmp_path: Path) -> None:
     assert seen[-1] == (6, 6)
     assert os.access(out / "python/sglang/run.sh", os.X_OK)
     assert not os.access(out / "python/sglang/m0.py", os.X_OK)
+
+
+@pytest.mark.parametrize(
+    ("modules", "looks"), [((), True), (("sglang.gone",), True), (("sglang.m*",), True), (("sglang.later",), False)]
+)
+def test_nobody_looks_for_what_upstream_does_not_know(tmp_path: Path, modules: tuple[str, ...], looks: bool) -> None:
+    decided, path = _decided(tmp_path / "up"), "python/sglang/m0.py"
+    asked = SOURCE.replace(
+        "    return", "    from sglang.removed_features import refuse; refuse('sglang.m0.f', a)\n    return"
+    )
+    edit = Refuse(Span(5, 4, 5, 4), "sglang.m0.f", "a")
+    decided.folded[path] = folded_module(path, (edit,), digest(ast.parse(asked)))
+    own = {"id": "refuse-new", "why": "A rule of the test.", "feature": "others", "instead": "Take another one."}
+    rule = Refusal(**own, function="sglang.m0.f", attribute="", values=("new",), modules=modules)
+    decided.emit(tmp_path / "out", rules=Ruleset(profile="deepseek", digest="h", refusals=(rule,)))
+    assert ("refuse-new" in (tmp_path / "out/python/sglang/removed_features.py").read_text()) is looks
 
 
 def test_all_files_that_cannot_be_written_are_told_at_once(tmp_path: Path) -> None:

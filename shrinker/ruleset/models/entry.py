@@ -31,6 +31,8 @@ class Refusal(Rule):
     """True: small and capital letters count alike, as where upstream asks for the capital ones."""
     domain: str = ""
     """Id of a `domain` rule: what it says is never chosen is refused, or all but what it says may be."""
+    modules: tuple[str, ...] = ()
+    """Patterns over modules: an upstream without any of them knows nothing of what is refused, and nobody looks for it."""
     instead: str = Field(min_length=10)
     """What to do, for the person who reads the error."""
 
