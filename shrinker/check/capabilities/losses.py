@@ -24,7 +24,7 @@ from shrinker.check.capabilities.alignment import (
     suites_of,
 )
 from shrinker.check.capabilities.loss import Loss
-from shrinker.check.capabilities.own_names import entries_without_name
+from shrinker.check.capabilities.own_names import entries_without_name, names_read
 from shrinker.check.capabilities.vocabulary import Vocabulary, words
 from shrinker.syntax.control import is_main, leaves
 from shrinker.syntax.lines import one_line
@@ -53,7 +53,7 @@ def losses(
     left = frozenset(
         name for node in ast.walk(theirs) if isinstance(node, ast.Name | ast.Attribute) for name in words(node)
     )
-    read = frozenset(_read(theirs))
+    read = frozenset(names_read(theirs))
     unasked = entries_without_name(ours, theirs)
     aligner = Aligner(lambda test, value: vocabulary.reason(test, value) is not None, left)
     found: list[Loss] = []
@@ -87,7 +87,7 @@ class _Scope:
     @cached_property
     def _read_here(self) -> frozenset[str]:
         """A name of the module that is read and not bound is found by itself, a local one may be bound in another branch."""
-        return frozenset(chain.from_iterable(map(_read, self.theirs))) if self.name else frozenset()
+        return frozenset(chain.from_iterable(map(names_read, self.theirs))) if self.name else frozenset()
 
     def losses(self) -> list[Loss]:
         if len(self.ours) == len(self.theirs) and all(map(self.aligner.same, self.ours, self.theirs)):
@@ -162,12 +162,20 @@ class _Scope:
                 self._lose(node, self.words.reason(node.test, True), "what runs unless", text)
         elif not self.aligner.is_idle(node.body):
             # Or all that runs speaks of something dropped.
-            simple = (each for each in below(node.body) if not any(suites_of(each)))
-            said = self.words.of_all((self.words.of(words(each), False) for each in simple), True)
+            said = self.words.of_all(self._said(node.body), True)
             self._lose(node, self.words.reason(node.test, False) or said, "what runs if", text)
         if other:
             self._walk(node.orelse)
         return (body and leaves(node.body[-1])) or (other and leaves(node.orelse[-1]))
+
+    def _said(self, body: Sequence[ast.stmt]) -> Iterator[str | None]:
+        """Of each thing that a suite does, the word that it says; an `if` that does not hold does nothing."""
+        for node in body:
+            unasked = self.words.reason(node.test, False) if isinstance(node, ast.If) and not node.orelse else None
+            if unasked is not None or not any(suites_of(node)):
+                yield unasked or self.words.of(words(node), False)
+            else:
+                yield from chain.from_iterable(map(self._said, suites_of(node)))
 
     def _errors(self, theirs: Sequence[ast.stmt], ours: Sequence[ast.stmt]) -> None:
         """Named errors: each stands for statements of upstream that must speak of something dropped."""
@@ -267,6 +275,8 @@ class _Scope:
 
     def _operands(self, ours: ast.BoolOp, theirs: ast.expr) -> None:
         left = theirs.values if isinstance(theirs, ast.BoolOp) and type(theirs.op) is type(ours.op) else [theirs]
+        if any(is_part(ast.unparse(theirs), ast.unparse(one)) for one in ours.values):
+            left = [theirs]  # All of it is left of one operand, a chain of the same kind within another.
         every = isinstance(ours.op, ast.And)
         pieces = list(matched(ours.values, left))
         # It failed in an `or`, it held in an `and`; or one that is left decides without it.
@@ -285,7 +295,3 @@ class _Scope:
 
 def _still_asks(ours: ast.IfExp, theirs: ast.AST) -> bool:
     return isinstance(theirs, ast.IfExp) and is_part(ast.unparse(theirs.test), ast.unparse(ours.test))
-
-
-def _read(node: ast.AST) -> Iterator[str]:
-    return (each.id for each in ast.walk(node) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Load))

@@ -1,7 +1,8 @@
-"""Lists of a module's own names, and which of their entries nobody misses."""
+"""Names of a module: which it reads, and entries of lists of its own names that nobody misses."""
 
 import ast
 from collections import Counter
+from collections.abc import Iterator
 
 from shrinker.syntax.side_effects import bound_by
 
@@ -32,3 +33,8 @@ def entries_without_name(ours: ast.Module, theirs: ast.Module) -> frozenset[str]
                 said[value] += 1
     lists = (found for name, found in texts.items() if 0 < reads[name] == asked[name])
     return frozenset(text for found in lists for text in found if said[text] == 1) - bound_by(*theirs.body)
+
+
+def names_read(node: ast.AST) -> Iterator[str]:
+    """Names that some code reads."""
+    return (each.id for each in ast.walk(node) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Load))
