@@ -100,7 +100,12 @@ def test_nobody_looks_for_what_upstream_does_not_know(tmp_path: Path, modules: t
     )
     edit = Refuse(Span(5, 4, 5, 4), "sglang.m0.f", "a")
     decided.folded[path] = folded_module(path, (edit,), digest(ast.parse(asked)))
-    own = {"id": "refuse-new", "why": "A rule of the test.", "feature": "others", "instead": "Take another one."}
+    own: dict[str, Any] = {
+        "id": "refuse-new",
+        "why": "A rule of the test.",
+        "feature": "others",
+        "instead": "Take another one.",
+    }
     rule = Refusal(**own, function="sglang.m0.f", attribute="", values=("new",), modules=modules)
     decided.emit(tmp_path / "out", rules=Ruleset(profile="deepseek", digest="h", refusals=(rule,)))
     assert ("refuse-new" in (tmp_path / "out/python/sglang/removed_features.py").read_text()) is looks
