@@ -10,7 +10,7 @@ from typing import Any
 from benchmarks.pages import environment
 from shrinker.report.pages import readable, write_files
 
-FORMAT = 1
+FORMAT = 2
 FOLDER = Path(__file__).resolve().parents[1]
 STATE = "sweep.json"
 PAGE = "SWEEP.md"
