@@ -79,8 +79,7 @@ def install() -> None:
         **dict.fromkeys(events.LOOPS, lambda module: events.install()),
         **located.hooks(),
     }
-    hidden = packages.StubFinder(_fill, current().hidden)
-    sys.meta_path[:] = [Imported(PACKAGE), AfterImport(hooks), hidden, *sys.meta_path, packages.StubFinder(_fill)]
+    sys.meta_path[:] = [Imported(PACKAGE), AfterImport(hooks), *sys.meta_path, packages.StubFinder(_fill)]
     packages.install()
 
 
@@ -104,10 +103,7 @@ def _after_torch(torch: ModuleType) -> None:
 def _after_triton(triton: ModuleType) -> None:
     from equivalence.simulation import interpreter
 
-    if isinstance(triton, packages.StubModule):
-        interpreter.stand_in(triton, current())
-    else:
-        interpreter.install(triton, current())
+    interpreter.install(triton, current())
 
 
 def _after_tvm(module: ModuleType) -> None:

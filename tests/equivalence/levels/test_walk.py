@@ -1,7 +1,6 @@
 """Every module imported, upstream's lines followed, and what is not run again, on small trees."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,12 +12,11 @@ from equivalence.levels.result import Ledger
 from equivalence.levels.scenarios import Configuration, Scenario
 from equivalence.processes import run
 from equivalence.simulation import calls
-from equivalence.simulation.environment import HIDE, Simulation, has_triton, simulation
+from equivalence.simulation.environment import Simulation
 from equivalence.simulation.executed import Executed, together
 from equivalence.simulation.settings import Settings
 from shrinker.cache import Cache
 from tests.simulations import simulation_python, write_package
-from tests.small import read_archive
 
 UPSTREAM_FILES = {
     "__init__.py": "",
@@ -154,19 +152,6 @@ def test_a_server_of_upstreams_that_does_not_start_is_a_fault_only_where_it_has_
     assert any("seldom: upstream did not run to its end" in sentence for sentence in found.limits) is not needed
 
 
-def test_without_triton_only_what_builds_models_is_followed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    setting, tree, one = followed(tmp_path)
-    setting = replace(setting, simulation=Simulation(setting.simulation.python, Settings(hidden=("triton",))))
-
-    def served(*_: object) -> None:
-        raise AssertionError("a server was started")
-
-    monkeypatch.setattr(server, "observe", served)
-    found = trace.run(tree, tree, setting, configurations=[one])
-    assert found.passed and dict(found.evidence.checks)["programs"] == 1
-    assert any("Run this level on Linux" in sentence for sentence in found.limits)
-
-
 def test_lines_of_several_programs() -> None:
     found = together(
         [
@@ -215,22 +200,3 @@ def test_a_simulated_process_notes_what_it_asks_for(tmp_path: Path) -> None:
     variables = Simulation(python, Settings()).seeing(log=str(log)).variables(tmp_path / "tree")
     assert run([python, "-m", "sglang.a"], variables=variables, output=tmp_path / "out", limit=200).code == 0
     assert calls.read(log)[calls.MODULE] == {"sglang", "sglang.a", "sglang.b"}
-
-
-def test_hidden_triton_is_a_stub_whose_kernels_say_what_is_missing(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    python = simulation_python()
-    monkeypatch.setenv(HIDE, "triton")
-    made = simulation()
-    assert not has_triton(made)
-    log = tmp_path / "log"
-    log.mkdir()
-    output = tmp_path / "out"
-    (tmp_path / "program.py").write_text(read_archive(Path(__file__).with_name("texts.txtar"))["kernels.py"])
-    variables = made.seeing(log=str(log)).variables(tmp_path)
-    assert run([python, tmp_path / "program.py"], variables=variables, output=output, limit=200).code == 0, (
-        output.read_text()
-    )
-    assert "Triton is not installed" in output.read_text()
-    assert calls.read(log)[calls.STUB] == {"triton:__main__.kernel"}
