@@ -17,7 +17,7 @@ Limits: bf16 on simulated Hopper devices, attention by Triton, no CUDA graphs; n
 import json
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -34,9 +34,9 @@ from equivalence.processes import process_environment
 from equivalence.processes import run as run_command
 from equivalence.serving import (
     INTERFACE,
+    Answers,
     Launch,
     NotReady,
-    Record,
     Request,
     Scale,
     Server,
@@ -48,6 +48,7 @@ from equivalence.serving import (
 )
 from equivalence.serving.client import send
 from equivalence.serving.fields import described
+from equivalence.serving.record import NO_TIME
 from equivalence.simulation import calls
 from shrinker.values.outcome import LevelResult
 
@@ -71,7 +72,7 @@ _NUMBERS = frozenset({"model_info", "generate_0", "generate_1", "generate_repeat
 class Seen:
     """What one server showed."""
 
-    record: Record
+    answers: Answers
     client: Mapping[str, Any]
     """What the OpenAI client saw, by step; empty where it did not ask."""
     log: str
@@ -188,14 +189,15 @@ def _serve(scenario: Scenario, side: str, tree: Path, setting: Setting, ledger: 
             ledger.find("server", "", f"{scenario.name}: {error}: {said[-1].strip()[:400]}")
             return None
         address = f"http://127.0.0.1:{port}"
-        record = perform(
+        answers = perform(
             address,
             [*_script(scenario, setting, str(model)), *(_fields(address, setting) if scenario.fields else ())],
             seconds=(1800 if scenario.fields else 600) * setting.patience,
             each=180 * setting.patience,
             progress=lambda name: setting.progress(f"{place}: {name}"),
         )
-        record.save(folder / "answers.json")
+        plain = {name: asdict(answer) for name, answer in answers.items()}
+        (folder / "answers.json").write_text(json.dumps(plain, indent=1) + "\n", "utf-8")
         client: Mapping[str, Any] = {}
         if scenario.whole:
             setting.progress(f"{place}: OpenAI client")
@@ -204,7 +206,7 @@ def _serve(scenario: Scenario, side: str, tree: Path, setting: Setting, ledger: 
             setting.following.keep_living(kept, setting.patience)
         memory = f"at most {server.peak / 2**20:.0f} MiB"
         ledger.figure(f"{scenario.name}, {side} ready", f"{seconds:.0f} s, {memory}")
-    return Seen(record, client, server.text(), calls.read(folder / "calls"))
+    return Seen(answers, client, server.text(), calls.read(folder / "calls"))
 
 
 def _shorter(request: Request) -> Request:
@@ -236,7 +238,7 @@ def _client(address: str, side: str, folder: Path, setting: Setting) -> Mapping[
 def _compare(where: str, seen: Mapping[str, Seen], ledger: Ledger) -> None:
     """Both servers showed the same."""
     before, after = seen[UPSTREAM], seen[GENERATED]
-    compare_answers(before.record, after.record, ledger, where)
+    compare_answers(before.answers, after.answers, ledger, where)
     for name in sorted({*before.client, *after.client} - {"removed"}):
         ledger.count("client")
         if before.client.get(name) != after.client.get(name):
@@ -266,17 +268,17 @@ def compare_removed(answers: Mapping[str, Any], ledger: Ledger) -> None:
             ledger.find("removed endpoints", "", f"{endpoint} answers {status}: {body[:200]}")
 
 
-def compare_answers(before: Record, after: Record, ledger: Ledger, where: str) -> None:
+def compare_answers(before: Answers, after: Answers, ledger: Ledger, where: str) -> None:
     """Every request of the script was answered, and the same by both servers."""
     unsent: set[str] = set()
-    for side, record in zip(SIDES, (before, after), strict=True):
-        if late := record.unsent():
+    for side, answers in zip(SIDES, (before, after), strict=True):
+        if late := [name for name, answer in answers.items() if answer.error == NO_TIME]:
             unsent.update(late)
             said = f"{where}: {side}: no time was left for {len(late)} request(s), from {late[0]} on"
             ledger.find("requests", "", f"{said}: give more with --timeout-factor, or let the machine do nothing else")
-    for name in [name for name in {**before.answers, **after.answers} if name not in unsent]:
+    for name in [name for name in {**before, **after} if name not in unsent]:
         ledger.count("requests")
-        theirs, ours = before.answers.get(name), after.answers.get(name)
+        theirs, ours = before.get(name), after.get(name)
         found = () if streamed_alike(theirs, ours) else differences(name, theirs, ours)
         if not found and theirs is not None and theirs.error:
             ledger.find("requests", "", f"{where}: {name}: no answer from either server")
