@@ -18,7 +18,6 @@ import json
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -26,10 +25,9 @@ from equivalence.checkpoints.weights import small
 from equivalence.gpu.logs import errors, loaded_classes
 from equivalence.levels.both import show_both
 from equivalence.levels.openapi import removed_endpoints
-from equivalence.levels.replay import GENERATED, SIDES, UPSTREAM, Called
 from equivalence.levels.result import Ledger
 from equivalence.levels.scenarios import SCENARIOS, Scenario
-from equivalence.levels.setting import PROGRAMS, ROOT, Setting, slug
+from equivalence.levels.setting import GENERATED, PROGRAMS, ROOT, SIDES, UPSTREAM, Setting, slug
 from equivalence.processes import process_environment
 from equivalence.processes import run as run_command
 from equivalence.serving import (
@@ -50,6 +48,7 @@ from equivalence.serving.client import send
 from equivalence.serving.fields import described
 from equivalence.serving.record import NO_TIME
 from equivalence.simulation import calls
+from equivalence.simulation.calls import Called
 from shrinker.values.outcome import LevelResult
 
 _REQUIRED = ("requests", "client", "model class", "kernels")
@@ -123,49 +122,6 @@ def _scenario(scenario: Scenario, trees: Mapping[str, Path], setting: Setting, l
 
 def observe(scenario: Scenario, side: str, tree: Path, setting: Setting, ledger: Ledger) -> Seen | None:
     """Serve one tree and ask it; None, and a finding, when it does not start."""
-    show = partial(_serve, scenario, side, tree, setting, ledger)
-    return setting.once(side, followed(scenario, setting), show, lambda seen: seen.called if seen else {})
-
-
-def followed(scenario: Scenario, setting: Setting) -> str:
-    """A scenario in words that say all it depends on beside the tree."""
-    asked = [request.name for request in _script(scenario, setting)]
-    # The order of a set is another one in each process.
-    return f"server {scenario.model_dump_json(exclude={'features'})} {small(**scenario.shape)} {_OPTIONS} {asked}"
-
-
-def _script(scenario: Scenario, setting: Setting, model: str = "") -> list[Request]:
-    """The requests of a scenario; none for what the profile removes or refuses, which is asked apart."""
-    removed = removed_endpoints(setting.expected.endpoints)
-    features = _FEATURES | scenario.features
-    scale = Scale(_TOKENS, 80, features, checkpoint=model or "the served one")
-    return [
-        _shorter(request)
-        for request in script(scale)
-        if f"{request.method} {request.path}" not in removed
-        and request.name not in INTERFACE
-        and (scenario.whole or request.name in _NUMBERS or request.needs & scenario.features)
-        and not setting.expected.refuses(_parser(request))
-    ]
-
-
-def _fields(address: str, setting: Setting) -> list[Request]:
-    """What the server's own document speaks of, less endpoints that the profile removes: upstream's document has them."""
-    document = send(address, Request("openapi", "/openapi.json", method="GET"), 60 * setting.patience).body
-    if not isinstance(document, Mapping):
-        # The other side's requests have no answer here then, which is found.
-        return []
-    removed = removed_endpoints(setting.expected.endpoints)
-    return [request for request in described(document) if f"POST {request.path}" not in removed]
-
-
-def _parser(request: Request) -> list[str]:
-    """The parser that a request names, as the option of the server."""
-    parser = (request.body or {}).get("tool_call_parser")
-    return ["--tool-call-parser", parser] if parser else []
-
-
-def _serve(scenario: Scenario, side: str, tree: Path, setting: Setting, ledger: Ledger) -> Seen | None:
     follow = followed(scenario, setting)
     made, folder, kept = setting.prepared(side, tree, f"server-{slug(scenario.name)}", follow, devices=scenario.devices)
     model, port = setting.checkpoint(small(**scenario.shape)), free_port()
@@ -207,6 +163,44 @@ def _serve(scenario: Scenario, side: str, tree: Path, setting: Setting, ledger: 
         memory = f"at most {server.peak / 2**20:.0f} MiB"
         ledger.figure(f"{scenario.name}, {side} ready", f"{seconds:.0f} s, {memory}")
     return Seen(answers, client, server.text(), calls.read(folder / "calls"))
+
+
+def followed(scenario: Scenario, setting: Setting) -> str:
+    """A scenario in words that say all it depends on beside the tree."""
+    asked = [request.name for request in _script(scenario, setting)]
+    # The order of a set is another one in each process.
+    return f"server {scenario.model_dump_json(exclude={'features'})} {small(**scenario.shape)} {_OPTIONS} {asked}"
+
+
+def _script(scenario: Scenario, setting: Setting, model: str = "") -> list[Request]:
+    """The requests of a scenario; none for what the profile removes or refuses, which is asked apart."""
+    removed = removed_endpoints(setting.expected.endpoints)
+    features = _FEATURES | scenario.features
+    scale = Scale(_TOKENS, 80, features, checkpoint=model or "the served one")
+    return [
+        _shorter(request)
+        for request in script(scale)
+        if f"{request.method} {request.path}" not in removed
+        and request.name not in INTERFACE
+        and (scenario.whole or request.name in _NUMBERS or request.needs & scenario.features)
+        and not setting.expected.refuses(_parser(request))
+    ]
+
+
+def _fields(address: str, setting: Setting) -> list[Request]:
+    """What the server's own document speaks of, less endpoints that the profile removes: upstream's document has them."""
+    document = send(address, Request("openapi", "/openapi.json", method="GET"), 60 * setting.patience).body
+    if not isinstance(document, Mapping):
+        # The other side's requests have no answer here then, which is found.
+        return []
+    removed = removed_endpoints(setting.expected.endpoints)
+    return [request for request in described(document) if f"POST {request.path}" not in removed]
+
+
+def _parser(request: Request) -> list[str]:
+    """The parser that a request names, as the option of the server."""
+    parser = (request.body or {}).get("tool_call_parser")
+    return ["--tool-call-parser", parser] if parser else []
 
 
 def _shorter(request: Request) -> Request:

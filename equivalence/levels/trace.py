@@ -16,10 +16,9 @@ from pathlib import Path
 
 from equivalence.levels import model, server
 from equivalence.levels.following import Following
-from equivalence.levels.replay import UPSTREAM
 from equivalence.levels.result import Ledger
 from equivalence.levels.scenarios import CONFIGURATIONS, RUNS, SCENARIOS, Configuration, Run, Scenario
-from equivalence.levels.setting import Setting
+from equivalence.levels.setting import UPSTREAM, Setting
 from equivalence.simulation.executed import together
 from equivalence.trace import EXECUTED, KINDS, compare
 from shrinker.values.outcome import LevelResult

@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from equivalence.levels import Expected, Setting, imports, model
-from equivalence.levels.replay import Replay
 from equivalence.levels.scenarios import CONFIGURATIONS, RUNS
 from equivalence.simulation.environment import simulation
 from shrinker.source import open_upstream
@@ -84,7 +83,7 @@ def setting(newest: Shrunk, tmp_path_factory: pytest.TempPathFactory) -> Setting
     simulation_python()
     made = simulation(upstream.declared.dependencies, compiled=default_folder() / "compiled")
     expected = Expected.read(newest.reports / "interface.json")
-    return Setting(made, work, expected, patience=6.0, replay=Replay())
+    return Setting(made, work, expected, patience=6.0)
 
 
 def both(newest: Shrunk) -> tuple[Path, Path]:

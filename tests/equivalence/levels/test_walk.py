@@ -1,17 +1,14 @@
 """Every module imported, upstream's lines followed, and what is not run again, on small trees."""
 
-from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 
 from equivalence.levels import Following, Setting, imports, server, trace
 from equivalence.levels.model import meta_call
-from equivalence.levels.replay import GENERATED, UPSTREAM, Replay
 from equivalence.levels.result import Ledger
 from equivalence.levels.scenarios import Configuration, Scenario
-from equivalence.processes import run
-from equivalence.simulation import calls
+from equivalence.levels.setting import GENERATED, UPSTREAM
 from equivalence.simulation.environment import Simulation
 from equivalence.simulation.executed import Executed, together
 from equivalence.simulation.settings import Settings
@@ -160,43 +157,3 @@ def test_lines_of_several_programs() -> None:
         ]
     )
     assert found == Executed({"a.py": frozenset({1, 2}), "b.py": frozenset({3})}, {"a.py": frozenset({5})})
-
-
-Shown = tuple[str, frozenset[str]]
-
-
-def called(shown: Shown) -> Mapping[str, frozenset[str]]:
-    return {calls.MODULE: shown[1]}
-
-
-def ask(replay: Replay, damaged: str | None, text: str, *modules: str, side: str = GENERATED) -> str:
-    replay.damaged = damaged
-    return replay.ask(side, "program", lambda: (text, frozenset(modules)), called)[0]
-
-
-def test_a_program_runs_again_only_for_what_it_asked_for() -> None:
-    replay = Replay()
-    assert ask(replay, "a", "too early", "b") == "too early"
-    assert ask(replay, None, "whole", "a", "b") == "whole"
-    assert ask(replay, "a", "damaged") == "damaged"
-    assert ask(replay, "c", "never run") == "whole"
-    assert ask(replay, "", "no module, or several") == "no module, or several"
-    assert ask(replay, "c", "never run") == "whole"
-
-
-def test_upstream_runs_once() -> None:
-    replay = Replay()
-    assert ask(replay, "a", "first", side=UPSTREAM) == "first"
-    assert [ask(replay, damaged, "never run", side=UPSTREAM) for damaged in (None, "a", "")] == ["first"] * 3
-    assert ask(replay, None, "whole") == "whole"
-
-
-def test_a_simulated_process_notes_what_it_asks_for(tmp_path: Path) -> None:
-    python = simulation_python()
-    texts = {"__init__": "", "a": "import sglang.b", "b": "import json", "c": ""}
-    write_package(tmp_path / "tree", {f"{name}.py": text for name, text in texts.items()})
-    log = tmp_path / "log"
-    log.mkdir()
-    variables = Simulation(python, Settings()).seeing(log=str(log)).variables(tmp_path / "tree")
-    assert run([python, "-m", "sglang.a"], variables=variables, output=tmp_path / "out", limit=200).code == 0
-    assert calls.read(log)[calls.MODULE] == {"sglang", "sglang.a", "sglang.b"}
