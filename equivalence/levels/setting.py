@@ -141,49 +141,22 @@ class Setting:
         lines = self.following.folder(follow)
         return made.seeing(executed=str(lines), followed=str(tree / "sglang")), folder, follow
 
-    def python(
-        self,
-        side: str,
-        tree: Path,
-        name: str,
-        arguments: Sequence[str | Path],
-        *,
-        limit: float,
-        capability: tuple[int, int] = (9, 0),
-        follow: str = "",
-    ) -> tuple[Finished, Called]:
-        """Run Python on a tree, simulated.
-
-        Args:
-            side, tree, name, follow: as in `prepared`.
-            arguments: of Python.
-            limit: seconds, before `patience`.
-            capability: of the device.
-        """
-        made, folder, kept = self.prepared(side, tree, name, follow, capability=capability)
+    def program(self, side: str, tree: Path, call: Call) -> Outcome:
+        """Run one of `programs/`, which takes a file of JSON and writes one."""
+        made, folder, kept = self.prepared(side, tree, call.label, call.follow, capability=call.capability)
+        given, result = folder / "given.json", folder / "result.json"
+        given.write_text(json.dumps(dict(call.arguments[side])), "utf-8")
+        result.unlink(missing_ok=True)
         finished = run(
-            [made.python, *arguments],
+            [made.python, PROGRAMS / f"{call.program}.py", given, result],
             variables=made.variables(tree),
             output=folder / "output.txt",
-            limit=limit * self.patience,
+            limit=call.limit * self.patience,
         )
         if kept and self.following is not None and finished.code == 0:
             self.following.keep(kept)
-        return finished, calls.read(folder / "calls")
-
-    def program(self, side: str, tree: Path, call: Call) -> Outcome:
-        """Run one of `programs/`, which takes a file of JSON and writes one."""
-        folder = self.work / side / call.label
-        given, result = folder / "given.json", folder / "result.json"
-        folder.mkdir(parents=True, exist_ok=True)
-        given.write_text(json.dumps(dict(call.arguments[side])), "utf-8")
-        result.unlink(missing_ok=True)
-        command = [PROGRAMS / f"{call.program}.py", given, result]
-        finished, called = self.python(
-            side, tree, call.label, command, limit=call.limit, capability=call.capability, follow=call.follow
-        )
         data = json.loads(result.read_text("utf-8")) if result.is_file() else None
-        return Outcome(data, finished, called)
+        return Outcome(data, finished, calls.read(folder / "calls"))
 
     def checkpoint(self, config: Mapping[str, Any]) -> Path:
         """The folder of a tiny checkpoint, made once.

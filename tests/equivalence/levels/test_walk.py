@@ -8,7 +8,7 @@ from equivalence.levels import Following, Setting, imports, server, trace
 from equivalence.levels.model import meta_call
 from equivalence.levels.result import Ledger
 from equivalence.levels.scenarios import Configuration, Scenario
-from equivalence.levels.setting import GENERATED, UPSTREAM
+from equivalence.levels.setting import GENERATED, UPSTREAM, Call
 from equivalence.simulation.environment import Simulation
 from equivalence.simulation.executed import Executed, together
 from equivalence.simulation.settings import Settings
@@ -81,17 +81,25 @@ def tree_of(folder: Path, text: str) -> Path:
     return write_package(folder, {"__init__.py": text})
 
 
+def followed_as(setting: Setting, side: str, tree: Path, code: str, follow: str) -> None:
+    """Run some code as a program of the levels."""
+    program = setting.work / "program.py"
+    program.parent.mkdir(parents=True, exist_ok=True)
+    program.write_text(code)
+    setting.program(side, tree, Call(str(program.with_suffix("")), {side: {}}, 60, "small", follow=follow))
+
+
 def test_upstream_is_followed_and_the_generated_tree_is_not(tmp_path: Path) -> None:
     cache = Cache(tmp_path / "cache")
     setting = setting_of(tmp_path / "work", cache)
     tree = tree_of(tmp_path / "tree", UPSTREAM_TEXT)
-    code = ["-c", "import sglang; sglang.work(1)"]
-    setting.python(GENERATED, tree, "small", code, limit=60, follow="small")
+    code = "import sglang; sglang.work(1)"
+    followed_as(setting, GENERATED, tree, code, "small")
     assert setting.following is not None
     assert setting.following.known("small") is None
-    setting.python(UPSTREAM, tree, "small", code, limit=60)
+    followed_as(setting, UPSTREAM, tree, code, "")
     assert setting.following.known("small") is None
-    setting.python(UPSTREAM, tree, "small", code, limit=60, follow="small")
+    followed_as(setting, UPSTREAM, tree, code, "small")
     assert setting.following.known("small") == Executed(
         {"__init__.py": frozenset({2, 3})}, {"__init__.py": frozenset({1})}
     )
@@ -107,7 +115,7 @@ def test_upstream_is_followed_and_the_generated_tree_is_not(tmp_path: Path) -> N
 def test_a_program_that_fails_is_not_remembered(tmp_path: Path) -> None:
     setting = setting_of(tmp_path / "work", Cache.off())
     tree = tree_of(tmp_path / "tree", UPSTREAM_TEXT)
-    setting.python(UPSTREAM, tree, "small", ["-c", "import sglang, sys; sys.exit(3)"], limit=60, follow="small")
+    followed_as(setting, UPSTREAM, tree, "import sglang, sys; sys.exit(3)", "small")
     assert setting.following is not None
     assert setting.following.known("small") is None
 
