@@ -105,11 +105,9 @@ def read(folder: Path) -> dict[str, Events]:
             name, *numbers = line.split("\t")
             if len(numbers) == len(KINDS):
                 rows.setdefault(name, []).append([int(number) for number in numbers])
-    return {
-        name: Events(
-            len(pieces),
-            {kind: min(values) for kind, values in zip(KINDS, zip(*pieces, strict=True), strict=True)},
-            {kind: median_low(values) for kind, values in zip(KINDS, zip(*pieces, strict=True), strict=True)},
-        )
-        for name, pieces in sorted(rows.items())
-    }
+    found = {}
+    for name, pieces in sorted(rows.items()):
+        of_kind = dict(zip(KINDS, zip(*pieces, strict=True), strict=True))
+        least, middle = ({kind: take(values) for kind, values in of_kind.items()} for take in (min, median_low))
+        found[name] = Events(len(pieces), least, middle)
+    return found
