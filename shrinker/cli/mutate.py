@@ -47,9 +47,8 @@ def mutate(
 ) -> None:
     """Put faults into copies of a tree and ask each level that reads the trees, from the cheapest on, whether it notices them.
 
-    That takes two seconds a fault. Writes mutation.json and
-    mutation.md (breakages.json, breakages.md) beside the tree's other reports; into OUT.reports where these have what was asked for otherwise. A tree in which a level finds fault by itself
-    is refused.
+    That takes two seconds a fault. Writes mutation.json and mutation.md (breakages.json, breakages.md) beside the tree's other reports; into
+    OUT.reports where these have what was asked for otherwise. A tree in which a level finds fault by itself is refused.
 
     With --rules, wrong rules are drawn from upstream's own names within the kept code, the tree is generated with each, and all that a
     default run asks is asked: a minute or more for each. Written after each to mutation-rules.json and mutation-rules.md; the same
