@@ -48,12 +48,6 @@ def test_permissions_are_none_but_those_of_a_job(text: str) -> None:
     assert text.count("persist-credentials: false") == text.count("actions/checkout@")
 
 
-def test_no_event_text_reaches_a_shell(text: str) -> None:
-    """A title or a branch name in a command line is a way to run what it says: values go by the environment."""
-    for line in re.findall(r"(?m)^\s+(?:- )?run: .*$", text):
-        assert "${{" not in line
-
-
 def test_only_a_job_that_runs_the_base_may_write_to_a_pull_request() -> None:
     text = (REPOSITORY / ".github/workflows/review.yml").read_text()
     tree, comment = text.split("\n  comment:\n")

@@ -9,6 +9,7 @@ import zipfile
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -142,8 +143,8 @@ def observe(setting: Setting, tree: Tree, name: str, ready: Callable[[], None]) 
             for _ in range(cell.passes or plan.passes):
                 # What the server asked itself while starting, and the pass before, must not be in its cache.
                 send(address, flush, 30)
-                record = perform(address, asked, seconds=max(0.0, setting.left() - 5), each=120)
-                passes.append(record.document())
+                answers = perform(address, asked, seconds=max(0.0, setting.left() - 5), each=120)
+                passes.append({name: asdict(answer) for name, answer in answers.items()})
             seen["passes"] = passes
             info = send(address, Request("info", "/server_info", None, "GET"), 30)
             seen["settings"] = logs.settings(info.body)

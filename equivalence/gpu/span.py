@@ -19,7 +19,7 @@ from math import comb, prod
 from statistics import fmean, pstdev
 from typing import Literal, NamedTuple
 
-from equivalence.serving import Answer, Difference, Record, differences
+from equivalence.serving import Answer, Answers, Difference, differences
 
 LEVEL = 0.05
 """Below this probability the runs are told apart."""
@@ -55,7 +55,7 @@ class Judgement:
     differences: tuple[Difference, ...] = ()
 
 
-def judge_spans(upstream: Sequence[Sequence[Record]], generated: Sequence[Sequence[Record]]) -> tuple[Judgement, ...]:
+def judge_spans(upstream: Sequence[Sequence[Answers]], generated: Sequence[Sequence[Answers]]) -> tuple[Judgement, ...]:
     """A judgement for each request of any run.
 
     Args:
@@ -63,12 +63,12 @@ def judge_spans(upstream: Sequence[Sequence[Record]], generated: Sequence[Sequen
         generated: likewise.
     """
     groups = [[len(server) for server in side] for side in (upstream, generated)]
-    runs = [record for side in (upstream, generated) for server in side for record in server]
+    runs = [run for side in (upstream, generated) for server in side for run in server]
     passes = [index for side in groups for count in side for index in range(count)]
     first = sum(groups[0])
     labels = list(_labellings(passes, first))
-    names = dict.fromkeys(name for run in runs for name in run.answers)
-    tables = {name: _distances([run.answers.get(name) for run in runs], name) for name in names}
+    names = dict.fromkeys(name for run in runs for name in run)
+    tables = {name: _distances([run.get(name) for run in runs], name) for name in names}
     varied = {name: table for name, table in tables.items() if any(map(any, table.fields))}
     adjusted = dict[str, float | None](_tested(varied, labels, first))
     if any(value is not None and value < LEVEL for value in adjusted.values()):
@@ -154,13 +154,13 @@ class Alone:
         return sum(self.upstream) > 0 and self.probability is not None and self.probability >= CLEAR
 
 
-def alone(upstream: Sequence[Sequence[Record]], generated: Sequence[Sequence[Record]]) -> Alone:
+def alone(upstream: Sequence[Sequence[Answers]], generated: Sequence[Sequence[Answers]]) -> Alone:
     """Count the answers that stand alone; the servers are what is permuted, since answers of one pass go astray together."""
     servers = [*upstream, *generated]
-    names = dict.fromkeys(name for server in servers for run in server for name in run.answers)
+    names = dict.fromkeys(name for server in servers for run in server for name in run)
     totals = [0] * len(servers)
     for name in names:
-        texts = [[_text(run.answers.get(name)) for run in server] for server in servers]
+        texts = [[_text(run.get(name)) for run in server] for server in servers]
         usual = Counter(text for server in texts for text in server).most_common(1)[0][0]
         for index, server_texts in enumerate(texts):
             totals[index] += sum(text != usual for text in server_texts)
@@ -254,15 +254,15 @@ def _apart(matrix: Sequence[Sequence[float]], sums: Sequence[float], chosen: fro
     return across / (pairs or 1) - inside / ((comb(size, 2) - pairs) or 1)
 
 
-def _judge(name: str, runs: Sequence[Record], table: _Table, first: int, probability: float | None) -> Judgement:
+def _judge(name: str, runs: Sequence[Answers], table: _Table, first: int, probability: float | None) -> Judgement:
     mine, theirs = range(first), range(first, len(runs))
     own = max((table.fields[a][b] for a, b in combinations(mine, 2)), default=0)
     if not any(map(any, table.fields)):
-        answer = runs[0].answers.get(name)
+        answer = runs[0].get(name)
         return Judgement(name, "unanswered" if answer is None or answer.error else "identical", own)
     nearest = {run: min(mine, key=lambda other: (table.fields[run][other], other)) for run in theirs}
     worst = max(theirs, key=lambda run: (table.fields[run][nearest[run]], -run))
-    found = differences(name, runs[nearest[worst]].answers.get(name), runs[worst].answers.get(name))
+    found = differences(name, runs[nearest[worst]].get(name), runs[worst].get(name))
     met = [table.fields[run][nearest[run]] == 0 for run in theirs]
     if all(met):
         return Judgement(name, "member", own)

@@ -7,7 +7,7 @@ from typing import Any
 
 from equivalence.gpu import logs
 from equivalence.gpu.span import Judgement, alone, judge_spans
-from equivalence.serving import INTERFACE, Record, mask
+from equivalence.serving import INTERFACE, Answer, Answers, mask
 
 _SHOWN = 10
 _WITHIN = ("member", "span", "lone")
@@ -25,7 +25,7 @@ def judge_cell(upstream: Sequence[dict[str, Any]], generated: Sequence[dict[str,
         where = "both" if not any(whole) else "generated" if whole[0] else "upstream"
         errors = [None if good else _error(side[0]) for side, good in zip((upstream, generated), whole, strict=True)]
         return {"result": f"fails in {where}", "upstream_error": errors[0], "generated_error": errors[1]}
-    sides = [[[_record(passed) for passed in seen["passes"]] for seen in side] for side in whole]
+    sides = [[[_answers(passed) for passed in seen["passes"]] for seen in side] for side in whole]
     judgements = judge_spans(*sides)
     lone = alone(*sides)
     counts: Counter[str] = Counter(judgement.result for judgement in judgements)
@@ -57,7 +57,7 @@ def judge_cell(upstream: Sequence[dict[str, Any]], generated: Sequence[dict[str,
         "alone": [list(lone.upstream), list(lone.generated)],
         "alone_beside_others": [*map(_beside_others, whole, (lone.upstream, lone.generated))],
         "alone_probability": None if lone.probability is None else round(lone.probability, 4),
-        "tokens": sum(_tokens(answer.body) for answer in sides[0][0][0].answers.values()),
+        "tokens": sum(_tokens(answer.body) for answer in sides[0][0][0].values()),
         "class": ", ".join(first["classes"]),
         **beside,
         "differences": [_shown(judgement) for judgement in judgements if judgement.result != "identical"][:_SHOWN],
@@ -75,10 +75,10 @@ def in_doubt(row: dict[str, Any]) -> bool:
     return row["result"] == "open" or bool(counts.get("outside"))
 
 
-def _record(document: dict[str, Any]) -> Record:
+def _answers(document: dict[str, Any]) -> Answers:
     """What is judged of a pass, with the list of volatile fields of today, whatever it was when the pass was written down."""
-    answers = {name: answer for name, answer in Record.of(document).answers.items() if name not in INTERFACE}
-    return Record({name: replace(answer, body=mask(answer.body)) for name, answer in answers.items()})
+    answers = {name: Answer(**answer) for name, answer in document.items() if name not in INTERFACE}
+    return {name: replace(answer, body=mask(answer.body)) for name, answer in answers.items()}
 
 
 def _shown(judgement: Judgement) -> dict[str, Any]:

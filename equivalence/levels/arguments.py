@@ -8,10 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from equivalence.levels.both import both
-from equivalence.levels.replay import GENERATED, SIDES, UPSTREAM
 from equivalence.levels.result import Ledger
 from equivalence.levels.scenarios import Configuration
-from equivalence.levels.setting import Call, Expected, Setting
+from equivalence.levels.setting import GENERATED, SIDES, UPSTREAM, Call, Expected, Setting
 
 CHECK = "arguments"
 _TOGETHER = 3

@@ -4,12 +4,14 @@ from collections.abc import Callable, Mapping
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import replace
 from pathlib import Path
+from typing import TypeVar
 
-from equivalence.levels.replay import GENERATED, SIDES, UPSTREAM, Shown
 from equivalence.levels.result import Ledger
-from equivalence.levels.setting import Call, Outcome, Setting
+from equivalence.levels.setting import GENERATED, SIDES, UPSTREAM, Call, Outcome, Setting
 from shrinker.cache.workers import run_in_child
 from shrinker.values.errors import ShrinkerError
+
+Shown = TypeVar("Shown")
 
 
 def show_both(
@@ -26,8 +28,7 @@ def show_both(
     Raises:
         ShrinkerError: the process of one side was killed.
     """
-    # What is remembered of earlier trees is remembered by this process.
-    if setting.jobs < 2 * processes or setting.replay is not None:
+    if setting.jobs < 2 * processes:
         found = {}
         for side in SIDES:
             setting.progress(f"{name}: {side}")

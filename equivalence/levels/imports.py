@@ -25,10 +25,9 @@ from typing import Any
 from equivalence.levels import helptext, openapi
 from equivalence.levels.arguments import compare_arguments
 from equivalence.levels.both import both
-from equivalence.levels.replay import GENERATED, SIDES, UPSTREAM
 from equivalence.levels.result import Ledger
 from equivalence.levels.scenarios import ARCHITECTURE
-from equivalence.levels.setting import Call, Setting, modules
+from equivalence.levels.setting import GENERATED, SIDES, UPSTREAM, Call, Setting, modules
 from shrinker.check.allowances import ERROR_PREFIX
 from shrinker.values.outcome import LevelResult
 

@@ -19,11 +19,9 @@ from pathlib import Path
 from equivalence.checkpoints.weights import configuration as published
 from equivalence.checkpoints.weights import small
 from equivalence.levels.both import both
-from equivalence.levels.replay import GENERATED, SIDES, UPSTREAM
 from equivalence.levels.result import Ledger
 from equivalence.levels.scenarios import CONFIGURATIONS, RUNS, Configuration, Run
-from equivalence.levels.setting import Call, Setting, slug
-from equivalence.simulation.environment import has_triton
+from equivalence.levels.setting import GENERATED, SIDES, UPSTREAM, Call, Setting, slug
 from shrinker.values.outcome import LevelResult
 
 _REQUIRED = ("configurations", "parameters", "modules", "checkpoint names")
@@ -40,27 +38,22 @@ def run(
     *,
     configurations: Sequence[Configuration] = CONFIGURATIONS,
     runs: Sequence[Run] = RUNS,
-    whole: bool = True,
 ) -> LevelResult:
     """Compare what models are made of in both trees, and what they compute.
 
     Args:
         configurations: built on the meta device.
         runs: computed.
-        whole: False for a piece of the level, in which a check may look at nothing.
     """
     trees = {UPSTREAM: upstream, GENERATED: generated}
     ledger = Ledger("model")
     for configuration in ledger.admitted(configurations, setting.expected):
         _build(configuration, trees, setting, ledger)
     required: tuple[str, ...] = _REQUIRED if configurations else ()
-    if not has_triton(setting.simulation):
-        ledger.limit("Triton has no wheel for this system: nothing was computed, only built. Run this level on Linux.")
-    else:
-        for one in ledger.admitted(runs, setting.expected):
-            _compute(one, trees, setting, ledger)
-        required += _REQUIRED_RUNS if runs else ()
-    return ledger.result(required if whole else ())
+    for one in ledger.admitted(runs, setting.expected):
+        _compute(one, trees, setting, ledger)
+    required += _REQUIRED_RUNS if runs else ()
+    return ledger.result(required)
 
 
 def meta_call(configuration: Configuration, setting: Setting) -> Call:

@@ -4,11 +4,11 @@ import time
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, TypeVar
 
-from equivalence.levels.replay import Called
 from equivalence.levels.scenarios import Configuration, Run, Scenario
 from equivalence.levels.setting import Expected
 from equivalence.serving.record import walk
 from equivalence.simulation import calls
+from equivalence.simulation.calls import Called
 from shrinker.values.outcome import Evidence, Finding, LevelResult
 
 Asking = TypeVar("Asking", bound=Configuration | Run | Scenario)

@@ -17,8 +17,7 @@ Limits: bf16 on simulated Hopper devices, attention by Triton, no CUDA graphs; n
 import json
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import partial
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -26,17 +25,16 @@ from equivalence.checkpoints.weights import small
 from equivalence.gpu.logs import errors, loaded_classes
 from equivalence.levels.both import show_both
 from equivalence.levels.openapi import removed_endpoints
-from equivalence.levels.replay import GENERATED, SIDES, UPSTREAM, Called
 from equivalence.levels.result import Ledger
 from equivalence.levels.scenarios import SCENARIOS, Scenario
-from equivalence.levels.setting import PROGRAMS, ROOT, Setting, slug
+from equivalence.levels.setting import GENERATED, PROGRAMS, ROOT, SIDES, UPSTREAM, Setting, slug
 from equivalence.processes import process_environment
 from equivalence.processes import run as run_command
 from equivalence.serving import (
     INTERFACE,
+    Answers,
     Launch,
     NotReady,
-    Record,
     Request,
     Scale,
     Server,
@@ -48,8 +46,9 @@ from equivalence.serving import (
 )
 from equivalence.serving.client import send
 from equivalence.serving.fields import described
+from equivalence.serving.record import NO_TIME
 from equivalence.simulation import calls
-from equivalence.simulation.environment import has_triton
+from equivalence.simulation.calls import Called
 from shrinker.values.outcome import LevelResult
 
 _REQUIRED = ("requests", "client", "model class", "kernels")
@@ -72,7 +71,7 @@ _NUMBERS = frozenset({"model_info", "generate_0", "generate_1", "generate_repeat
 class Seen:
     """What one server showed."""
 
-    record: Record
+    answers: Answers
     client: Mapping[str, Any]
     """What the OpenAI client saw, by step; empty where it did not ask."""
     log: str
@@ -88,9 +87,6 @@ def run(upstream: Path, generated: Path, setting: Setting, *, scenarios: Sequenc
     """Serve both trees, in these scenarios, and compare their answers."""
     trees = {UPSTREAM: upstream, GENERATED: generated}
     ledger = Ledger("server")
-    if not has_triton(setting.simulation):
-        ledger.limit("Triton has no wheel for this system: no server was started. Run this level on Linux.")
-        return ledger.result(())
     for scenario in ledger.admitted(scenarios, setting.expected):
         _scenario(scenario, trees, setting, ledger)
     return ledger.result(_REQUIRED)
@@ -126,8 +122,47 @@ def _scenario(scenario: Scenario, trees: Mapping[str, Path], setting: Setting, l
 
 def observe(scenario: Scenario, side: str, tree: Path, setting: Setting, ledger: Ledger) -> Seen | None:
     """Serve one tree and ask it; None, and a finding, when it does not start."""
-    show = partial(_serve, scenario, side, tree, setting, ledger)
-    return setting.once(side, followed(scenario, setting), show, lambda seen: seen.called if seen else {})
+    follow = followed(scenario, setting)
+    made, folder, kept = setting.prepared(side, tree, f"server-{slug(scenario.name)}", follow, devices=scenario.devices)
+    model, port = setting.checkpoint(small(**scenario.shape)), free_port()
+    command = [str(made.python), "-m", "sglang.launch_server", "--model-path", str(model), "--port", str(port)]
+    launch = Launch(
+        side,
+        [*command, *_OPTIONS.split(), *scenario.options.split()],
+        {**dict.fromkeys(os.environ), **made.variables(tree)},
+        folder / "log.txt",
+        folder,
+        ready_seconds=300 * setting.patience,
+        stop_seconds=0,
+    )
+    place = f"server, {scenario.name}: {side}"
+    setting.progress(f"{place} starts")
+    with Server(launch) as server:
+        try:
+            seconds = server.wait_ready()
+        except NotReady as error:
+            said = errors(error.tail) or error.tail.strip().splitlines() or [""]
+            ledger.find("server", "", f"{scenario.name}: {error}: {said[-1].strip()[:400]}")
+            return None
+        address = f"http://127.0.0.1:{port}"
+        answers = perform(
+            address,
+            [*_script(scenario, setting, str(model)), *(_fields(address, setting) if scenario.fields else ())],
+            seconds=(1800 if scenario.fields else 600) * setting.patience,
+            each=180 * setting.patience,
+            progress=lambda name: setting.progress(f"{place}: {name}"),
+        )
+        plain = {name: asdict(answer) for name, answer in answers.items()}
+        (folder / "answers.json").write_text(json.dumps(plain, indent=1) + "\n", "utf-8")
+        client: Mapping[str, Any] = {}
+        if scenario.whole:
+            setting.progress(f"{place}: OpenAI client")
+            client = _client(address, side, folder, setting)
+        if kept and setting.following is not None:
+            setting.following.keep_living(kept, setting.patience)
+        memory = f"at most {server.peak / 2**20:.0f} MiB"
+        ledger.figure(f"{scenario.name}, {side} ready", f"{seconds:.0f} s, {memory}")
+    return Seen(answers, client, server.text(), calls.read(folder / "calls"))
 
 
 def followed(scenario: Scenario, setting: Setting) -> str:
@@ -168,49 +203,6 @@ def _parser(request: Request) -> list[str]:
     return ["--tool-call-parser", parser] if parser else []
 
 
-def _serve(scenario: Scenario, side: str, tree: Path, setting: Setting, ledger: Ledger) -> Seen | None:
-    follow = followed(scenario, setting)
-    made, folder, kept = setting.prepared(side, tree, f"server-{slug(scenario.name)}", follow, devices=scenario.devices)
-    model, port = setting.checkpoint(small(**scenario.shape)), free_port()
-    command = [str(made.python), "-m", "sglang.launch_server", "--model-path", str(model), "--port", str(port)]
-    launch = Launch(
-        side,
-        [*command, *_OPTIONS.split(), *scenario.options.split()],
-        {**dict.fromkeys(os.environ), **made.variables(tree)},
-        folder / "log.txt",
-        folder,
-        ready_seconds=300 * setting.patience,
-        stop_seconds=0,
-    )
-    place = f"server, {scenario.name}: {side}"
-    setting.progress(f"{place} starts")
-    with Server(launch) as server:
-        try:
-            seconds = server.wait_ready()
-        except NotReady as error:
-            said = errors(error.tail) or error.tail.strip().splitlines() or [""]
-            ledger.find("server", "", f"{scenario.name}: {error}: {said[-1].strip()[:400]}")
-            return None
-        address = f"http://127.0.0.1:{port}"
-        record = perform(
-            address,
-            [*_script(scenario, setting, str(model)), *(_fields(address, setting) if scenario.fields else ())],
-            seconds=(1800 if scenario.fields else 600) * setting.patience,
-            each=180 * setting.patience,
-            progress=lambda name: setting.progress(f"{place}: {name}"),
-        )
-        record.save(folder / "answers.json")
-        client: Mapping[str, Any] = {}
-        if scenario.whole:
-            setting.progress(f"{place}: OpenAI client")
-            client = _client(address, side, folder, setting)
-        if kept and setting.following is not None:
-            setting.following.keep_living(kept, setting.patience)
-        memory = f"at most {server.peak / 2**20:.0f} MiB"
-        ledger.figure(f"{scenario.name}, {side} ready", f"{seconds:.0f} s, {memory}")
-    return Seen(record, client, server.text(), calls.read(folder / "calls"))
-
-
 def _shorter(request: Request) -> Request:
     """The request with fewer tokens where the script asks for many: a simulated one takes half a second."""
     body = request.body
@@ -240,7 +232,7 @@ def _client(address: str, side: str, folder: Path, setting: Setting) -> Mapping[
 def _compare(where: str, seen: Mapping[str, Seen], ledger: Ledger) -> None:
     """Both servers showed the same."""
     before, after = seen[UPSTREAM], seen[GENERATED]
-    compare_answers(before.record, after.record, ledger, where)
+    compare_answers(before.answers, after.answers, ledger, where)
     for name in sorted({*before.client, *after.client} - {"removed"}):
         ledger.count("client")
         if before.client.get(name) != after.client.get(name):
@@ -270,17 +262,17 @@ def compare_removed(answers: Mapping[str, Any], ledger: Ledger) -> None:
             ledger.find("removed endpoints", "", f"{endpoint} answers {status}: {body[:200]}")
 
 
-def compare_answers(before: Record, after: Record, ledger: Ledger, where: str) -> None:
+def compare_answers(before: Answers, after: Answers, ledger: Ledger, where: str) -> None:
     """Every request of the script was answered, and the same by both servers."""
     unsent: set[str] = set()
-    for side, record in zip(SIDES, (before, after), strict=True):
-        if late := record.unsent():
+    for side, answers in zip(SIDES, (before, after), strict=True):
+        if late := [name for name, answer in answers.items() if answer.error == NO_TIME]:
             unsent.update(late)
             said = f"{where}: {side}: no time was left for {len(late)} request(s), from {late[0]} on"
             ledger.find("requests", "", f"{said}: give more with --timeout-factor, or let the machine do nothing else")
-    for name in [name for name in {**before.answers, **after.answers} if name not in unsent]:
+    for name in [name for name in {**before, **after} if name not in unsent]:
         ledger.count("requests")
-        theirs, ours = before.answers.get(name), after.answers.get(name)
+        theirs, ours = before.get(name), after.get(name)
         found = () if streamed_alike(theirs, ours) else differences(name, theirs, ours)
         if not found and theirs is not None and theirs.error:
             ledger.find("requests", "", f"{where}: {name}: no answer from either server")

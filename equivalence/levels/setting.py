@@ -10,12 +10,13 @@ from typing import Any, Self
 
 from equivalence.checkpoints import weights, writer
 from equivalence.levels.following import Following
-from equivalence.levels.replay import UPSTREAM, Called, Replay, Shown
 from equivalence.processes import Finished, process_environment, run
 from equivalence.simulation import calls
+from equivalence.simulation.calls import Called
 from equivalence.simulation.environment import Simulation
 from shrinker.values.errors import InputError
 
+UPSTREAM, GENERATED = SIDES = ("upstream", "generated")
 PROGRAMS = Path(__file__).resolve().parent / "programs"
 ROOT = Path(__file__).resolve().parents[2]
 """Folder of this package, for a process that is not simulated."""
@@ -112,18 +113,12 @@ class Setting:
     """Factor of all time limits, for slow machines."""
     following: Following | None = None
     """Where the lines that upstream executes are kept; None: they are not followed."""
-    replay: Replay | None = None
-    """What both trees showed, where many copies are compared with upstream."""
     jobs: int = 1
     """Cores that may be used at once: from two on, both trees run at the same time."""
     where_upstream_runs: bool = False
     """What does not run on upstream's tree either, with the same error, is listed and is no finding."""
     tests: Path | None = None
     """Upstream's own tests."""
-
-    def once(self, side: str, key: str, show: Callable[[], Shown], called: Callable[[Shown], Called]) -> Shown:
-        """What a side shows, run or remembered (`Replay.ask`)."""
-        return show() if self.replay is None else self.replay.ask(side, key, show, called)
 
     def prepared(self, side: str, tree: Path, name: str, follow: str, **device: Any) -> tuple[Simulation, Path, str]:
         """The simulation of one run, its folder, and what is kept of it as executed lines: nothing where they are known.
@@ -146,55 +141,22 @@ class Setting:
         lines = self.following.folder(follow)
         return made.seeing(executed=str(lines), followed=str(tree / "sglang")), folder, follow
 
-    def python(
-        self,
-        side: str,
-        tree: Path,
-        name: str,
-        arguments: Sequence[str | Path],
-        *,
-        limit: float,
-        capability: tuple[int, int] = (9, 0),
-        follow: str = "",
-    ) -> tuple[Finished, Called]:
-        """Run Python on a tree, simulated.
-
-        Args:
-            side, tree, name, follow: as in `prepared`.
-            arguments: of Python.
-            limit: seconds, before `patience`.
-            capability: of the device.
-        """
-        made, folder, kept = self.prepared(side, tree, name, follow, capability=capability)
+    def program(self, side: str, tree: Path, call: Call) -> Outcome:
+        """Run one of `programs/`, which takes a file of JSON and writes one."""
+        made, folder, kept = self.prepared(side, tree, call.label, call.follow, capability=call.capability)
+        given, result = folder / "given.json", folder / "result.json"
+        given.write_text(json.dumps(dict(call.arguments[side])), "utf-8")
+        result.unlink(missing_ok=True)
         finished = run(
-            [made.python, *arguments],
+            [made.python, PROGRAMS / f"{call.program}.py", given, result],
             variables=made.variables(tree),
             output=folder / "output.txt",
-            limit=limit * self.patience,
+            limit=call.limit * self.patience,
         )
         if kept and self.following is not None and finished.code == 0:
             self.following.keep(kept)
-        return finished, calls.read(folder / "calls")
-
-    def program(self, side: str, tree: Path, call: Call) -> Outcome:
-        """Run one of `programs/`, which takes a file of JSON and writes one."""
-        folder = self.work / side / call.label
-        given, result = folder / "given.json", folder / "result.json"
-        text = json.dumps(dict(call.arguments[side]))
-
-        def show() -> Outcome:
-            folder.mkdir(parents=True, exist_ok=True)
-            given.write_text(text, "utf-8")
-            result.unlink(missing_ok=True)
-            command = [PROGRAMS / f"{call.program}.py", given, result]
-            finished, called = self.python(
-                side, tree, call.label, command, limit=call.limit, capability=call.capability, follow=call.follow
-            )
-            data = json.loads(result.read_text("utf-8")) if result.is_file() else None
-            return Outcome(data, finished, called)
-
-        key = f"program {call.program} {call.label} {text} {call.capability}"
-        return self.once(side, key, show, lambda shown: shown.called)
+        data = json.loads(result.read_text("utf-8")) if result.is_file() else None
+        return Outcome(data, finished, calls.read(folder / "calls"))
 
     def checkpoint(self, config: Mapping[str, Any]) -> Path:
         """The folder of a tiny checkpoint, made once.

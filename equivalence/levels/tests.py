@@ -17,9 +17,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from equivalence.levels.both import both
-from equivalence.levels.replay import GENERATED, SIDES, UPSTREAM
 from equivalence.levels.result import Ledger
-from equivalence.levels.setting import Call, Setting
+from equivalence.levels.setting import GENERATED, SIDES, UPSTREAM, Call, Setting
 from shrinker.check.allowances import ERROR_PREFIX
 from shrinker.values.errors import InputError
 from shrinker.values.outcome import LevelResult

@@ -16,11 +16,9 @@ from pathlib import Path
 
 from equivalence.levels import model, server
 from equivalence.levels.following import Following
-from equivalence.levels.replay import UPSTREAM
 from equivalence.levels.result import Ledger
 from equivalence.levels.scenarios import CONFIGURATIONS, RUNS, SCENARIOS, Configuration, Run, Scenario
-from equivalence.levels.setting import Setting
-from equivalence.simulation.environment import has_triton
+from equivalence.levels.setting import UPSTREAM, Setting
 from equivalence.simulation.executed import together
 from equivalence.trace import EXECUTED, KINDS, compare
 from shrinker.values.outcome import LevelResult
@@ -50,13 +48,7 @@ def run(
     ledger = Ledger("trace")
     following = setting.following or Following(setting.work)
     setting = replace(setting, following=following)
-    asked: list[Configuration | Run | Scenario] = [*configurations]
-    if has_triton(setting.simulation):
-        asked += [*runs, *scenarios]
-    else:
-        ledger.limit(
-            "Triton has no wheel for this system: only what builds models was followed. Run this level on Linux."
-        )
+    asked: list[Configuration | Run | Scenario] = [*configurations, *runs, *scenarios]
     known = []
     for one in ledger.admitted(asked, setting.expected):
         if (lines := following.known(_followed(one, upstream, setting))) is None:

@@ -5,14 +5,14 @@ library, so that it runs in a cluster's environment as it is.
 
     with Server(Launch("upstream", command, environment, log)) as server:
         seconds = server.wait_ready()
-        record = perform(f"http://127.0.0.1:{port}", script(Scale(tokens=16)), seconds=600)
-    found = differences("health", upstream.answers["health"], generated.answers["health"])
+        answers = perform(f"http://127.0.0.1:{port}", script(Scale(tokens=16)), seconds=600)
+    found = differences("health", upstream["health"], generated["health"])
 """
 
 from equivalence.serving.client import perform as perform
 from equivalence.serving.record import Answer as Answer
+from equivalence.serving.record import Answers as Answers
 from equivalence.serving.record import Difference as Difference
-from equivalence.serving.record import Record as Record
 from equivalence.serving.record import differences as differences
 from equivalence.serving.record import mask as mask
 from equivalence.serving.record import streamed_alike as streamed_alike

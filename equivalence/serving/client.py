@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 from urllib.parse import urlsplit
 
-from equivalence.serving.record import NO_TIME, Answer, Record, mask
+from equivalence.serving.record import NO_TIME, Answer, mask
 from equivalence.serving.script import Request
 
 
@@ -18,7 +18,7 @@ def perform(
     seconds: float = 600.0,
     each: float = 120.0,
     progress: Callable[[str], None] = lambda _: None,
-) -> Record:
+) -> dict[str, Answer]:
     """Send each request after the answer to the one before, so that the server batches them the same way each time.
 
     Args:
@@ -37,7 +37,7 @@ def perform(
             continue
         progress(request.name)
         answers[request.name] = send(address, request, min(each, left))
-    return Record(answers)
+    return answers
 
 
 def send(address: str, request: Request, seconds: float) -> Answer:

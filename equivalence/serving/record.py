@@ -1,12 +1,11 @@
-"""What a server answered: one record a run, kept as JSON, without what differs from run to run by its nature; two answers, value by value."""
+"""What a server answered, without what differs from run to run by its nature; two answers, value by value."""
 
 import json
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from itertools import pairwise, zip_longest
-from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 NO_TIME = "no time left"
 """The error of a request that was not sent, since the time for all of them was over."""
@@ -31,28 +30,8 @@ class Answer:
     seconds: float = 0.0
 
 
-@dataclass(frozen=True)
-class Record:
-    """The answers to a script, by the requests' names, in the order in which they were sent."""
-
-    answers: Mapping[str, Answer]
-
-    def document(self) -> dict[str, Any]:
-        """As plain JSON."""
-        return {name: asdict(answer) for name, answer in self.answers.items()}
-
-    @classmethod
-    def of(cls, document: Mapping[str, Any]) -> Self:
-        """From plain JSON."""
-        return cls({name: Answer(**answer) for name, answer in document.items()})
-
-    def save(self, path: Path) -> None:
-        """Write it."""
-        path.write_text(json.dumps(self.document(), indent=1, sort_keys=False) + "\n", "utf-8")
-
-    def unsent(self) -> tuple[str, ...]:
-        """Names of requests for which no time was left."""
-        return tuple(name for name, answer in self.answers.items() if answer.error == NO_TIME)
+Answers = Mapping[str, Answer]
+"""The answers to a script, by the requests' names, in the order in which they were sent."""
 
 
 _NAMES = """

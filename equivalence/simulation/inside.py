@@ -1,4 +1,4 @@
-"""What `install` does in the simulated process, in its order, and the finders that it puts first: they find nothing themselves."""
+"""What `install` does in the simulated process, in its order, and the finder that it puts first: it finds nothing itself."""
 
 import gc
 import importlib.util
@@ -10,11 +10,7 @@ from importlib.machinery import ModuleSpec
 from types import ModuleType
 
 from equivalence.simulation import events, executed, located, packages
-from equivalence.simulation.calls import MODULE, record
 from equivalence.simulation.settings import current
-
-PACKAGE = "sglang"
-
 
 Hook = Callable[[ModuleType], None]
 
@@ -51,19 +47,6 @@ class AfterImport(MetaPathFinder):
         return spec
 
 
-class Imported(MetaPathFinder):
-    """Notes which modules of a package are asked for: what was not cannot have changed what a process showed."""
-
-    def __init__(self, package: str) -> None:
-        self._package = package
-        self._start = f"{package}."
-
-    def find_spec(self, name: str, path: Sequence[str] | None, target: ModuleType | None = None) -> None:
-        """Note it, and leave the finding to others."""
-        if name == self._package or name.startswith(self._start):
-            record(MODULE, name)
-
-
 def install() -> None:
     """Put finders and variables in place, before torch is imported; what needs torch or Triton follows when these are."""
     # A fifth of the time of a server's imports goes into looking for garbage, of which they make none.
@@ -79,8 +62,7 @@ def install() -> None:
         **dict.fromkeys(events.LOOPS, lambda module: events.install()),
         **located.hooks(),
     }
-    hidden = packages.StubFinder(_fill, current().hidden)
-    sys.meta_path[:] = [Imported(PACKAGE), AfterImport(hooks), hidden, *sys.meta_path, packages.StubFinder(_fill)]
+    sys.meta_path[:] = [AfterImport(hooks), *sys.meta_path, packages.StubFinder(_fill)]
     packages.install()
 
 
@@ -104,10 +86,7 @@ def _after_torch(torch: ModuleType) -> None:
 def _after_triton(triton: ModuleType) -> None:
     from equivalence.simulation import interpreter
 
-    if isinstance(triton, packages.StubModule):
-        interpreter.stand_in(triton, current())
-    else:
-        interpreter.install(triton, current())
+    interpreter.install(triton, current())
 
 
 def _after_tvm(module: ModuleType) -> None:

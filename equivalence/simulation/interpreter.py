@@ -1,14 +1,7 @@
-"""Triton's kernels by Triton's own interpreter: a driver to ask, kernels recorded, arithmetic put right.
+"""Triton's kernels by Triton's own interpreter: a driver to ask, kernels recorded, arithmetic put right."""
 
-Where Triton has no wheel: what modules ask it while they are loaded, and no kernel.
-"""
-
-import functools
-import importlib
-import inspect
-from collections.abc import Callable
 from dataclasses import replace
-from types import ModuleType, SimpleNamespace
+from types import SimpleNamespace
 from typing import Any
 
 from equivalence.simulation import calls, events, graphs
@@ -58,7 +51,8 @@ def driver_of(settings: Settings) -> SimpleNamespace:
         "mem_clock_rate": 1,
         "mem_bus_width": 1,
     }
-    torch = importlib.import_module("torch")
+    import torch
+
     return SimpleNamespace(
         is_active=lambda: True,
         utils=SimpleNamespace(get_device_properties=lambda device: dict(figures)),
@@ -117,53 +111,3 @@ def _replace_functions(interpreter: Any, jit: Any) -> None:
             return graphs.atom(lambda *a, **k: step(*a, **k), in_place=True)(*args, **kwargs)
 
     interpreter.InterpretedFunction = Function
-
-
-class JITFunction:
-    """A kernel that can be named and never run."""
-
-    def __init__(self, function: Callable[..., Any]) -> None:
-        functools.update_wrapper(self, function)
-        self.fn = function
-        self.signature = inspect.signature(function)
-        self.arg_names = [*self.signature.parameters]
-        self.params: list[Any] = []
-
-    def run(self, *args: Any, **kwargs: Any) -> Any:
-        """Raises SimulationError."""
-        name = f"triton:{self.fn.__module__}.{self.fn.__qualname__}"
-        calls.record(calls.STUB, name)
-        raise SimulationError(f"{name} was called, and Triton is not installed", "run this level on Linux")
-
-    __call__ = run
-
-    def __getitem__(self, grid: Any) -> Callable[..., Any]:
-        return self.run
-
-
-def jit(function: Callable[..., Any] | None = None, **options: Any) -> Any:
-    """Triton's decorator, with or without options."""
-    return JITFunction if function is None else JITFunction(function)
-
-
-def unchanged(*args: Any, **options: Any) -> Callable[[Any], Any]:
-    """A decorator that tunes: without a kernel it has nothing to do."""
-    return lambda kernel: kernel
-
-
-def stand_in(triton: ModuleType, settings: Settings) -> None:
-    """Put this into the stub of Triton."""
-    runtime = importlib.import_module("triton.runtime")
-    compiled = importlib.import_module("triton.runtime.jit")
-    compiled.__dict__.update(JITFunction=JITFunction)
-    runtime.__dict__.update(driver=SimpleNamespace(active=driver_of(settings)), jit=compiled, JITFunction=JITFunction)
-    triton.__dict__.update(
-        __version__=VERSION,
-        jit=jit,
-        autotune=unchanged,
-        heuristics=unchanged,
-        cdiv=lambda x, y: -(-x // y),
-        next_power_of_2=lambda n: 1 << (n - 1).bit_length(),
-        runtime=runtime,
-        JITFunction=JITFunction,
-    )

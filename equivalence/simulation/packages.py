@@ -20,12 +20,11 @@ from equivalence.simulation.calls import SimulationError
 from equivalence.simulation.settings import current
 
 _STUBS = """sgl_kernel flashinfer deep_gemm cutlass flash_attn quack tilelang tokenspeed_mla torchao torchvision torch_memory_saver cuda
-pynvml IPython compressed_tensors gguf soundfile datasets flash_mla cuda_tile triton"""
+pynvml IPython compressed_tensors gguf soundfile datasets flash_mla cuda_tile"""
 PACKAGES = frozenset(_STUBS.split())
-"""Top-level modules that are stubs where they are not installed. `datasets` needs no GPU, but weighs 300 MB.
-Triton is installed where it has a wheel, on Linux."""
+"""Top-level modules that are stubs where they are not installed. `datasets` needs no GPU, but weighs 300 MB."""
 
-_CALLED = "cutlass cuda quack tilelang triton_kernels flash_attn torchvision timm cuda_tile triton"
+_CALLED = "cutlass cuda quack tilelang triton_kernels flash_attn torchvision timm cuda_tile"
 AT_IMPORT = frozenset(_CALLED.split())
 """Those that modules call while they are loaded."""
 
@@ -165,28 +164,21 @@ class StubModule(ModuleType):
 
 
 class StubFinder(MetaPathFinder, Loader):
-    """Finds the stubs. Stands last among the finders, so that an installed package goes first, or first for hidden packages.
+    """Finds the stubs. Stands last among the finders, so that an installed package goes first.
 
     Args:
         fill: adds the references to a module of a stub package that was just made.
-        hidden: the packages, which count as not installed; None: those of `PACKAGES` that are not.
     """
 
-    def __init__(self, fill: Callable[[ModuleType], None], hidden: Sequence[str] | None = None) -> None:
+    def __init__(self, fill: Callable[[ModuleType], None]) -> None:
         self._fill = fill
-        self._hidden = hidden
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        """The stub's spec; ModuleNotFoundError for a hidden package that has none."""
+        """The stub's spec."""
         top = fullname.partition(".")[0]
-        if self._hidden is None:
-            stands = top in PACKAGES and not _installed(top)
-        else:
-            stands = top in self._hidden
-            if stands and top not in PACKAGES:
-                raise ModuleNotFoundError(f"No module named {fullname!r}", name=fullname)
+        stands = top in PACKAGES and not _installed(top)
         return ModuleSpec(fullname, self, is_package=True) if stands else None
 
     def create_module(self, spec: ModuleSpec) -> ModuleType:

@@ -23,8 +23,6 @@ class Settings:
     """Folder for what is called (`calls`); empty: nothing is written."""
     versions: Mapping[str, str] = field(default_factory=dict)
     """Versions of distributions that are not installed, by normalised name: what upstream declares."""
-    hidden: tuple[str, ...] = ()
-    """Packages that are taken to be not installed though they are, as Triton is not where it has no wheel."""
     executed: str = ""
     """Folder for the lines that are executed (`executed`); empty: none are followed."""
     followed: str = ""
@@ -40,7 +38,7 @@ class Settings:
     def from_text(cls, text: str) -> Self:
         """Read it back. Raises ValueError, KeyError or TypeError for a text that `to_text` did not write."""
         data = json.loads(text)
-        return cls(**{**data, "capability": tuple(data["capability"]), "hidden": tuple(data["hidden"])})
+        return cls(**{**data, "capability": tuple(data["capability"])})
 
 
 def current() -> Settings:

@@ -10,11 +10,8 @@ from shrinker.cli import options
 from shrinker.values.errors import InputError
 
 if TYPE_CHECKING:
-    from shrinker.pipeline import Progress
-    from shrinker.values.manifest import Manifest
-    from shrinker.values.upstream import UpstreamTree
     from tools.mutation.faults import Fault
-    from tools.mutation.judge import Asked, Judged
+    from tools.mutation.judge import Judged
 
 
 def mutate(
@@ -45,16 +42,13 @@ def mutate(
     ] = None,
     upstream: options.RecordedUpstream = None,
     reports: options.Reports = None,
-    timeout_factor: options.TimeoutFactor = 1.0,
     jobs: options.Jobs = options.CORES,
     as_json: options.Json = False,
 ) -> None:
-    """Put faults into copies of a tree and ask each level, from the cheapest on, whether it notices them.
+    """Put faults into copies of a tree and ask each level that reads the trees, from the cheapest on, whether it notices them.
 
-    Without --level the levels form, references and capabilities are asked, which takes two seconds a fault; imports, model, server and trace take
-    minutes for each fault that comes so far, and need the environment that `make simulation` makes. Writes mutation.json and
-    mutation.md (breakages.json, breakages.md) beside the tree's other reports; into OUT.reports where these have what was asked for otherwise. A tree in which a level finds fault by itself
-    is refused.
+    That takes two seconds a fault. Writes mutation.json and mutation.md (breakages.json, breakages.md) beside the tree's other reports; into
+    OUT.reports where these have what was asked for otherwise. A tree in which a level finds fault by itself is refused.
 
     With --rules, wrong rules are drawn from upstream's own names within the kept code, the tree is generated with each, and all that a
     default run asks is asked: a minute or more for each. Written after each to mutation-rules.json and mutation-rules.md; the same
@@ -67,21 +61,21 @@ def mutate(
             out, count, (seed or [0])[0], upstream, options.absolute(reports), jobs, anew=anew, as_json=as_json
         )
         return
-    from equivalence.levels import SIMULATED_LEVELS
+    from shrinker.cache import Cache
     from shrinker.check.levels import EVIDENCE_LEVELS
+    from shrinker.check.trees import Trees
     from shrinker.cli.progress import console_progress
-    from shrinker.cli.verify import open_setting
     from shrinker.report.pages import readable, write_files
-    from shrinker.report.place import evidence_folder, open_recorded, read_manifest, reports_of
+    from shrinker.report.place import evidence_folder, open_recorded, read_manifest, recorded_rules, reports_of
+    from shrinker.source.cache import default_folder
     from tools.mutation import choose, judge_all
     from tools.mutation.breakages import breakage_fault, declared, why_skipped
     from tools.mutation.page import arguments, breakages_data, breakages_page, mutation_data, mutation_page
 
     names = level or list(EVIDENCE_LEVELS)
-    known = [*EVIDENCE_LEVELS, *SIMULATED_LEVELS]
     for name in names:
-        if name not in known:
-            raise InputError(f"no level {name!r} to ask", f"levels here: {', '.join(known)}")
+        if name not in EVIDENCE_LEVELS:
+            raise InputError(f"no level {name!r} to ask", f"levels here: {', '.join(EVIDENCE_LEVELS)}")
     manifest = read_manifest(out)
     tree_folder = out.absolute()
     folder = reports_of(tree_folder, manifest, options.absolute(reports))
@@ -92,25 +86,26 @@ def mutate(
         if kept != folder:
             progress.note(f"{folder / name}.json is of other arguments and stays: this run writes to {kept}")
         tree = open_recorded(out, manifest.upstream, upstream, progress.note)
-        simulated = [name for name in names if name in SIMULATED_LEVELS]
-        with open_setting(tree, tree_folder, manifest, folder, simulated, None, timeout_factor, 1, progress) as setting:
-            levels = {name: _level(name, tree, manifest, jobs, setting, progress) for name in names}
-            progress.phase("faults")
-            skipped: dict[str, str] = {}
-            drawn: dict[int, list[Fault]] = {}
-            if breakages:
-                put = [(each, breakage_fault(each, tree, tree_folder, manifest)) for each in declared()]
-                faults = [fault for _, fault in put if fault is not None]
-                skipped = {each.name: why_skipped(each, tree, manifest) for each, fault in put if fault is None}
-            else:
-                drawn = {each: choose(tree, tree_folder, manifest, count=count, seed=each) for each in seed or [0]}
-                faults = [*dict.fromkeys(fault for each in drawn.values() for fault in each)]
-            found: list[Judged] = []
-            for judged in judge_all(tree_folder, manifest, faults, levels):
-                found.append(judged)
-                where = f"{judged.fault.kind}: {judged.fault.path}:{judged.fault.line} {judged.fault.subject}"
-                progress.note(f"{judged.caught_by or 'SURVIVES'}: {where}")
-                progress.advance(len(found), len(faults))
+        recorded = recorded_rules(manifest)
+        same = recorded is not None and recorded.digest == manifest.rules_hash
+        cache = Cache(default_folder().absolute())
+        trees = Trees(tree, tree_folder, manifest, recorded if same else None, jobs, cache)
+        progress.phase("faults")
+        skipped: dict[str, str] = {}
+        drawn: dict[int, list[Fault]] = {}
+        if breakages:
+            put = [(each, breakage_fault(each, tree, tree_folder, manifest)) for each in declared()]
+            faults = [fault for _, fault in put if fault is not None]
+            skipped = {each.name: why_skipped(each, tree, manifest) for each, fault in put if fault is None}
+        else:
+            drawn = {each: choose(tree, tree_folder, manifest, count=count, seed=each) for each in seed or [0]}
+            faults = [*dict.fromkeys(fault for each in drawn.values() for fault in each)]
+        found: list[Judged] = []
+        for judged in judge_all(trees, faults, names):
+            found.append(judged)
+            where = f"{judged.fault.kind}: {judged.fault.path}:{judged.fault.line} {judged.fault.subject}"
+            progress.note(f"{judged.caught_by or 'SURVIVES'}: {where}")
+            progress.advance(len(found), len(faults))
     if breakages:
         data = breakages_data(found, names, manifest, skipped)
         page = breakages_page(data)
@@ -124,23 +119,6 @@ def mutate(
         print(page, end="")
     if breakages and not all(judged.caught_by for judged in found):
         raise typer.Exit(1)
-
-
-def _level(
-    name: str, tree: "UpstreamTree", manifest: "Manifest", jobs: int, setting: Any, progress: "Progress"
-) -> "Asked":
-    """A level as `judge_all` asks it."""
-    from equivalence.levels import SIMULATED_LEVELS
-    from shrinker.cache import Cache
-    from shrinker.report.place import recorded_rules
-    from shrinker.source.cache import default_folder
-    from tools.mutation.levels import simulated_level, static_level
-
-    if name in SIMULATED_LEVELS:
-        return simulated_level(name, tree, setting, progress.note)
-    rules = recorded_rules(manifest)
-    same = rules is not None and rules.digest == manifest.rules_hash
-    return static_level(name, tree, rules if same else None, jobs, Cache(default_folder().absolute()))
 
 
 def _mutate_rules(

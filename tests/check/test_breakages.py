@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from shrinker.check.levels import EVIDENCE_LEVELS
 from tests.check.trees import Build
 from tests.small import read_archive
 from tools.mutation import judge_all
@@ -42,7 +43,7 @@ def test_each_kind_is_put_in_and_caught(case: Build, name: str) -> None:
     breakage, check = BREAKAGES[name]
     fault = breakage_fault(breakage, trees.tree, trees.out, trees.manifest)
     assert fault is not None
-    (judged,) = judge_all(trees.out, trees.manifest, [fault], trees.levels())
+    (judged,) = judge_all(trees.trees(), [fault], EVIDENCE_LEVELS)
     assert judged.caught_by == "references"
     assert f"[{check}]" in judged.finding
 
@@ -52,7 +53,7 @@ def test_a_symbol_that_only_a_removed_source_defines(case: Build) -> None:
     trees = case(listed, {**GENERATED, "//kernels/CMakeLists.txt": "="})
     fault = breakage_fault(Breakage(name="x", files=("kernels/csrc/mamba.cu",)), trees.tree, trees.out, trees.manifest)
     assert fault is not None
-    (judged,) = judge_all(trees.out, trees.manifest, [fault], trees.levels())
+    (judged,) = judge_all(trees.trees(), [fault], EVIDENCE_LEVELS)
     assert "[operators]" in judged.finding and "scan" in judged.finding
 
 
@@ -108,7 +109,7 @@ def test_the_page_names_what_nothing_caught(case: Build) -> None:
     trees = case(UPSTREAM, GENERATED)
     fault = breakage_fault(BREAKAGES["cut"][0], trees.tree, trees.out, trees.manifest)
     assert fault is not None
-    judged = [*judge_all(trees.out, trees.manifest, [fault], {"form": lambda folder, manifest, fault: ""})]
+    judged = [*judge_all(trees.trees(), [fault], [])]
     page = breakages_page(breakages_data(judged, ["form"], trees.manifest, {"y": "no such file"}))
     assert "Caught: 0 of 1." in page and "**nothing**" in page and "- y: no such file" in page
 

@@ -99,7 +99,7 @@ def test_the_same_seed_draws_the_same_faults(trees: Case) -> None:
 
 def test_a_fault_is_judged_by_what_was_decided_and_not_by_hashes(trees: Case) -> None:
     every = choose(trees.tree, trees.out, trees.manifest, count=1000, seed=0)
-    judged = {(j.fault.kind, j.fault.subject): j for j in judge_all(trees.out, trees.manifest, every, trees.levels())}
+    judged = {(j.fault.kind, j.fault.subject): j for j in judge_all(trees.trees(), every, EVIDENCE_LEVELS)}
     caught = {key: j.caught_by for key, j in judged.items()}
     assert caught["function deleted", "run"] == "references"
     assert caught["method deleted", "Pool.take"] == "references"

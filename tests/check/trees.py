@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Self
 
 from shrinker.cache import Cache
-from shrinker.check.levels import EVIDENCE_LEVELS, judge
+from shrinker.check.levels import judge
 from shrinker.check.trees import Trees
 from shrinker.ruleset import Absent, Fact, Platform, Remove, Ruleset
 from shrinker.ruleset.load import load_rules
@@ -20,8 +20,6 @@ from shrinker.values.outcome import EmittedFile, Evidence
 from shrinker.values.upstream import PACKAGE_PREFIX, Identity, UpstreamTree
 from tests.program.small_tree import tree_of
 from tests.small import write
-from tools.mutation.judge import Asked
-from tools.mutation.levels import static_level
 
 Files = Mapping[str, str]
 IDENTITY = Identity(kind="path", spec="path", version=None, commit=None, dirty=True)
@@ -89,10 +87,6 @@ class Case:
 
     def trees(self, rules: Ruleset | None = None, jobs: int = 1, cache: Cache | None = None) -> Trees:
         return Trees(self.tree, self.out, self.manifest, rules, jobs, cache or Cache.off())
-
-    def levels(self) -> dict[str, Asked]:
-        """The levels that read trees, as faults are judged by them."""
-        return {name: static_level(name, self.tree, None, 1, Cache.off()) for name in EVIDENCE_LEVELS}
 
     def ruled(self, text: str) -> Self:
         """The same, judged by the rules of the text."""

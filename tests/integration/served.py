@@ -9,13 +9,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
-import pytest
-
 from equivalence.checkpoints.weights import small
 from equivalence.levels import Setting
 from equivalence.serving import Launch, Request, Server, free_port
 from equivalence.serving.client import send
-from equivalence.simulation.environment import Simulation, has_triton, simulation
+from equivalence.simulation.environment import Simulation, simulation
 from shrinker.source import open_upstream
 from shrinker.source.cache import default_folder, locked
 from tests.integration.shrunk import REPOSITORY, Shrunk
@@ -61,8 +59,6 @@ def of_both(newest: Shrunk, folder: Path, ask: Callable[[Path, Path], Answer]) -
     """
     simulation_python()
     upstream = open_upstream("release:0.5.15.post1", repository=REPOSITORY)
-    if not has_triton(simulation(upstream.declared.dependencies)):
-        pytest.skip("Triton has no wheel for this system")
     trees = {"upstream": upstream.root / "python", "generated": newest.out / "python"}
     with ThreadPoolExecutor(len(trees)) as threads:
         return dict(zip(trees, threads.map(ask, trees.values(), map(folder.joinpath, trees)), strict=True))

@@ -1,14 +1,12 @@
 """The default release as a whole."""
 
 import json
-from dataclasses import replace
 from fnmatch import fnmatch
 from pathlib import Path
 
 import pytest
 
-from equivalence.levels import Expected, Setting, imports, model, server
-from equivalence.levels.replay import Replay
+from equivalence.levels import Expected, Setting, imports, model
 from equivalence.levels.scenarios import CONFIGURATIONS, RUNS
 from equivalence.simulation.environment import simulation
 from shrinker.source import open_upstream
@@ -85,7 +83,7 @@ def setting(newest: Shrunk, tmp_path_factory: pytest.TempPathFactory) -> Setting
     simulation_python()
     made = simulation(upstream.declared.dependencies, compiled=default_folder() / "compiled")
     expected = Expected.read(newest.reports / "interface.json")
-    return Setting(made, work, expected, patience=6.0, replay=Replay())
+    return Setting(made, work, expected, patience=6.0)
 
 
 def both(newest: Shrunk) -> tuple[Path, Path]:
@@ -105,18 +103,3 @@ def test_the_smallest_model_computes_the_same(newest: Shrunk, setting: Setting) 
     assert found.evidence.findings == ()
     if not found.limits:
         assert dict(found.evidence.checks)["outputs"] > 50
-
-
-def test_without_triton_the_whole_model_is_built_and_the_rest_says_linux(newest: Shrunk, setting: Setting) -> None:
-    hidden = replace(setting.simulation.settings, hidden=("triton",))
-    without = replace(
-        setting, simulation=replace(setting.simulation, settings=hidden), work=setting.work / "without", replay=None
-    )
-    built = model.run(*both(newest), without, configurations=(CONFIGURATIONS[0],))
-    assert built.evidence.findings == ()
-    assert dict(built.evidence.checks)["parameters"] > 1000
-    assert "runs" not in dict(built.evidence.checks)
-    served = server.run(*both(newest), without)
-    assert served.evidence.checks == () and served.evidence.passed
-    assert all("Linux" in sentence for sentence in (*built.limits, *served.limits))
-    assert len(built.limits) == len(served.limits) == 1

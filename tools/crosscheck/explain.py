@@ -13,16 +13,11 @@ from pathlib import Path
 from typing import Any
 
 from shrinker.check.unused_imports import explain_imports
-from shrinker.syntax.parsing import parsed
 from shrinker.values.leftovers import Residue
 from tools.crosscheck.finding import Finding
 
 _CONDITIONS = frozenset({"redundant if-condition", "unsatisfiable 'if' condition", "unsatisfiable 'while' condition"})
-_INFERRED = frozenset({"bad-assignment"})
-"""Findings about a type that was inferred from what a name is given."""
 _TYPES = re.compile(r"\b[A-Z]\w+\b")
-
-
 _WORDS = re.compile(r"[^\W\d]\w*")
 _SETS = '(?:^\\s*(?:async\\s+def|def|class)\\s+{name}\\b|\\b{name}\\s*(?::[^=]*)?=(?!=)|import.*\\b{name}\\b|"{name}")'
 
@@ -92,10 +87,9 @@ class Written:
         return f"{path}:{line} of upstream, gone by {rule} ({kind} `{text[:60]}`: {outcome})"
 
 
-def names_of(findings: Collection[Finding], out: Path) -> set[str]:
-    """Names whose fate `explain_all` asks for; `out` is the generated tree."""
-    named = {name for item in findings for name in (*_subjects(item), *_TYPES.findall(item.text))}
-    return named.union(*(_given(out / item.path, item.line) for item in findings if item.kind in _INFERRED))
+def names_of(findings: Collection[Finding]) -> set[str]:
+    """Names whose fate `explain_all` asks for."""
+    return {name for item in findings for name in (*_subjects(item), *_TYPES.findall(item.text))}
 
 
 def explain_all(
@@ -145,7 +139,7 @@ def _reason(item: Finding, out: Path, written: Written) -> str:
             return f"set at {place}; what upstream's types leave open is known here"
         setting = written.setting(name, item.path)
         return f"set only at {setting}: the read is not reached" if setting else _narrowed(item, written)
-    return _narrowed(item, written) or _given_less(item, out, written)
+    return _narrowed(item, written)
 
 
 def _never_taken(file: Path, name: str) -> str:
@@ -158,36 +152,6 @@ def _never_taken(file: Path, name: str) -> str:
             if name in bound:
                 return f"`{ast.unparse(test)}` is false, so that the other arm, which binds `{name}`, always runs"
     return ""
-
-
-def _given_less(item: Finding, out: Path, written: Written) -> str:
-    """A type inferred from fewer values than in upstream."""
-    if item.kind in _INFERRED:
-        for name in sorted(_given(out / item.path, item.line)):
-            setting = written.setting(name, item.path)
-            if setting.startswith(f"{item.path}:"):
-                return f"`{name}` is given less: {setting}"
-    return ""
-
-
-def _given(file: Path, line: int) -> set[str]:
-    """Names in the statement at a line, and in what the function around gives these."""
-    tree = parsed(file.read_bytes()) if file.is_file() else None
-    around = [
-        node
-        for node in (ast.walk(tree) if tree else ())
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.lineno <= line <= (node.end_lineno or 0)
-    ]
-    if not around:
-        return set()
-    inside = [*ast.walk(max(around, key=lambda node: node.lineno))]
-    asked = {node.id for node in inside if isinstance(node, ast.Name) and node.lineno == line}
-    given = [node.value for node in inside if isinstance(node, ast.Assign) and asked & set(map(_name, node.targets))]
-    return asked.union(node.id for value in given for node in ast.walk(value) if isinstance(node, ast.Name))
-
-
-def _name(target: ast.expr) -> str:
-    return target.id if isinstance(target, ast.Name) else ""
 
 
 def _asked_beside(file: Path, line: int) -> str:

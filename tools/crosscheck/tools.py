@@ -22,6 +22,8 @@ _VULTURE = re.compile(r"^(?P<path>.*?):(?P<line>\d+): (?P<text>.+) \(\d+% confid
 _QUOTED = re.compile(r"[`'](?P<name>[^`']+)[`']")
 _SUBJECT = re.compile(r"(?:has no attribute |^(?=`\w+` (?:may be|is) uninitialized))`(?P<name>\w+)`")
 _LINE = re.compile(r"\bline \d+")
+_OF_KEYS = "is not assignable to dict key"
+"""Of a dict that declares no types pyrefly takes those of its first values for all there may be: that says nothing of the code."""
 _PYTHON = "3.12"
 """The Python that serves: pyrefly judges by its grammar and library."""
 
@@ -72,7 +74,7 @@ def pyrefly(root: Path) -> list[Finding]:
     found: list[Finding] = []
     for row in json.loads(output or '{"errors": []}')["errors"]:
         text = row["description"].split("\n")[0]
-        if row["name"] != "missing-import":
+        if row["name"] != "missing-import" and _OF_KEYS not in text:
             subject = _SUBJECT.search(text)
             name = subject["name"] if subject else ""
             found.append(Finding("pyrefly", _below(root, row["path"]), row["line"], row["name"], text, name))

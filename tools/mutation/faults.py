@@ -11,7 +11,7 @@ from typing import TypeVar
 from shrinker.check import allowances
 from shrinker.syntax.parsing import parse, parsed
 from shrinker.values.manifest import Manifest
-from shrinker.values.upstream import PACKAGE_PREFIX, UpstreamTree, module_name
+from shrinker.values.upstream import PACKAGE_PREFIX, UpstreamTree
 from tools.mutation.kinds import DATA_FILE, ON_PYTHON, Source
 from tools.mutation.native_kinds import NATIVE_FILE, ON_NATIVE, SUFFIXES
 
@@ -33,11 +33,6 @@ class Fault:
     """The damaged file; None when the file is deleted."""
     more: tuple[tuple[str, str | None], ...] = ()
     """Other files that are damaged with it, in the same way."""
-
-    @property
-    def module(self) -> str:
-        """The one module that is another; empty when it is not just one."""
-        return "" if self.more else module_name(self.path) or ""
 
 
 def choose(tree: UpstreamTree, out: Path, manifest: Manifest, *, count: int, seed: int) -> list[Fault]:

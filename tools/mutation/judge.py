@@ -1,17 +1,15 @@
 """Ask each level in turn whether it notices a fault; the first that does is enough."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from pathlib import Path
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
+from shrinker.check.levels import judge
+from shrinker.check.trees import Trees
 from shrinker.values.errors import InputError
-from shrinker.values.manifest import Manifest
+from shrinker.values.outcome import Evidence, Finding
 from tools.mutation.faults import Fault
 from tools.mutation.mutant import stand
-
-Asked = Callable[[Path, Manifest, Fault | None], str]
-"""A level: the first thing that it finds wrong with a tree that has this fault, in words; empty when it passes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,32 +22,50 @@ class Judged:
     finding: str
 
 
-def judge_all(out: Path, manifest: Manifest, faults: Iterable[Fault], levels: Mapping[str, Asked]) -> Iterator[Judged]:
+def judge_all(trees: Trees, faults: Iterable[Fault], levels: Sequence[str]) -> Iterator[Judged]:
     """Judge faults one after the other.
 
     Args:
-        out: the generated tree.
-        manifest: of `out`.
-        faults: what to put into copies of it.
-        levels: from the cheapest to the strictest.
+        trees: upstream and the generated tree, in copies of which the faults are put.
+        faults: of that tree.
+        levels: that read the trees, from the cheapest to the strictest.
 
     Raises:
         InputError: a level finds fault with the tree itself.
     """
-    with stand(out, manifest) as copy:
-        for name, level in levels.items():
-            if finding := level(copy.folder, manifest, None):
+    with stand(trees.out, trees.manifest) as copy:
+        whole = replace(trees, out=copy.folder)
+        own = {name: _asked(name, whole) for name in levels}
+        for name, found in own.items():
+            if not found.passed:
                 raise InputError(
-                    f"{name} already finds fault with {out}: {finding}", "generate the tree again with `make shrink`"
+                    f"{name} already finds fault with {trees.out}: {told(found.findings[0])}",
+                    "generate the tree again with `make shrink`",
                 )
+        # What the tree itself leaves open, of an upstream that nobody has answered for, notices no fault.
+        known = {name: frozenset(found.open) for name, found in own.items()}
         for fault in faults:
-            caught, finding = "", ""
-            with copy.damaged(fault) as damaged:
-                for name, level in levels.items():
-                    if finding := level(copy.folder, damaged, fault):
-                        caught = name
-                        break
+            with copy.damaged(fault) as manifest:
+                caught, finding = _noticed(replace(whole, manifest=manifest), known)
             yield Judged(fault, caught, finding)
+
+
+def _noticed(damaged: Trees, known: Mapping[str, Collection[Finding]]) -> tuple[str, str]:
+    for name, before in known.items():
+        for finding in _asked(name, damaged).held().findings:
+            if finding not in before:
+                return name, told(finding)
+    return "", ""
+
+
+def _asked(name: str, trees: Trees) -> Evidence:
+    return judge(name, trees, lambda line: None)
+
+
+def told(finding: Finding) -> str:
+    """A finding in one line."""
+    place = f"{finding.path}:{finding.line}: " if finding.path else ""
+    return f"{place}[{finding.check}] {finding.message}"
 
 
 def table(judged: Sequence[Judged], levels: Iterable[str]) -> list[list[str]]:

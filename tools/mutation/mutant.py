@@ -16,21 +16,14 @@ from shrinker.values.manifest import Manifest
 from shrinker.values.outcome import EmittedFile
 from tools.mutation.faults import Fault
 
-_EARLIER = 10**9
-"""Modification time in seconds of the first damaged file: byte code of another fault in the same file is told apart by it."""
-
 
 class Stand:
-    """A copy of a tree in one place, so that what ran on it needs not be compiled again for each fault.
-
-    Its files are hard links where the file system has them: only damaged ones and the manifest are new.
-    """
+    """A copy of a tree. Its files are hard links where the file system has them: only damaged ones and the manifest are new."""
 
     def __init__(self, out: Path, manifest: Manifest, folder: Path) -> None:
         self.folder = folder
         self.manifest = manifest
         self._out = out
-        self._time = _EARLIER
         for entry in manifest.files:
             self._restore(entry.path)
         (folder / MANIFEST).write_text(manifest.to_json(), "utf-8")
@@ -50,8 +43,6 @@ class Stand:
                 target.unlink(missing_ok=True)
                 if text is not None:
                     target.write_text(text, "utf-8", newline="")
-                    self._time += 1
-                    os.utime(target, (self._time, self._time))
             (self.folder / MANIFEST).write_text(manifest.to_json(), "utf-8")
             yield manifest
         finally:

@@ -22,6 +22,7 @@ from shrinker.values.manifest import Manifest
 from shrinker.values.outcome import Finding
 from shrinker.values.upstream import UpstreamTree
 from tools.mutation.direct_effect import DirectEffect
+from tools.mutation.judge import told
 from tools.mutation.mutant import Stand
 from tools.mutation.wrong_rules import WrongRule
 
@@ -144,7 +145,7 @@ class _Field:
         for name in levels:
             if new := self._findings(name, out, manifest, rules) - self._known(name):
                 first = min(new, key=lambda f: (f.path, f.line, f.message))
-                return name, f"{first.path}:{first.line}: [{first.check}] {first.message}"
+                return name, told(first)
         return "", ""
 
     def _findings(self, level: str, out: Path, manifest: Manifest, rules: Ruleset) -> frozenset[Finding]:

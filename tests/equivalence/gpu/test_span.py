@@ -7,19 +7,17 @@ import pytest
 from equivalence.gpu.span import alone, judge_spans, pool
 from equivalence.gpu.turns import Sample, estimate, finding, measured
 from equivalence.gpu.verdict import judge_cell
-from equivalence.serving import Answer, Record
+from equivalence.serving import Answer
 
 
 def servers(*values, name="ask"):
     """One server for each text, one pass for each letter of it: the letter is the answer."""
-    return [[Record({name: Answer(200, "application/json", {"token": letter})}) for letter in text] for text in values]
+    return [[{name: Answer(200, "application/json", {"token": letter})} for letter in text] for text in values]
 
 
 def numbers(*passes):
     """One server for each list, one pass for each number of it."""
-    return [
-        [Record({"ask": Answer(200, "application/json", {"logprob": value})}) for value in server] for server in passes
-    ]
+    return [[{"ask": Answer(200, "application/json", {"logprob": value})} for value in server] for server in passes]
 
 
 def result(upstream, generated):
@@ -75,7 +73,7 @@ def test_many_requests_that_vary_raise_no_alarm_by_their_number():
     def side(shift):
         return [
             [
-                Record({f"r{n}": Answer(200, "", {"x": (n * 7 + shift + 3 * at + 5 * i) % 11}) for n in range(30)})
+                {f"r{n}": Answer(200, "", {"x": (n * 7 + shift + 3 * at + 5 * i) % 11}) for n in range(30)}
                 for at in range(2)
             ]
             for i in range(2)

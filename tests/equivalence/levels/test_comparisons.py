@@ -8,7 +8,7 @@ import pytest
 from equivalence.levels import helptext, openapi
 from equivalence.levels.result import Ledger
 from equivalence.levels.server import compare_answers, compare_removed
-from equivalence.serving import Answer, Record
+from equivalence.serving import Answer, Answers
 from equivalence.serving.record import NO_TIME
 from tests.small import read_archive
 
@@ -147,24 +147,24 @@ def test_a_required_check_that_looked_at_nothing_fails() -> None:
     assert [f.check for f in result.evidence.findings] == ["two"]
 
 
-def _record(**errors: str) -> Record:
+def _answers(**errors: str) -> Answers:
     names = ("first", "second", "third")
-    return Record({n: Answer(0, "", None, errors[n]) if n in errors else Answer(200, "", n) for n in names})
+    return {n: Answer(0, "", None, errors[n]) if n in errors else Answer(200, "", n) for n in names}
 
 
-def _compared(upstream: Record, generated: Record) -> Ledger:
+def _compared(upstream: Answers, generated: Answers) -> Ledger:
     ledger = Ledger("server")
     compare_answers(upstream, generated, ledger, "script")
     return ledger
 
 
 def test_equal_answers_are_no_finding() -> None:
-    ledger = _compared(_record(), _record())
+    ledger = _compared(_answers(), _answers())
     assert ledger.findings == [] and ledger.checks == {"requests": 3}
 
 
 def test_a_server_that_was_too_slow_is_said_once() -> None:
-    ledger = _compared(_record(second=NO_TIME, third=NO_TIME), _record(third=NO_TIME))
+    ledger = _compared(_answers(second=NO_TIME, third=NO_TIME), _answers(third=NO_TIME))
     upstream, generated = [finding.message for finding in ledger.findings]
     assert upstream.startswith("script: upstream: no time was left for 2 request(s), from second on")
     assert generated.startswith("script: generated: no time was left for 1 request(s), from third on")
@@ -172,7 +172,7 @@ def test_a_server_that_was_too_slow_is_said_once() -> None:
 
 
 def test_a_request_that_only_one_server_answers_is_found() -> None:
-    found = _compared(_record(), _record(first="TimeoutError: timed out")).findings
+    found = _compared(_answers(), _answers(first="TimeoutError: timed out")).findings
     assert found and all("first" in finding.message for finding in found)
-    found = _compared(_record(first="timed out"), _record(first="timed out")).findings
+    found = _compared(_answers(first="timed out"), _answers(first="timed out")).findings
     assert [finding.message for finding in found] == ["script: first: no answer from either server"]

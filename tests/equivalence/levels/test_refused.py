@@ -13,10 +13,9 @@ import pytest
 
 from equivalence.levels import Expected, Setting, server
 from equivalence.levels.both import both, show_both
-from equivalence.levels.replay import GENERATED, SIDES, UPSTREAM, Replay
 from equivalence.levels.result import Ledger
 from equivalence.levels.scenarios import ARCHITECTURE, RUNS, SCENARIOS
-from equivalence.levels.setting import Call, Outcome
+from equivalence.levels.setting import GENERATED, SIDES, UPSTREAM, Call, Outcome
 from equivalence.processes import Finished
 from equivalence.serving import Launch
 from equivalence.simulation.environment import Simulation
@@ -78,7 +77,7 @@ def test_a_server_is_not_told_what_a_profile_is_asked(monkeypatch: pytest.Monkey
     monkeypatch.setattr(server, "Server", start)
     for scenario in SCENARIOS:
         with pytest.raises(InterruptedError):
-            server._serve(scenario, "upstream", tmp_path, cast(Setting, setting), Ledger("server"))
+            server.observe(scenario, "upstream", tmp_path, cast(Setting, setting), Ledger("server"))
         arguments = started[-1].command[3:]
         assert not any(ARCHITECTURE in word for word in arguments)
 
@@ -149,11 +148,11 @@ def test_both_run_at_once_where_there_are_cores_for_both(tmp_path: Path) -> None
     setting = replace(alone, jobs=2)
     found = show_both(setting, "x", show)
     assert [found[side][0] for side in SIDES] == list(SIDES) and len({owner for _, owner in found.values()}) == 2
-    # What needs more cores, or is remembered by this process, is run here.
-    for other, processes in ((alone, 1), (setting, 2), (replace(setting, replay=Replay()), 1)):
+    # What needs more cores is run here.
+    for other, processes in ((alone, 1), (setting, 2)):
         found = show_both(other, "x", show, processes=processes)
         assert {owner for _, owner in found.values()} == {os.getpid()}
-    assert said[0] == "x: both trees" and said[1:] == ["x: upstream", "x: generated"] * 3
+    assert said[0] == "x: both trees" and said[1:] == ["x: upstream", "x: generated"] * 2
 
 
 def test_a_side_that_is_killed_is_an_error_with_a_next_step(tmp_path: Path) -> None:

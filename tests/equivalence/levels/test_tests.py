@@ -5,12 +5,12 @@ Judged without a finding: what passes in both, what asks for what was removed. N
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import ClassVar
 
 import pytest
 
 from equivalence.levels import tests as level
-from equivalence.levels.replay import Replay
-from equivalence.levels.setting import Setting
+from equivalence.levels.setting import Call, Outcome, Setting
 from equivalence.simulation.environment import Simulation
 from equivalence.simulation.settings import Settings
 from shrinker.values.errors import InputError
@@ -23,6 +23,19 @@ UPSTREAM, TESTS, GENERATED = read_cases(Path(__file__).with_name("tests.txtar"),
 Judge = Callable[..., LevelResult]
 
 
+class UpstreamOnce(Setting):
+    """A setting in which upstream's tests run once."""
+
+    ended: ClassVar[list[Outcome]] = []
+
+    def program(self, side: str, tree: Path, call: Call) -> Outcome:
+        if side == "generated":
+            return super().program(side, tree, call)
+        if not self.ended:
+            self.ended.append(super().program(side, tree, call))
+        return self.ended[0]
+
+
 @pytest.fixture(scope="module")
 def judge(tmp_path_factory: pytest.TempPathFactory) -> Judge:
     """`judge(name=text)`: the level on a tree that has these modules otherwise; upstream's tests run once."""
@@ -30,7 +43,7 @@ def judge(tmp_path_factory: pytest.TempPathFactory) -> Judge:
     upstream = write_package(folder / "upstream", UPSTREAM)
     write(folder / "test/unit", TESTS)
     made = Simulation(simulation_python(), Settings())
-    setting = Setting(made, folder / "work", jobs=2, tests=folder / "test", replay=Replay())
+    setting = UpstreamOnce(made, folder / "work", jobs=2, tests=folder / "test")
 
     def run(**changed: str) -> LevelResult:
         generated = tmp_path_factory.mktemp("generated")

@@ -1,24 +1,19 @@
 """Every module imported, upstream's lines followed, and what is not run again, on small trees."""
 
-from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from equivalence.levels import Following, Setting, imports, server, trace
 from equivalence.levels.model import meta_call
-from equivalence.levels.replay import GENERATED, UPSTREAM, Replay
 from equivalence.levels.result import Ledger
 from equivalence.levels.scenarios import Configuration, Scenario
-from equivalence.processes import run
-from equivalence.simulation import calls
-from equivalence.simulation.environment import HIDE, Simulation, has_triton, simulation
+from equivalence.levels.setting import GENERATED, UPSTREAM, Call
+from equivalence.simulation.environment import Simulation
 from equivalence.simulation.executed import Executed, together
 from equivalence.simulation.settings import Settings
 from shrinker.cache import Cache
 from tests.simulations import simulation_python, write_package
-from tests.small import read_archive
 
 UPSTREAM_FILES = {
     "__init__.py": "",
@@ -86,17 +81,25 @@ def tree_of(folder: Path, text: str) -> Path:
     return write_package(folder, {"__init__.py": text})
 
 
+def followed_as(setting: Setting, side: str, tree: Path, code: str, follow: str) -> None:
+    """Run some code as a program of the levels."""
+    program = setting.work / "program.py"
+    program.parent.mkdir(parents=True, exist_ok=True)
+    program.write_text(code)
+    setting.program(side, tree, Call(str(program.with_suffix("")), {side: {}}, 60, "small", follow=follow))
+
+
 def test_upstream_is_followed_and_the_generated_tree_is_not(tmp_path: Path) -> None:
     cache = Cache(tmp_path / "cache")
     setting = setting_of(tmp_path / "work", cache)
     tree = tree_of(tmp_path / "tree", UPSTREAM_TEXT)
-    code = ["-c", "import sglang; sglang.work(1)"]
-    setting.python(GENERATED, tree, "small", code, limit=60, follow="small")
+    code = "import sglang; sglang.work(1)"
+    followed_as(setting, GENERATED, tree, code, "small")
     assert setting.following is not None
     assert setting.following.known("small") is None
-    setting.python(UPSTREAM, tree, "small", code, limit=60)
+    followed_as(setting, UPSTREAM, tree, code, "")
     assert setting.following.known("small") is None
-    setting.python(UPSTREAM, tree, "small", code, limit=60, follow="small")
+    followed_as(setting, UPSTREAM, tree, code, "small")
     assert setting.following.known("small") == Executed(
         {"__init__.py": frozenset({2, 3})}, {"__init__.py": frozenset({1})}
     )
@@ -112,7 +115,7 @@ def test_upstream_is_followed_and_the_generated_tree_is_not(tmp_path: Path) -> N
 def test_a_program_that_fails_is_not_remembered(tmp_path: Path) -> None:
     setting = setting_of(tmp_path / "work", Cache.off())
     tree = tree_of(tmp_path / "tree", UPSTREAM_TEXT)
-    setting.python(UPSTREAM, tree, "small", ["-c", "import sglang, sys; sys.exit(3)"], limit=60, follow="small")
+    followed_as(setting, UPSTREAM, tree, "import sglang, sys; sys.exit(3)", "small")
     assert setting.following is not None
     assert setting.following.known("small") is None
 
@@ -154,19 +157,6 @@ def test_a_server_of_upstreams_that_does_not_start_is_a_fault_only_where_it_has_
     assert any("seldom: upstream did not run to its end" in sentence for sentence in found.limits) is not needed
 
 
-def test_without_triton_only_what_builds_models_is_followed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    setting, tree, one = followed(tmp_path)
-    setting = replace(setting, simulation=Simulation(setting.simulation.python, Settings(hidden=("triton",))))
-
-    def served(*_: object) -> None:
-        raise AssertionError("a server was started")
-
-    monkeypatch.setattr(server, "observe", served)
-    found = trace.run(tree, tree, setting, configurations=[one])
-    assert found.passed and dict(found.evidence.checks)["programs"] == 1
-    assert any("Run this level on Linux" in sentence for sentence in found.limits)
-
-
 def test_lines_of_several_programs() -> None:
     found = together(
         [
@@ -175,62 +165,3 @@ def test_lines_of_several_programs() -> None:
         ]
     )
     assert found == Executed({"a.py": frozenset({1, 2}), "b.py": frozenset({3})}, {"a.py": frozenset({5})})
-
-
-Shown = tuple[str, frozenset[str]]
-
-
-def called(shown: Shown) -> Mapping[str, frozenset[str]]:
-    return {calls.MODULE: shown[1]}
-
-
-def ask(replay: Replay, damaged: str | None, text: str, *modules: str, side: str = GENERATED) -> str:
-    replay.damaged = damaged
-    return replay.ask(side, "program", lambda: (text, frozenset(modules)), called)[0]
-
-
-def test_a_program_runs_again_only_for_what_it_asked_for() -> None:
-    replay = Replay()
-    assert ask(replay, "a", "too early", "b") == "too early"
-    assert ask(replay, None, "whole", "a", "b") == "whole"
-    assert ask(replay, "a", "damaged") == "damaged"
-    assert ask(replay, "c", "never run") == "whole"
-    assert ask(replay, "", "no module, or several") == "no module, or several"
-    assert ask(replay, "c", "never run") == "whole"
-
-
-def test_upstream_runs_once() -> None:
-    replay = Replay()
-    assert ask(replay, "a", "first", side=UPSTREAM) == "first"
-    assert [ask(replay, damaged, "never run", side=UPSTREAM) for damaged in (None, "a", "")] == ["first"] * 3
-    assert ask(replay, None, "whole") == "whole"
-
-
-def test_a_simulated_process_notes_what_it_asks_for(tmp_path: Path) -> None:
-    python = simulation_python()
-    texts = {"__init__": "", "a": "import sglang.b", "b": "import json", "c": ""}
-    write_package(tmp_path / "tree", {f"{name}.py": text for name, text in texts.items()})
-    log = tmp_path / "log"
-    log.mkdir()
-    variables = Simulation(python, Settings()).seeing(log=str(log)).variables(tmp_path / "tree")
-    assert run([python, "-m", "sglang.a"], variables=variables, output=tmp_path / "out", limit=200).code == 0
-    assert calls.read(log)[calls.MODULE] == {"sglang", "sglang.a", "sglang.b"}
-
-
-def test_hidden_triton_is_a_stub_whose_kernels_say_what_is_missing(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    python = simulation_python()
-    monkeypatch.setenv(HIDE, "triton")
-    made = simulation()
-    assert not has_triton(made)
-    log = tmp_path / "log"
-    log.mkdir()
-    output = tmp_path / "out"
-    (tmp_path / "program.py").write_text(read_archive(Path(__file__).with_name("texts.txtar"))["kernels.py"])
-    variables = made.seeing(log=str(log)).variables(tmp_path)
-    assert run([python, tmp_path / "program.py"], variables=variables, output=output, limit=200).code == 0, (
-        output.read_text()
-    )
-    assert "Triton is not installed" in output.read_text()
-    assert calls.read(log)[calls.STUB] == {"triton:__main__.kernel"}

@@ -1,6 +1,5 @@
 """The engine: a server is started, asked and ended, and two records are compared, whatever the server does."""
 
-import json
 import os
 import sys
 import time
@@ -11,10 +10,10 @@ import pytest
 from equivalence.processes import group_alive
 from equivalence.serving import (
     Answer,
+    Answers,
     Difference,
     Launch,
     NotReady,
-    Record,
     Request,
     Scale,
     Server,
@@ -25,6 +24,7 @@ from equivalence.serving import (
     script,
     streamed_alike,
 )
+from equivalence.serving.record import NO_TIME
 
 FAKE = Path(__file__).parents[1] / "fake_server.py"
 
@@ -35,16 +35,16 @@ def launch(folder: Path, port: int, *words: str, ready: float = 20.0) -> Launch:
     return Launch("fake", command, environment, folder / "server.log", ready_seconds=ready, stop_seconds=0.5)
 
 
-def answers(folder: Path, *words: str, requests: tuple[Request, ...] = script(Scale(tokens=2))) -> Record:
+def answers(folder: Path, *words: str, requests: tuple[Request, ...] = script(Scale(tokens=2))) -> Answers:
     port = free_port()
     with Server(launch(folder, port, *words)) as server:
         assert server.wait_ready() > 0
         return perform(f"http://127.0.0.1:{port}", requests, seconds=30)
 
 
-def compare(left: Record, right: Record) -> list[Difference]:
-    names = dict.fromkeys((*left.answers, *right.answers))
-    return [d for name in names for d in differences(name, left.answers.get(name), right.answers.get(name))]
+def compare(left: Answers, right: Answers) -> list[Difference]:
+    names = dict.fromkeys((*left, *right))
+    return [d for name in names for d in differences(name, left.get(name), right.get(name))]
 
 
 def test_two_runs_of_one_server_are_identical_and_nothing_is_left(tmp_path):
@@ -58,9 +58,9 @@ def test_two_runs_of_one_server_are_identical_and_nothing_is_left(tmp_path):
     assert server.peak > 2**20
     again = answers(tmp_path)
     assert compare(first, again) == []
-    assert first.answers["bad_json_type"].status == 400
-    assert first.answers["generate_stream"].body[-1] == "data: [DONE]"
-    assert first.answers["generate_0"].body["meta_info"]["id"] == "<masked>"
+    assert first["bad_json_type"].status == 400
+    assert first["generate_stream"].body[-1] == "data: [DONE]"
+    assert first["generate_0"].body["meta_info"]["id"] == "<masked>"
 
 
 def test_another_token_and_another_last_digit_are_found(tmp_path):
@@ -73,13 +73,13 @@ def test_another_token_and_another_last_digit_are_found(tmp_path):
 
 def test_missing_values_types_and_nan_are_told_apart():
     def one(left: object, right: object) -> list[str]:
-        return [d.path for d in compare(Record({"r": Answer(200, "", left)}), Record({"r": Answer(200, "", right)}))]
+        return [d.path for d in compare({"r": Answer(200, "", left)}, {"r": Answer(200, "", right)})]
 
     assert one({"a": None}, {}) == ["body.a"]
     assert one([1, 2], [1]) == ["body[1]"]
     assert one(1, 1.0) == ["body"] and one(True, 1) == ["body"]
     assert one(float("nan"), float("nan")) == []
-    assert compare(Record({"r": Answer(200, "", 1)}), Record({}))[0].right == "null"
+    assert compare({"r": Answer(200, "", 1)}, {})[0].right == "null"
 
 
 def test_a_server_that_dies_is_told_with_the_end_of_its_log(tmp_path):
@@ -121,14 +121,14 @@ def test_an_answer_that_does_not_end_takes_its_time_and_no_more(tmp_path):
         begin = time.monotonic()
         record = perform(f"http://127.0.0.1:{port}", requests, each=0.5)
         assert time.monotonic() - begin < 5
-    assert "TimeoutError" in record.answers["drip"].error
-    assert record.answers["after"].status == 200
-    assert [name for name, answer in record.answers.items() if answer.error] == ["drip"]
+    assert "TimeoutError" in record["drip"].error
+    assert record["after"].status == 200
+    assert [name for name, answer in record.items() if answer.error] == ["drip"]
 
 
 def test_no_time_left_is_recorded(tmp_path):
     record = perform("http://127.0.0.1:1", script(Scale()), seconds=0)
-    assert record.unsent() == tuple(record.answers)
+    assert record and {answer.error for answer in record.values()} == {NO_TIME}
 
 
 def test_masking_keeps_the_field_and_hides_the_value():
@@ -145,12 +145,6 @@ def test_the_script_asks_what_the_server_has():
     assert len(names) == len(set(names))
     few = {r.name for r in script(Scale())}
     assert {"json_schema", "tools_required", "reasoning", "prompt_long"} <= set(names) - few
-
-
-def test_records_survive_a_file(tmp_path):
-    record = Record({"r": Answer(200, "application/json", {"a": [1.5, None]}, seconds=0.1)})
-    record.save(tmp_path / "r.json")
-    assert Record.of(json.loads((tmp_path / "r.json").read_text())) == record
 
 
 def _stream(*events: object) -> Answer:

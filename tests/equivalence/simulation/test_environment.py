@@ -23,7 +23,7 @@ from tests.simulations import simulation_python
 
 
 def test_settings_survive_the_environment() -> None:
-    settings = Settings((10, 0), 2, 7 << 30, "log", {"sglang-kernel": "0.4.4"}, ("triton",))
+    settings = Settings((10, 0), 2, 7 << 30, "log", {"sglang-kernel": "0.4.4"})
     assert Settings.from_text(settings.to_text()) == settings
 
 
