@@ -1,14 +1,17 @@
-"""How much a simulated server does for a step of its scheduler and for a token of its detokenizer: calls, lines and imports, counted.
+"""How much a simulated server does for a step of its scheduler and for a streamed token: calls, lines and imports, counted.
 
-A count is the same on every run, however busy the machine is. Counted is what the tree's own files execute in the main thread of these two
-processes, whose loops do one thing after the other. A piece of work begins where a function of `BEGINS` is called and ends where the next
-one begins; turns of the scheduler without a batch are no work. Each piece is written at once: a server's processes are killed.
+A count is the same on every run, however busy the machine is. Counted is what the tree's own files execute in the main thread
+of each process, where all three loops run. A piece of work begins where a function of `BEGINS` is called and ends where the next
+one begins; loops that turn without a batch do no work. Of an event loop's tasks, what wakes by the clock meanwhile is no part of the
+piece: counted are the tasks that begin and end it and those that stream. Each piece is written at once: a server's processes are killed.
 """
 
+import importlib
 import os
 import sys
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from inspect import CO_ASYNC_GENERATOR
 from pathlib import Path
 from statistics import median_low
 from types import CodeType, FrameType
@@ -16,9 +19,18 @@ from typing import Any, TextIO
 
 from equivalence.simulation.settings import current
 
-BEGINS = {"recv_requests": "", "run_batch": "step", "handle_batch_token_id_out": "token"}
+BEGINS = {
+    "recv_requests": "",
+    "run_batch": "step",
+    "generate_request": "request",
+    "_handle_batch_output": "token in the tokenizer",
+    "handle_batch_token_id_out": "token in the detokenizer",
+}
 """Function of a manager → the piece of work that it begins; `run_batch` names the turn of the loop that `recv_requests` began."""
-LOOPS = tuple(f"sglang.srt.managers.{name}" for name in ("scheduler", "detokenizer_manager"))
+WAITED_FOR = "token in the tokenizer"
+"""Who waits for such a piece goes on before the next one begins. Where a busy machine brings two at once, nobody has gone on after the
+first, so that it is no whole piece and is not written."""
+LOOPS = tuple(f"sglang.srt.managers.{name}" for name in ("scheduler", "tokenizer_manager", "detokenizer_manager"))
 """Modules of which a process imports one before its loop runs: counting starts then, since what is imported first belongs to no work."""
 KINDS = ("calls", "lines", "imports", "failed imports")
 
@@ -46,13 +58,33 @@ def uncounted(function: Callable[..., Any]) -> Callable[..., Any]:
     return call
 
 
+@dataclass(eq=False, slots=True)
+class _Task:
+    """What one task of an event loop did in a piece of work."""
+
+    counts: dict[str, int] = field(default_factory=lambda: dict.fromkeys(KINDS, 0))
+    streams: bool = False
+    """Whether an asynchronous generator went on: who streams an answer is one, the loop that takes tokens in is none."""
+
+    def line(self, frame: FrameType, event: str, argument: Any) -> Any:
+        if event == "line":
+            self.counts["lines"] += 1
+        elif event == "exception" and issubclass(argument[0], ImportError):
+            self.counts["failed imports"] += 1
+        return self.line
+
+
 class _Counter:
     """Counts one process's main thread."""
 
     def __init__(self, folder: str, root: str) -> None:
         self._folder, self._root = folder, os.path.join(root, "")
         self._inside: dict[CodeType, str | None] = {}
-        self._piece, self._counts = "", dict.fromkeys(KINDS, 0)
+        # Not imported above: what a simulated process has before its own imports could hide one that a tree lost.
+        self._current: Callable[[], object] = importlib.import_module("asyncio").current_task
+        self._tasks: dict[object, _Task] = {}
+        """Task of the event loop → what it did in this piece; all is of no task where there is no such loop."""
+        self._piece, self._beginner = "", _Task()
         self._file: TextIO | None = None
 
     def called(self, frame: FrameType, event: str, argument: Any) -> Any:
@@ -64,28 +96,41 @@ class _Counter:
             self._inside[code] = (code.co_name if managers and code.co_name in BEGINS else "") if ours else None
         begins = self._inside[code]
         if begins is None:
-            self._counts["imports"] += code.co_name == "_find_and_load"
+            if code.co_name == "_find_and_load":
+                self._task().counts["imports"] += 1
             return None
-        if begins:
-            self._begin(begins)
-        self._counts["calls"] += 1
-        return self._line
+        task = self._task()
+        # A generator or coroutine is entered each time that it goes on.
+        first = frame.f_lineno == code.co_firstlineno
+        if begins and first:
+            self._begin(begins, task)
+        task.streams |= not first and bool(code.co_flags & CO_ASYNC_GENERATOR)
+        task.counts["calls"] += 1
+        return task.line
 
-    def _line(self, frame: FrameType, event: str, argument: Any) -> Any:
-        if event == "line":
-            self._counts["lines"] += 1
-        elif event == "exception" and issubclass(argument[0], ImportError):
-            self._counts["failed imports"] += 1
-        return self._line
+    def _task(self) -> _Task:
+        try:
+            current = self._current()
+        except RuntimeError:
+            current = None
+        if current not in self._tasks:
+            self._tasks[current] = _Task()
+        return self._tasks[current]
 
-    def _begin(self, function: str) -> None:
-        if function != "run_batch":
-            if self._piece:
-                if self._file is None:
-                    self._file = open(os.path.join(self._folder, f"{os.getpid()}.txt"), "a", 1, "utf-8")  # noqa: SIM115
-                self._file.write("\t".join([self._piece, *map(str, self._counts.values())]) + "\n")
-            self._counts = dict.fromkeys(KINDS, 0)
-        self._piece = BEGINS[function]
+    def _begin(self, function: str, task: _Task) -> None:
+        if function == "run_batch":
+            self._piece = BEGINS[function]
+            return
+        streams = any(one.streams for one in self._tasks.values())
+        if self._piece and (streams or self._piece != WAITED_FOR):
+            if self._file is None:
+                self._file = open(os.path.join(self._folder, f"{os.getpid()}.txt"), "a", 1, "utf-8")  # noqa: SIM115
+            of = [one.counts for one in self._tasks.values() if one.streams or one in (self._beginner, task)]
+            self._file.write("\t".join([self._piece, *(str(sum(each[kind] for each in of)) for kind in KINDS)]) + "\n")
+        # Of this task alone frames run that count by what they hold; any other is entered anew.
+        self._tasks = {key: one for key, one in self._tasks.items() if one is task}
+        task.counts, task.streams = dict.fromkeys(KINDS, 0), False
+        self._piece, self._beginner = BEGINS[function], task
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,9 +150,11 @@ def read(folder: Path) -> dict[str, Events]:
             name, *numbers = line.split("\t")
             if len(numbers) == len(KINDS):
                 rows.setdefault(name, []).append([int(number) for number in numbers])
-    found = {}
-    for name, pieces in sorted(rows.items()):
-        of_kind = dict(zip(KINDS, zip(*pieces, strict=True), strict=True))
-        least, middle = ({kind: take(values) for kind, values in of_kind.items()} for take in (min, median_low))
-        found[name] = Events(len(pieces), least, middle)
-    return found
+    return {
+        name: Events(
+            len(pieces),
+            {kind: min(values) for kind, values in zip(KINDS, zip(*pieces, strict=True), strict=True)},
+            {kind: median_low(values) for kind, values in zip(KINDS, zip(*pieces, strict=True), strict=True)},
+        )
+        for name, pieces in sorted(rows.items())
+    }

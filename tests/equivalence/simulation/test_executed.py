@@ -98,3 +98,23 @@ def test_more_work_is_counted_as_more(tmp_path: Path) -> None:
     few = counted(tmp_path / "few", "from sglang.srt.managers.scheduler import turns; turns(0)")["step"].middle
     more = counted(tmp_path / "more", "from sglang.srt.managers.scheduler import turns; turns(1)")["step"].middle
     assert all(more[kind] > few[kind] for kind in events.KINDS)
+
+
+def test_a_coroutine_that_goes_on_is_the_same_request(tmp_path: Path) -> None:
+    found = counted(tmp_path, "import asyncio; from sglang.srt.managers.scheduler import serve; asyncio.run(serve())")
+    assert found["request"].pieces == 2, "the third has no end yet"
+
+
+def test_what_wakes_by_the_clock_is_no_part_of_a_request(tmp_path: Path) -> None:
+    code = "import asyncio; from sglang.srt.managers.scheduler import tick; asyncio.run(tick({}))"
+    alone = counted(tmp_path / "alone", code.format(0))["request"]
+    assert counted(tmp_path / "beside", code.format(2))["request"] == alone
+    assert alone.least == alone.middle
+
+
+@pytest.mark.parametrize("tokens", ["1, 1, 1", "1, 2, 1", "2, 2, 2"])
+def test_tokens_that_come_at_once_are_one_piece(tmp_path: Path, tokens: str) -> None:
+    found = counted(
+        tmp_path, f"import asyncio; from sglang.srt.managers.scheduler import bring; asyncio.run(bring({tokens}))"
+    )
+    assert found["token in the tokenizer"].pieces == 3
