@@ -97,7 +97,7 @@ def _folder(
     progress: Callable[[str], None],
 ) -> tuple[Identity, store.Materialised]:
     checkout, found = open_folder(place, where, folder, progress)
-    commit, version = checkout.commit, checkout.version
+    commit, version = checkout.commit, None
     if commit is not None:
         version = version_of_tags(checkout.tags) or pins.release_of(commit)
         if kind == "submodule" and commit != pins.submodule_commit:

@@ -93,8 +93,7 @@ def list_files(index: str, project: str) -> tuple[IndexFile, ...]:
 def choose(files: tuple[IndexFile, ...], version: str, index: str) -> IndexFile:
     """The file that stands for a release, the same on every machine.
 
-    A wheel before a source distribution; a pure wheel first, then x86_64, then by name. The Python
-    and the platform that shrinker runs on play no part.
+    A pure wheel first, then x86_64, then by name. The Python and the platform that shrinker runs on play no part.
 
     Raises:
         InputError: unknown version (the nearest ones are named), or no sha256 to verify with.
@@ -102,10 +101,10 @@ def choose(files: tuple[IndexFile, ...], version: str, index: str) -> IndexFile:
     by_version: dict[Version, list[tuple[int, str, IndexFile]]] = {}
     for file in files:
         release = file.release
-        if release is None or release[0] != "sglang" or not file.filename.endswith((".whl", ".tar.gz")):
+        if release is None or release[0] != "sglang" or not release[2]:
             continue
         _, its, platforms = release
-        rank = 0 if "any" in platforms else 1 if any(p.endswith("x86_64") for p in platforms) else 2 if platforms else 3
+        rank = 0 if "any" in platforms else 1 if any(p.endswith("x86_64") for p in platforms) else 2
         by_version.setdefault(its, []).append((rank, file.filename, file))
     wanted = Version(version)
     if wanted not in by_version:

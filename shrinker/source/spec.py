@@ -43,7 +43,7 @@ class SubmoduleSpec:
 
 @dataclass(frozen=True, slots=True)
 class PathSpec:
-    """A folder: a checkout, a copy of one, or an unpacked wheel."""
+    """A folder: a checkout, or a copy of one."""
 
     folder: Path
 

@@ -104,28 +104,21 @@ def open_release(version: str, folder: Path, progress: Callable[[str], None]) ->
 
 
 def unpack(file: Path, write: Writer) -> DeclaredPackage:
-    """Hand the tree's files of a wheel or source distribution to `write`; returns what it declares."""
-    wheel = file.suffix == ".whl"
-    place = layout.from_wheel if wheel else layout.from_sdist
+    """Hand the tree's files of a wheel to `write`; returns what it declares."""
     described: dict[str, bytes] = {}
     package = False
     for member, content in archive.members(file):
-        path = place(member)
+        path = layout.from_wheel(member)
         if path is not None:
             package = package or path == f"{PACKAGE_PREFIX}__init__.py"
             write(path, content)
-        name = member.partition("/")[2]
-        if (wheel and member.partition("/")[0].endswith(".dist-info")) or (not wheel and name == "pyproject.toml"):
+        folder, _, name = member.partition("/")
+        if folder.endswith(".dist-info"):
             described[name] = content
     if not package:
         raise InputError(f"{file.name} holds no package `sglang`", "check the index and the version")
-    if "pyproject.toml" in described:
-        return declared.from_pyproject(described["pyproject.toml"], f"{file.name}: pyproject.toml")
-    if "METADATA" not in described:
-        raise InputError(f"{file.name} has no metadata", "check the index and the version")
-    return declared.from_metadata(
-        described["METADATA"], described.get("entry_points.txt", b""), f"{file.name}: METADATA"
-    )
+    metadata, entry_points = (described.get(name, b"") for name in ("METADATA", "entry_points.txt"))
+    return declared.from_metadata(metadata, entry_points, f"{file.name}: METADATA")
 
 
 def _downloaded(version: str, folder: Path, progress: Callable[[str], None]) -> tuple[Path, str]:
