@@ -18,8 +18,7 @@ _NAME = re.compile(r"`([^`]+)`")
 # Files are named one by one: then no `.gitignore` and no excluded folder name ("dist") hides one.
 _FILES_A_RUN = 1500
 _ALONE = ("--isolated", "--no-cache", "--ignore-noqa", "--quiet", "--exit-zero")
-_BASE = ("check", *_ALONE, "--target-version=py312", "--output-format=json")
-_NAMES = ("F821", "F822", "F823", STAR)
+_COMMAND = ("check", *_ALONE, "--target-version=py312", "--output-format=json", f"--select=F821,F822,F823,{STAR}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,15 +51,14 @@ class RuffRun:
     Args:
         root: of the tree.
         paths: files below it.
-        codes: what to look for.
     """
 
-    def __init__(self, root: Path, paths: Sequence[str], codes: Sequence[str] = _NAMES) -> None:
+    def __init__(self, root: Path, paths: Sequence[str]) -> None:
         self._root = root
         self._pending: list[subprocess.Popen[bytes]] = []
         ruff = find_ruff() if paths else ""
         for start in range(0, len(paths), _FILES_A_RUN):
-            command = [ruff, *_BASE, f"--select={','.join(codes)}", "--", *paths[start : start + _FILES_A_RUN]]
+            command = [ruff, *_COMMAND, "--", *paths[start : start + _FILES_A_RUN]]
             pipe = subprocess.PIPE
             started = subprocess.Popen(command, cwd=root, stdout=pipe, stderr=pipe, stdin=subprocess.DEVNULL)
             self._pending.append(started)

@@ -24,7 +24,7 @@ def leftovers(
 
     Six classes: platform predicates, flags, environment variables, device and backend strings, imports of absent
     modules, other names. A leftover is right when a [[leftover]] rule says why. Beside them what folding must not
-    leave: conditions without a name, empty blocks, literals that fail, undefined names, orphaned imports.
+    leave: conditions without a name and empty blocks.
     """
     from shrinker.check.leftovers import find_leftovers
     from shrinker.check.trees import Trees

@@ -78,8 +78,6 @@ class Residue:
     path: str
     line: int
     text: str
-    reason: str = ""
-    """Why it stays all the same, for an orphaned import; empty when nothing says so."""
 
 
 RESIDUES = (
@@ -87,19 +85,13 @@ RESIDUES = (
     "constant operands",
     "empty else",
     "empty if",
-    "failing literals",
-    "undefined names",
-    "orphaned imports",
 )
 """``constant tests``: `if`, `while`, ternary, `assert` and comprehension conditions without a name in them;
 ``constant operands``: a literal truth value in an `and`/`or` that stays (right beside a call with an effect);
-``empty else`` and ``empty if``: blocks with nothing but `pass`; ``failing literals``: a `None` or truth value where it raises, such as
-`len(None)`; ``undefined names`` and ``orphaned imports``: as ruff
-finds them (F821-F823, F401)."""
+``empty else`` and ``empty if``: blocks with nothing but `pass`."""
 
 FORBIDDEN = frozenset(RESIDUES) - {"constant operands", "empty if"}
-"""What must be 0, but for orphaned imports that have their reason. The two others are right where evaluating the rest
-has an effect."""
+"""What must be 0. The two others are right where evaluating the rest has an effect."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +132,7 @@ class Leftovers:
     @property
     def forbidden(self) -> tuple[Residue, ...]:
         """What folding left behind that must not be there."""
-        return tuple(item for item in self.residues if item.kind in FORBIDDEN and not item.reason)
+        return tuple(item for item in self.residues if item.kind in FORBIDDEN)
 
     def counts(self) -> dict[str, dict[str, int]]:
         """By kind: how many, how many of them explained."""

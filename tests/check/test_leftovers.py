@@ -34,12 +34,9 @@ def test_residues_of_folding(case: Build) -> None:
         "    assert True\n    assert False, 'never'\n    return a, b, d\n"
     )
     found = residues(case({"a.py": before}, {"a.py": after}))
-    # `is_npu` was used before; `kill` is defined nowhere; an assertion that fails is an error with upstream's words.
+    # An assertion that fails is an error with upstream's words.
     assert found == [
-        ("orphaned imports", 1, "os"),
-        ("orphaned imports", 2, "sglang.utils.is_npu"),
         ("constant tests", 6, "if True"),
-        ("undefined names", 7, "kill"),
         ("empty else", 9, "else: pass"),
         ("constant tests", 10, "ternary not False"),
         ("constant tests", 11, "comprehension 'a' in ('a',)"),
@@ -47,28 +44,6 @@ def test_residues_of_folding(case: Build) -> None:
         ("empty if", 13, "if x: pass"),
         ("constant tests", 15, "assert True"),
     ]
-
-
-def test_literals_that_fail(case: Build) -> None:
-    """A fact that makes kept code fail is false there; upstream's own mistakes are not held against the tree."""
-    fine = "a: int | None = None\nf(None)\ng(x, None)\ny = x == None\nz = [None] * 3\nn = not None\nprint(None)\nk = f(a=None)\n"
-    own = "def h():\n    return len(None)\n"
-    before = fine + own + "def f(self, x, y):\n    return self.ids\n"
-    after = (
-        fine
-        + own
-        + (
-            "def f(self, x, y):\n    a = x - None, -None, None < x, x in None\n"
-            "    b = None.b, None[0], None(x), f(*None), f(**None), [c for c in None]\n    for c in False:\n        pass\n"
-            "    with None:\n        pass\n"
-        )
-    )
-    found = residues(case({"a.py": before}, {"a.py": after}))
-    wanted = ["x - None", "-None", "None < x", "x in None", "None.b", "None[0]", "None(x)", "f(*None)", "f(**None)"]
-    assert sorted(text for kind, _, text in found if kind == "failing literals") == sorted(
-        [*wanted, "None", "False", "None"]
-    )
-    assert ("failing literals", 12, "x - None") in found
 
 
 def test_only_the_allowed_residues_leave_the_tree_clean(case: Build) -> None:

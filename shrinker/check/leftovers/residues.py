@@ -1,8 +1,6 @@
-"""What folding left behind in a changed file: conditions without a name in them, empty blocks, and literals that fail.
+"""What folding left behind in a changed file: conditions without a name in them, and empty blocks.
 
-Upstream's own are told apart by what they say and the definition they stand in, since lines move. A literal stands where upstream has an
-expression, and fails there: `len(None)`, `None.append(x)`, `y - None`. A fact that makes kept code fail is false in that place, or the
-place is never reached and something should have said so.
+Upstream's own are told apart by what they say and the definition they stand in, since lines move.
 """
 
 import ast
@@ -10,7 +8,6 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 
-from shrinker.check.uses import is_none
 from shrinker.syntax.parsing import parse
 from shrinker.syntax.ranges import Placed, meets
 from shrinker.syntax.walk import Definition, children
@@ -20,20 +17,7 @@ _JOINING = re.compile(r"\b(?:if|and|or)\b")
 
 _Found = tuple[str, str, str, int]
 """Kind, qualified definition, text, line."""
-KIND = "failing literals"
-_LITERAL = r"(?:None|True|False)"
-_MAY_FAIL = re.compile(
-    rf"\b{_LITERAL}\s*[.\[(]|[(,]\s*None\s*[,)]|\*\s*{_LITERAL}\b|\b(?:in|await|with)\s+{_LITERAL}\b"
-    r"|[-+/%<>@&^~]=?\s*None\b|\bNone\s*(?:[-+*/%<>@&^]|//)"
-)
-"""Cheap: what matches it is parsed and looked at."""
-_NEEDS_A_VALUE = frozenset(
-    {"abs", "dict", "enumerate", "float", "int", "iter", "len", "list", "max", "min", "next", "range"}
-    | {"reversed", "round", "set", "sorted", "sum", "tuple", "zip"}
-)
-"""Builtins that raise when they are given `None` by position."""
 _OF_CONSTANTS = (ast.UnaryOp, ast.BoolOp, ast.Tuple, ast.List, ast.Set, ast.Compare)
-_ORDERED = (ast.Lt, ast.LtE, ast.Gt, ast.GtE)
 
 
 def residues(path: str, generated: ast.Module, text: str, upstream: str) -> tuple[Residue, ...]:
@@ -46,13 +30,10 @@ def residues(path: str, generated: ast.Module, text: str, upstream: str) -> tupl
         upstream: text of upstream's file; parsed only when there is something to compare.
     """
     found = list(_Search(text).block(generated.body, ""))
-    failing = list(failing_literals(generated)) if _MAY_FAIL.search(text) else []
-    if not found and not failing:
+    if not found:
         return ()
-    original = parse(upstream, path)
-    theirs = Counter(item[:3] for item in _Search(upstream).block(original.body, ""))
-    own = {shown for shown, _ in failing_literals(original)} if failing else set()
-    out = [Residue(KIND, path, line, shown) for shown, line in failing if shown not in own]
+    theirs = Counter(item[:3] for item in _Search(upstream).block(parse(upstream, path).body, ""))
+    out: list[Residue] = []
     for kind, where, shown, line in found:
         if theirs[kind, where, shown] > 0:
             theirs[kind, where, shown] -= 1
@@ -126,49 +107,6 @@ def _is_constant(node: ast.expr) -> bool:
 
 def _is_pass(body: list[ast.stmt]) -> bool:
     return len(body) == 1 and isinstance(body[0], ast.Pass)
-
-
-def failing_literals(tree: ast.Module) -> Iterator[tuple[str, int]]:
-    """The expressions, as they are written, with their lines; in the order of a walk."""
-    for node in ast.walk(tree):
-        if _fails(node):
-            shown = node.iter if isinstance(node, ast.For | ast.AsyncFor | ast.comprehension) else node
-            shown = shown.context_expr if isinstance(shown, ast.withitem) else shown
-            yield ast.unparse(shown), getattr(shown, "lineno", 1)
-
-
-def _fails(node: ast.AST) -> bool:
-    match node:
-        case ast.Attribute(value=value) | ast.Subscript(value=value) | ast.Await(value=value):
-            return _is_literal(value)
-        case (
-            ast.For(iter=used)
-            | ast.AsyncFor(iter=used)
-            | ast.comprehension(iter=used)
-            | ast.withitem(context_expr=used)
-        ):
-            return _is_literal(used)
-        case ast.Call(func=function, args=arguments, keywords=keywords):
-            needs = isinstance(function, ast.Name) and function.id in _NEEDS_A_VALUE
-            return (
-                _is_literal(function)
-                or any(isinstance(a, ast.Starred) and _is_literal(a.value) for a in arguments)
-                or any(k.arg is None and _is_literal(k.value) for k in keywords)
-                or (needs and any(map(is_none, arguments)))
-            )
-        case ast.BinOp(left=left, op=operator, right=right):
-            # `int | None` is a type.
-            return not isinstance(operator, ast.BitOr) and (is_none(left) or is_none(right))
-        case ast.UnaryOp(op=ast.USub() | ast.UAdd() | ast.Invert(), operand=operand):
-            return is_none(operand)
-        case ast.Compare(left=left, ops=operators, comparators=others):
-            sides = [left, *others]
-            return any(
-                (isinstance(operator, ast.In | ast.NotIn) and _is_literal(after))
-                or (isinstance(operator, _ORDERED) and (is_none(before) or is_none(after)))
-                for before, operator, after in zip(sides, operators, others, strict=False)
-            )
-    return False
 
 
 def _is_literal(node: ast.expr) -> bool:

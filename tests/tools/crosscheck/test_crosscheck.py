@@ -42,7 +42,7 @@ def _reasons(trees: tuple[Path, Path], findings: list[Finding], graph: dict[str,
     before, after = trees
     paths = ["python/sglang/__init__.py", "python/sglang/main.py"]
     written = Written(before, after, graph, [*paths, "python/sglang/npu.py"], names_of(findings, after))
-    explained = explain_all(findings, after, paths, written, graph["kept"])
+    explained = explain_all(findings, after, written, graph["kept"])
     return {f"{item.tool} {item.subject}": item.reason for item in explained}
 
 
@@ -82,7 +82,7 @@ def test_a_type_that_was_inferred_from_more_values(tmp_path: Path) -> None:
         Finding("pyrefly", path, line, "bad-assignment", "`float` is not assignable", str(line)) for line in (5, 6)
     ]
     written = Written(*trees, graph, [path], names_of(found, trees[1]))
-    reasons = [item.reason for item in explain_all(found, trees[1], [path], written, [path])]
+    reasons = [item.reason for item in explain_all(found, trees[1], written, [path])]
     assert reasons == [f"`text` is given less: {path}:4 of upstream, gone by platform-npu (if `args.npu`: false)", ""]
 
 
@@ -95,7 +95,7 @@ def test_a_name_that_only_one_arm_binds(tmp_path: Path, asked: str, reason: str)
     path = "python/sglang/main.py"
     found = [item for item in pyrefly(out) if item.kind == "unbound-name"]
     written = Written(out, out, {"kept": [path], "removed": {}, "decisions": {}}, [path], names_of(found, out))
-    [item] = explain_all(found, out, [path], written, [path])
+    [item] = explain_all(found, out, written, [path])
     assert item.subject == "width" and item.reason.startswith(reason) and bool(item.reason) is bool(reason)
 
 
