@@ -2,7 +2,6 @@
 
 import ast
 import hashlib
-import tokenize
 import warnings
 from functools import partial
 from pathlib import Path
@@ -112,7 +111,7 @@ def _left(entry: EmittedFile, data: bytes, source: bytes, defaults: allowances.D
     seen.look(check=_FILES)
     try:
         result = only_deleted(data.decode("utf-8-sig"), source.decode("utf-8-sig"), defaults)
-    except (SyntaxError, UnicodeDecodeError, tokenize.TokenError) as error:
+    except (SyntaxError, UnicodeDecodeError) as error:
         seen.find(entry.path, 0, f"cannot be split into tokens: {error}", check="subsequence")
         return
     seen.look(result.tokens, _TOKENS)
