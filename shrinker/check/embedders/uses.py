@@ -21,8 +21,8 @@ from shrinker.syntax.scopes import Scope, Scoped, scope_of
 from shrinker.syntax.walk import Function, children
 from shrinker.values.upstream import PACKAGE
 
-KINDS = ("imports", "attributes", "keywords", "heritage", "texts", "members")
-IMPORTS, ATTRIBUTES, KEYWORDS, HERITAGE, TEXTS, MEMBERS = KINDS
+KINDS = ("imports", "attributes", "heritage", "texts", "members")
+IMPORTS, ATTRIBUTES, HERITAGE, TEXTS, MEMBERS = KINDS
 _OWN = re.compile(rb"(?:\bdef +|\bself\.|^ +(?=\w+ *:))(\w+)(?= *[(=:])", re.MULTILINE)
 """Methods, attributes and fields that a file defines."""
 _MAX_BYTES = 2**24
@@ -46,14 +46,13 @@ class Use:
     module: str
     """Where the name is looked for; empty for ``members``."""
     names: tuple[str, ...] = ()
-    keyword: str = ""
     at_load: bool = False
     """The file asks for it as soon as it is loaded, and catches no error."""
 
     @property
     def dotted(self) -> str:
         """All of it."""
-        return ".".join(filter(None, (self.module, *self.names))) + (f"({self.keyword}=)" if self.keyword else "")
+        return ".".join(filter(None, (self.module, *self.names)))
 
 
 def uses_of(program: Path) -> tuple[Use, ...]:
@@ -89,7 +88,7 @@ def uses_of_file(source: bytes, path: str) -> list[Use]:
         looks = {look.name: look.line for look in symbols.lookups if look.on == "any" and "_" in look.name.strip("_")}
         certain = {use.names[-1] for use in found if use.kind in (ATTRIBUTES, HERITAGE) and use.names}
         found += (Use(path, line, MEMBERS, "", (name,)) for name, line in looks.items() if name not in certain)
-    return sorted(set(found), key=lambda use: (use.line, use.kind, use.module, use.names, use.keyword))
+    return sorted(set(found), key=lambda use: (use.line, use.kind, use.module, use.names))
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +106,7 @@ class _Reader:
         match node:
             case ast.Import() | ast.ImportFrom():
                 for module, names in _ours(node):
-                    yield Use(self.path, node.lineno, IMPORTS, module, names, "", at_load)
+                    yield Use(self.path, node.lineno, IMPORTS, module, names, at_load)
                 return
             case ast.Try():
                 uncaught = at_load and not any(map(catches_import_error, node.handlers))
@@ -122,13 +121,8 @@ class _Reader:
                 return
             case ast.Attribute() if targets := _targets(node, scope):
                 for module, names in targets if isinstance(node.ctx, ast.Load) else ():
-                    yield Use(self.path, node.lineno, ATTRIBUTES, module, names, "", at_load)
+                    yield Use(self.path, node.lineno, ATTRIBUTES, module, names, at_load)
                 return
-            case ast.Call():
-                given = [keyword.arg for keyword in node.keywords if keyword.arg is not None]
-                for module, names in _targets(node.func, scope):
-                    for keyword in given:
-                        yield Use(self.path, node.lineno, KEYWORDS, module, names, keyword, at_load)
             case ast.ClassDef():
                 yield from self._heritage(node, scope)
         at_load = at_load and not isinstance(node, Function | ast.Lambda)
