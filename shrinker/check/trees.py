@@ -11,7 +11,7 @@ from shrinker.cache.files import map_cached
 from shrinker.check.hierarchy import Families
 from shrinker.check.reader import read_symbols
 from shrinker.check.resolve import Modules
-from shrinker.check.ruff import RuffRun, Undefined
+from shrinker.check.ruff import Undefined, undefined
 from shrinker.check.rule_index import RuleIndex, index_rules
 from shrinker.check.symbols import SYMBOLS, ModuleSymbols
 from shrinker.ruleset import Ruleset
@@ -70,13 +70,8 @@ class Trees:
 
     @cached_property
     def undefined(self) -> list[Undefined]:
-        """What ruff says of the Python files; it is at work while their symbols are read."""
-        ruff = RuffRun(self.out, [*self.python])
-        try:
-            _ = self.kept
-            return ruff.result()
-        finally:
-            ruff.stop()
+        """What ruff says of the Python files."""
+        return undefined(self.out, [*self.python])
 
     @cached_property
     def before(self) -> dict[str, ModuleSymbols]:

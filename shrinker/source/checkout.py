@@ -8,29 +8,19 @@ import hashlib
 import os
 import stat
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 from shrinker.source import cache, declared, layout
 from shrinker.source.cache import Materialised, Writer
-from shrinker.source.repository import git, tags_at
+from shrinker.source.repository import Commit, git, tags_at
 from shrinker.values.errors import InputError
 from shrinker.values.upstream import PACKAGE_PREFIX, DeclaredPackage
 
 
-@dataclass(frozen=True, slots=True)
-class Checkout:
-    """What a folder is."""
-
-    commit: str | None
-    tags: tuple[str, ...]
-    dirty: bool
-
-
 def open_folder(
     folder: Path, where: str, store: Path, progress: Callable[[str], None]
-) -> tuple[Checkout, Materialised]:
-    """The tree of a folder.
+) -> tuple[Commit | None, bool, Materialised]:
+    """The commit that a folder is a checkout of, whether it differs from that, and its tree.
 
     Args:
         folder: in the layout of upstream's repository.
@@ -48,7 +38,7 @@ def open_folder(
             f"{where} is not SGLang: it has no {PACKAGE_PREFIX}__init__.py",
             "give the top folder of a checkout of SGLang",
         )
-    checkout, sources = _repository(folder, where, progress)
+    commit, dirty, sources = _repository(folder, where, progress)
     digests = {path: cache.sha256_of(source) for path, source in sources.items()}
     facts = [f"{path}\t{digest}" for path, digest in sorted(digests.items())]
 
@@ -65,13 +55,15 @@ def open_folder(
         progress(f"{where}: no {layout.PYPROJECT}: no dependency is known")
         return declared.UNDECLARED
 
-    return checkout, cache.tree(store, cache.tree_key("folder", *facts), build, where)
+    return commit, dirty, cache.tree(store, cache.tree_key("folder", *facts), build, where)
 
 
-def _repository(folder: Path, where: str, progress: Callable[[str], None]) -> tuple[Checkout, dict[str, Path]]:
+def _repository(
+    folder: Path, where: str, progress: Callable[[str], None]
+) -> tuple[Commit | None, bool, dict[str, Path]]:
     """Git's tracked files when the folder is a checkout, else all."""
     if not (folder / ".git").exists():
-        return Checkout(None, (), True), dict(_inside(folder, {*filter(layout.in_tree, _walk(folder))}))
+        return None, True, dict(_inside(folder, {*filter(layout.in_tree, _walk(folder))}))
     head = git("rev-parse", "--verify", "--end-of-options", "HEAD^{commit}", at=folder).strip()
     tracked = git("ls-files", "-z", "--", *layout.NEEDED, at=folder).split("\0")
     sources = dict(_inside(folder, {path for path in tracked if path and layout.in_tree(path)}))
@@ -82,7 +74,7 @@ def _repository(folder: Path, where: str, progress: Callable[[str], None]) -> tu
     if new:
         progress(f"{where}: {new} untracked files or folders are not read (`git add` them to include them)")
     dirty = any(row and not row.startswith("??") for row in status)
-    return Checkout(head, tags_at(folder, head), dirty), sources
+    return Commit(folder, head, tags_at(folder, head)), dirty, sources
 
 
 def _walk(folder: Path) -> Iterator[str]:

@@ -6,7 +6,6 @@ import hashlib
 import os
 import re
 import subprocess
-import tempfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -209,28 +208,16 @@ def remote_refs(url: str) -> dict[str, str]:
 
 
 def _remote_hash(spec: GitSpec, refs: Mapping[str, str]) -> str:
-    """Full hash of an abbreviated one: by the refs, else by fetching the commits without their files."""
+    """Full hash of an abbreviated one that a branch or tag ends at."""
     if _FULL_HASH.fullmatch(spec.commit):
         return spec.commit
     near = {oid for oid in refs.values() if oid.startswith(spec.commit)}
-    if len(near) == 1:
-        return near.pop()
-    if not re.fullmatch(r"[0-9a-f]{4,}", spec.commit):
-        raise InputError(f"no branch or tag {spec.commit!r} there", "give a commit hash, a tag or a branch that exists")
-    with tempfile.TemporaryDirectory() as scratch:
-        commits = Path(scratch) / "commits.git"
-        git("init", "--quiet", "--bare", str(commits))
-        git(
-            "fetch",
-            "--quiet",
-            "--no-tags",
-            "--filter=tree:0",
-            "--end-of-options",
-            spec.repository,
-            "+refs/heads/*:refs/heads/*",
-            at=commits,
+    if len(near) != 1:
+        raise InputError(
+            f"no branch or tag {spec.commit!r} there, and none that ends at such a commit",
+            "give all 40 digits of the commit, a tag or a branch that exists",
         )
-        return resolve(commits, spec.commit)
+    return near.pop()
 
 
 def _shown(url: str) -> str:

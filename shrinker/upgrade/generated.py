@@ -4,8 +4,6 @@ A tree is found by everything that it depends on: this tool, the rules, the prof
 """
 
 import contextlib
-import os
-import shutil
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from functools import partial
@@ -20,7 +18,7 @@ from shrinker.project import project_folder
 from shrinker.report.place import are_of, reports_beside
 from shrinker.ruleset import load_profile
 from shrinker.source import open_upstream
-from shrinker.source.cache import default_folder, locked
+from shrinker.source.cache import default_folder, forget, locked, touch
 from shrinker.values.errors import InputError
 from shrinker.values.upstream import UpstreamTree
 
@@ -85,9 +83,8 @@ def generate(trees: list[Wanted], jobs: int, progress: Progress) -> None:
                 if not tree.ready:
                     _one(tree, jobs, progress)
     for tree in trees:
-        with contextlib.suppress(OSError):
-            os.utime(tree.place.parent)
-    _forget({tree.place.parent for tree in trees})
+        touch(tree.place.parent)
+    forget(default_folder() / "generated", {tree.place.parent for tree in trees}, MOST_TREES)
 
 
 def _one(tree: Wanted, jobs: int, progress: Progress) -> None:
@@ -120,16 +117,3 @@ def _two(trees: list[Wanted], jobs: int, progress: Progress) -> None:
 def _one_apart(tree: Wanted, jobs: int, _: Tell) -> None:
     # Two at once would be told in disorder.
     _one(tree, jobs, Told(lambda message: None))
-
-
-def _forget(used: set[Path]) -> None:
-    """Remove the trees that were not asked for longest; one that another run holds stays."""
-    folder = default_folder() / "generated"
-    rows: list[tuple[float, Path]] = []
-    with contextlib.suppress(OSError):
-        rows = sorted(
-            (place.stat().st_mtime, place) for place in folder.iterdir() if place.is_dir() and place not in used
-        )
-    for _, place in rows[: max(0, len(rows) + len(used) - MOST_TREES)]:
-        with contextlib.suppress(OSError), locked(place):
-            shutil.rmtree(place)
