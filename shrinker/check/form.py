@@ -94,7 +94,7 @@ def _judge(out: Path, upstream: Path, replaced: tuple[tuple[str, str], ...], tas
     if entry.changed and task.upstream_sha256:
         _decided(entry, tree, seen)
         _left(entry, data, _bytes(upstream / path, task.upstream_sha256), allowances.default_tokens(replaced), seen)
-    return pack(seen), None if task.read else pack(symbols_of(tree, path, data))
+    return pack(seen), None if task.read else pack(symbols_of(tree, path))
 
 
 def _decided(entry: EmittedFile, tree: ast.Module, seen: Seen) -> None:
