@@ -11,10 +11,9 @@ from shrinker.cache import pack, unpack
 from shrinker.cache.files import map_files
 from shrinker.check import allowances
 from shrinker.check.reader import symbols_of
-from shrinker.check.registry import Seen
 from shrinker.check.subsequence import only_deleted
 from shrinker.check.symbols import SYMBOLS
-from shrinker.check.trees import Trees
+from shrinker.check.trees import Seen, Trees
 from shrinker.source.cache import sha256_of
 from shrinker.values import form as syntax
 from shrinker.values.errors import ShrinkerError

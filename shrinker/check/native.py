@@ -10,8 +10,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 
 from shrinker.check.operators import WORD, Native, bodies, line_at, lost_operators, plain_text, sayings, suffix
-from shrinker.check.registry import Seen
-from shrinker.check.trees import Trees
+from shrinker.check.trees import Seen, Trees
 from shrinker.syntax.native.conditionals import without_refuted
 
 _SOURCES = frozenset({"c", "cc", "cpp", "cu", "cuh", "h", "hpp", "inc", "inl"})

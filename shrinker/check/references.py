@@ -11,10 +11,9 @@ from typing import NamedTuple
 
 from shrinker.check.leftovers.vocabulary import foreign_words
 from shrinker.check.refused import TABLE
-from shrinker.check.registry import Seen
 from shrinker.check.resolve import Modules
 from shrinker.check.ruff import STAR, undefined
-from shrinker.check.trees import Trees
+from shrinker.check.trees import Seen, Trees
 from shrinker.ruleset.match import any_module_matches
 from shrinker.syntax.imports import absolute, package_of
 from shrinker.values.upstream import PACKAGE_PREFIX

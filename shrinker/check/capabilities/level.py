@@ -13,8 +13,7 @@ from shrinker.check.capabilities.loss import Loss
 from shrinker.check.capabilities.losses import losses
 from shrinker.check.capabilities.vocabulary import Vocabulary
 from shrinker.check.refused import TABLE, refused_rows, table_of
-from shrinker.check.registry import Seen
-from shrinker.check.trees import Trees
+from shrinker.check.trees import Seen, Trees
 from shrinker.ruleset.match import any_module_matches, any_name_matches, overlap
 from shrinker.syntax.parsing import parsed
 from shrinker.syntax.walk import definitions
