@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from collections.abc import Set as AbstractSet
 from pathlib import Path
 
-from shrinker.check.refused import Refused, refused_rows, table_of
+from shrinker.check.refused import Refused, refused_rows
 from shrinker.check.rule_index import RuleIndex
 from shrinker.check.symbols import Registration
 from shrinker.check.trees import Seen, Trees
@@ -112,7 +112,7 @@ def lost_rows(trees: Trees, seen: Seen) -> None:
     Rows may go whose key the tree refuses by name, that name members of enumerations which the rules remove, or with the test that they
     stand under; but none of a member where a loop goes through its enumeration.
     """
-    index, refused = trees.index, [*refused_rows(table_of(trees.out))]
+    index, refused = trees.index, [*refused_rows(trees.out)]
     for symbols, upstream in trees.pairs():
         there = Counter((where, key, value) for where, key, value, _ in symbols.rows)
         tables = {where for where, _, _ in there}

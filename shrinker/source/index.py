@@ -17,6 +17,7 @@ from packaging.requirements import Requirement
 from packaging.utils import InvalidSdistFilename, InvalidWheelFilename, parse_sdist_filename, parse_wheel_filename
 from packaging.version import Version
 
+from shrinker.source.spec import without_password
 from shrinker.values.errors import InputError
 
 DEFAULT_INDEX = "https://pypi.org/simple"
@@ -179,12 +180,6 @@ def fetch(url: str) -> tuple[str, bytes, str]:
         f"{shown} cannot be reached after {TRIES} tries: {reason}",
         "check the network, or give a source that is here: UPSTREAM=git:REPOSITORY@COMMIT or UPSTREAM=path:DIR",
     ) from problem
-
-
-def without_password(url: str) -> str:
-    """The URL as it may be printed."""
-    parts = urllib.parse.urlsplit(url)
-    return urllib.parse.urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2]))
 
 
 def _request(url: str) -> urllib.request.Request:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from shrinker.source import cache
-from shrinker.source.spec import GitSpec
+from shrinker.source.spec import GitSpec, without_password
 from shrinker.values.errors import InputError
 
 _NUMBER = re.compile(r"\(#(\d+)\)\s*$")
@@ -178,7 +178,7 @@ def fetched(spec: GitSpec, folder: Path, progress: Callable[[str], None]) -> Com
             git("fetch", "--quiet", "--no-tags", "--depth=1", "--end-of-options", spec.repository, full, at=bare)
         except InputError as error:
             raise InputError(
-                f"git:{_shown(spec.repository)}@{spec.commit}: {error.message}",
+                f"git:{without_password(spec.repository)}@{spec.commit}: {error.message}",
                 error.next_step or "check URL, commit and network",
             ) from error
         full = resolve(bare, full)
@@ -218,7 +218,3 @@ def _remote_hash(spec: GitSpec, refs: Mapping[str, str]) -> str:
             "give all 40 digits of the commit, a tag or a branch that exists",
         )
     return near.pop()
-
-
-def _shown(url: str) -> str:
-    return re.sub(r"//[^/@]*@", "//", url)

@@ -51,6 +51,11 @@ class PathSpec:
 Spec = ReleaseSpec | GitSpec | SubmoduleSpec | PathSpec
 
 
+def without_password(url: str) -> str:
+    """The URL as it may be printed."""
+    return re.sub(r"//[^/?#]*@", "//", url)
+
+
 def parse_spec(text: str) -> Spec:
     """Read an UPSTREAM value.
 

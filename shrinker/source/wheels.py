@@ -13,6 +13,7 @@ from pathlib import Path
 from shrinker.project import pins_file
 from shrinker.source import archive, cache, declared, index, layout
 from shrinker.source.cache import Materialised, Writer
+from shrinker.source.spec import without_password
 from shrinker.values.errors import InputError
 from shrinker.values.upstream import PACKAGE_PREFIX, DeclaredPackage
 
@@ -77,9 +78,7 @@ def open_wheel(wheel: Wheel, folder: Path, progress: Callable[[str], None]) -> P
         url = index.index_url()
         offered = [one for one in index.list_files(url, wheel.name) if one.filename == wheel.file]
         if not offered:
-            raise InputError(
-                f"{index.without_password(url)} has no {wheel.file}", f"pin another version of it in {PINS}"
-            )
+            raise InputError(f"{without_password(url)} has no {wheel.file}", f"pin another version of it in {PINS}")
         if offered[0].sha256 not in (None, wheel.sha256):
             raise InputError(
                 f"{wheel.file}: the index says sha256 {offered[0].sha256}, {PINS} says {wheel.sha256}",
@@ -130,7 +129,7 @@ def _downloaded(version: str, folder: Path, progress: Callable[[str], None]) -> 
         known = _recorded(record)
         if known is not None and (file := _cached(folder, *known)):
             return file, known[1]
-        progress(f"looking for {PROJECT} {version} on {index.without_password(url)}")
+        progress(f"looking for {PROJECT} {version} on {without_password(url)}")
         chosen = index.choose(index.list_files(url, PROJECT), version, url)
         assert chosen.sha256 is not None
         layout.checked_path(chosen.filename, "index")

@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from shrinker.source import open_upstream
-from shrinker.source.index import IndexFile, choose, download_size, index_url, without_password
+from shrinker.source.index import IndexFile, choose, download_size, index_url
+from shrinker.source.spec import without_password
 from shrinker.values.errors import InputError
 from tests.source.upstreams import LICENCE, PACKAGE, Index, make_wheel
 
