@@ -12,7 +12,6 @@ from functools import partial
 from pathlib import Path
 
 from shrinker.cache.files import map_files
-from shrinker.check.leftovers.residues import residues
 from shrinker.check.leftovers.scan import Scanner
 from shrinker.check.leftovers.vocabulary import Vocabulary, build_vocabulary, companies, suspects
 from shrinker.check.trees import Trees
@@ -21,7 +20,7 @@ from shrinker.ruleset.match import any_module_matches
 from shrinker.syntax.imports import package_of, with_packages
 from shrinker.syntax.parsing import decode, parse
 from shrinker.values.errors import InputError
-from shrinker.values.leftovers import Leftover, Leftovers, Residue, Suspect
+from shrinker.values.leftovers import Leftover, Leftovers, Suspect
 from shrinker.values.outcome import EmittedFile
 from shrinker.values.upstream import module_name
 
@@ -34,13 +33,12 @@ class _Look:
 
     leftovers: tuple[Leftover, ...] = ()
     uses: frozenset[tuple[str, str]] = frozenset()
-    residues: tuple[Residue, ...] = ()
     companies: tuple[Suspect, ...] = ()
     asked: tuple[tuple[str, str, int], ...] = ()
 
 
 def find_leftovers(trees: Trees, among: Collection[str] | None = None) -> Leftovers:
-    """Find what is left of other platforms, and what folding left behind.
+    """Find what is left of other platforms.
 
     Args:
         trees: with the rules by which the tree was made.
@@ -68,12 +66,10 @@ def find_leftovers(trees: Trees, among: Collection[str] | None = None) -> Leftov
         replace(s, rule=next((r.id for r in rules.leftovers if _holds(r, s)), ""))
         for s in sorted(found, key=lambda s: (s.path, s.line, s.kind, s.text))
     )
-    behind = [item for look in looks for item in look.residues]
     matched = {s.rule for s in explained}
     return Leftovers(
         files=len(entries),
         leftovers=explained,
-        residues=tuple(sorted(behind, key=lambda item: (item.path, item.line, item.kind, item.text))),
         suspects=suspects(
             (company for look in looks for company in look.companies), (a for look in looks for a in look.asked)
         ),
@@ -93,20 +89,19 @@ def _look(out: Path, upstream: Path, vocabulary: Vocabulary, kept: frozenset[str
     hot = vocabulary.hot(text)
     before = _decode(_read(upstream / path), path) if changed else text
     beside = companies(module, before, vocabulary)
-    if hot is None and not changed:
-        return _Look(companies=beside)
     try:
-        tree = parse(data, path)
-        behind = residues(path, tree, text, before) if changed else ()
+        tree = parse(data, path) if hot is not None else None
     except (SyntaxError, ValueError) as error:
-        if not changed:
-            # Upstream's own file that is no Python: what it says is not run.
-            return _Look(companies=beside)
-        raise InputError(f"{out / path}: cannot be parsed: {error}", "generate the tree again") from error
+        if changed:
+            raise InputError(f"{out / path}: cannot be parsed: {error}", "generate the tree again") from error
+        # Upstream's own file that is no Python: what it says is not run.
+        tree = None
+    if tree is None:
+        return _Look(companies=beside)
     scanner = Scanner(path, module, package, vocabulary, kept)
     leftovers = scanner.scan(tree, text.split("\n"), hot)
     asked = tuple((name, path, line) for name, line in sorted(scanner.asked))
-    return _Look(leftovers, frozenset(scanner.uses), behind, beside, asked)
+    return _Look(leftovers, frozenset(scanner.uses), beside, asked)
 
 
 def _read(path: Path) -> bytes:
