@@ -26,7 +26,7 @@ class GitSpec:
     repository: str
     """A folder (a checkout or a bare git directory) or a URL."""
     commit: str
-    """Full or abbreviated hash, tag or branch."""
+    """Hash, tag or branch; an abbreviated hash in a folder, or where a branch or tag of the URL ends."""
 
     @property
     def is_url(self) -> bool:
