@@ -79,7 +79,6 @@ def main(spec: str, profile: str, out: str, jobs: str, rules: str) -> None:
     refused = (*found.strict, *(question for item in found.evidence for question in item.open))
     cause = [f"{f.path}:{f.line}: [{f.check}] {f.message.partition(chr(10))[0]}" for f in refused]
     unknown = [f.message.split("`")[1] for f in refused if f.check == "unnamed-predicate" and "`" in f.message]
-    left = found.leftovers.residues if found.leftovers is not None else ()
     answer = {
         "outcome": "generated" if refused else "clean",
         "cause": _short("\n".join(cause)),
@@ -87,7 +86,7 @@ def main(spec: str, profile: str, out: str, jobs: str, rules: str) -> None:
         "files": package["files_after"],
         "lines_before": package["lines_before"],
         "lines": package["lines_after"],
-        "undefined_names": sum(item.kind == "undefined names" for item in left),
+        "undefined_names": sum(f.check == "undefined names" for e in found.evidence for f in e.findings),
         "unknown_predicates": unknown,
         "findings": dict(sorted(Counter(f.check for f in refused).items())),
         "rescued": [f"{module}: {where}" for module, where in sorted(found.rescued.items())],

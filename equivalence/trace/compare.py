@@ -86,7 +86,7 @@ def compare(
         stated: what may be missing because a person said so.
 
     Raises:
-        SyntaxError, tokenize.TokenError: an executed file, or what is left of it, is not Python.
+        SyntaxError: an executed file, or what is left of it, is not Python.
     """
     found = Comparison()
     with without_gc():

@@ -47,7 +47,7 @@ class Source:
 
     @classmethod
     def read(cls, text: str) -> Self:
-        """Raises SyntaxError or tokenize.TokenError when the text is not Python."""
+        """Raises SyntaxError when the text is not Python."""
         tree = ast.parse(text)
         owners, definitions = _owners(tree, text.count("\n") + 2)
         starting: dict[int, ast.stmt] = {}

@@ -5,8 +5,7 @@ import tomllib
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from shrinker.check.registry import Seen
-from shrinker.check.trees import Trees
+from shrinker.check.trees import Seen, Trees
 
 DECLARED = "python/pyproject.toml"
 _FILE = "Cargo.toml"

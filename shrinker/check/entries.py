@@ -15,7 +15,7 @@ from shrinker.cache.files import cached, map_cached
 from shrinker.check.enforced import judge_claims, unenforced
 from shrinker.check.entered import Entered, read_entered
 from shrinker.check.outside import Outside
-from shrinker.check.refused import TABLE, refused_rows, table_of
+from shrinker.check.refused import TABLE, refused_rows
 from shrinker.check.trees import Trees
 from shrinker.ruleset.match import any_module_matches, overlap
 from shrinker.source.cache import sha256_of
@@ -52,7 +52,7 @@ def _judge(trees: Trees, before: Mapping[str, str], after: Mapping[str, str]) ->
     tree, out, rules = trees.source, trees.out, trees.stated
     theirs = _read_all(trees, tree.root, before)
     ours = _read_all(trees, out, after)
-    placed = frozenset(row.rule for row in refused_rows(table_of(out)))
+    placed = frozenset(row.rule for row in refused_rows(out))
 
     text = remembered(tree.read)
 

@@ -2,7 +2,6 @@
 
 import ast
 import hashlib
-import tokenize
 import warnings
 from functools import partial
 from pathlib import Path
@@ -12,10 +11,9 @@ from shrinker.cache import pack, unpack
 from shrinker.cache.files import map_files
 from shrinker.check import allowances
 from shrinker.check.reader import symbols_of
-from shrinker.check.registry import Seen
 from shrinker.check.subsequence import only_deleted
 from shrinker.check.symbols import SYMBOLS
-from shrinker.check.trees import Trees
+from shrinker.check.trees import Seen, Trees
 from shrinker.source.cache import sha256_of
 from shrinker.values import form as syntax
 from shrinker.values.errors import ShrinkerError
@@ -95,7 +93,7 @@ def _judge(out: Path, upstream: Path, replaced: tuple[tuple[str, str], ...], tas
     if entry.changed and task.upstream_sha256:
         _decided(entry, tree, seen)
         _left(entry, data, _bytes(upstream / path, task.upstream_sha256), allowances.default_tokens(replaced), seen)
-    return pack(seen), None if task.read else pack(symbols_of(tree, path, data))
+    return pack(seen), None if task.read else pack(symbols_of(tree, path))
 
 
 def _decided(entry: EmittedFile, tree: ast.Module, seen: Seen) -> None:
@@ -112,7 +110,7 @@ def _left(entry: EmittedFile, data: bytes, source: bytes, defaults: allowances.D
     seen.look(check=_FILES)
     try:
         result = only_deleted(data.decode("utf-8-sig"), source.decode("utf-8-sig"), defaults)
-    except (SyntaxError, UnicodeDecodeError, tokenize.TokenError) as error:
+    except (SyntaxError, UnicodeDecodeError) as error:
         seen.find(entry.path, 0, f"cannot be split into tokens: {error}", check="subsequence")
         return
     seen.look(result.tokens, _TOKENS)

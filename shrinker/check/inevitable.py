@@ -12,9 +12,8 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
 from shrinker.check.allowances import ERROR_PREFIX, is_named_error
-from shrinker.check.registry import Seen
 from shrinker.check.symbols import ModuleSymbols
-from shrinker.check.trees import Trees
+from shrinker.check.trees import Seen, Trees
 from shrinker.syntax.control import is_main
 from shrinker.syntax.names import dotted
 from shrinker.syntax.parsing import parsed

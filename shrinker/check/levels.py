@@ -22,10 +22,14 @@ from shrinker.check.references import (
     star_names,
     undefined_names,
 )
-from shrinker.check.registrations import lost_by_text, lost_imports_of_loops, lost_registrations
-from shrinker.check.registry import Seen
-from shrinker.check.rows import lost_dispatches, lost_rows
-from shrinker.check.trees import Trees
+from shrinker.check.registrations import (
+    lost_by_text,
+    lost_dispatches,
+    lost_imports_of_loops,
+    lost_registrations,
+    lost_rows,
+)
+from shrinker.check.trees import Seen, Trees
 from shrinker.values.outcome import Evidence, Finding
 
 EVIDENCE_LEVELS = FORM, REFERENCES, CAPABILITIES = "form", "references", "capabilities"

@@ -3,8 +3,7 @@
 import hashlib
 
 from shrinker.check.allowances import OWN_FILES
-from shrinker.check.registry import Seen
-from shrinker.check.trees import Trees
+from shrinker.check.trees import Seen, Trees
 from shrinker.values.contents import MANIFEST, contents
 
 LINES = (".c", ".cc", ".cpp", ".cu", ".cuh", ".h", ".hpp", ".inl", ".inc", "CMakeLists.txt", ".cmake", "Cargo.toml")

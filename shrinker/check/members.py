@@ -6,9 +6,8 @@ Classes are told apart by their last names, so that two of one name count as one
 from collections import Counter
 from collections.abc import Iterator
 
-from shrinker.check.registry import Seen
 from shrinker.check.symbols import ClassSymbols, ModuleSymbols
-from shrinker.check.trees import Trees
+from shrinker.check.trees import Seen, Trees
 from shrinker.syntax.names import is_special
 
 

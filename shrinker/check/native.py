@@ -9,10 +9,9 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 
-from shrinker.check.conditionals import as_compiled, lines_of_bodies
 from shrinker.check.operators import WORD, Native, bodies, line_at, lost_operators, plain_text, sayings, suffix
-from shrinker.check.registry import Seen
-from shrinker.check.trees import Trees
+from shrinker.check.trees import Seen, Trees
+from shrinker.syntax.native.conditionals import without_refuted
 
 _SOURCES = frozenset({"c", "cc", "cpp", "cu", "cuh", "h", "hpp", "inc", "inl"})
 _INCLUDE = re.compile(rb'^[ \t]*#[ \t]*include[ \t]*[<"]([^<>"\n]+)[>"]', re.MULTILINE)
@@ -31,15 +30,19 @@ _DECLARED = re.compile(rb"[\w>*&]\s+[*&]*([A-Za-z_]\w*)\s*\x01[^;{}()\x00\x01]*;
 """A function with its parameters and no body."""
 
 
+_SCOPE = re.compile(rb'\b(?:namespace\b[^;{}()]*|extern\s*""\s*|(?:\w*TORCH_LIBRARY\w*|\w*MODULE)\s*\([^{}]*)\Z')
+"""What stands before the brace of a block whose statements go one by one."""
+
+
 def lost_sources(trees: Trees, seen: Seen) -> None:
     """What kept native sources include, what kept build lists name, and what registered operators are defined by."""
     upstream = {path for path in trees.source.by_path if suffix(path) in _SOURCES}
     kept = {path for path in trees.recorded if suffix(path) in _SOURCES and (trees.out / path).is_file()}
     changed = {each.path for each in trees.manifest.files if each.changed} & kept & trees.source.by_path.keys()
     undefined = trees.stated.undefined
-    texts = {path: as_compiled((trees.out / path).read_bytes(), undefined) for path in sorted(kept)}
+    texts = {path: without_refuted((trees.out / path).read_bytes(), undefined) for path in sorted(kept)}
     before = {
-        path: as_compiled((trees.source.root / path).read_bytes(), undefined)
+        path: without_refuted((trees.source.root / path).read_bytes(), undefined)
         for path in trees.recorded
         if path in changed
     }
@@ -146,7 +149,7 @@ def lost_definitions(native: Native, seen: Seen) -> None:
         ours = [*filter(bytes.strip, native.texts[path].split(b"\n")[1:])]
         read = plain_text(theirs)
         gone_lines = _gone(theirs.split(b"\n"), ours)
-        for line in lines_of_bodies(read, gone_lines):
+        for line in _lines_of_bodies(read, gone_lines):
             seen.find(path, line + 1, "is gone from a body that stays", check="definitions")
         went = [*map(_flat, _stretches(read.split(b"\n"), gone_lines))]
         for verb, names in (("defines", _names(went, _DEFINED)), ("declares", _names(went, _DECLARED) - declared)):
@@ -164,6 +167,36 @@ def lost_definitions(native: Native, seen: Seen) -> None:
     # A kernel that is compiled when it is first asked for is named in a text.
     for path, line, name in sayings(native.trees, gone):
         seen.find(path, line, f"says {name.decode()}, which {gone[name]} no longer defines", check="definitions")
+
+
+def _lines_of_bodies(theirs: bytes, gone: Collection[int]) -> list[int]:
+    """Lines that went from a body which stays: from 0.
+
+    Args:
+        theirs: upstream's text, without texts and comments, without what no build reads.
+        gone: its lines that the generated file has not, from 0.
+
+    Returns:
+        None of a text whose braces do not close.
+    """
+    found: list[int] = []
+    opened: list[tuple[int, bool]] = []
+    before = b""
+    for number, row in enumerate(theirs.split(b"\n")):
+        if number in gone and row.strip(b" \t\r;}") and opened:
+            at, divisible = opened[-1]
+            if at not in gone and not divisible:
+                found.append(number)
+        for part in re.split(rb"([{}])", row):
+            if part == b"{":
+                opened.append((number, _SCOPE.search(before[-400:]) is not None))
+            elif part == b"}":
+                if not opened:
+                    return []
+                opened.pop()
+            before = b"" if part in (b"{", b"}") else before + part
+        before += b"\n"
+    return [] if opened else found
 
 
 def _names(stretches: Iterable[bytes], pattern: re.Pattern[bytes]) -> set[bytes]:

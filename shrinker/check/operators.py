@@ -9,8 +9,7 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-from shrinker.check.registry import Seen
-from shrinker.check.trees import Trees
+from shrinker.check.trees import Seen, Trees
 from shrinker.syntax.parsing import parsed
 
 _REGISTERED = re.compile(rb"\b(?:impl|def)\s*\([^;]*?&\s*(?:\w+::)*([A-Za-z_]\w*)\s*\)+\s*;")

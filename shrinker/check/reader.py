@@ -29,14 +29,13 @@ from shrinker.values.upstream import PACKAGE, module_name
 def read_symbols(root: Path, path: str) -> ModuleSymbols:
     """Parse a file of a tree and read its symbols; `path` is its place in upstream's layout."""
     try:
-        data = (root / path).read_bytes()
-        tree = parse(data, path)
+        tree = parse((root / path).read_bytes(), path)
     except (OSError, SyntaxError, ValueError, RecursionError) as error:
         return ModuleSymbols(path, module_name(path), error=str(error))
-    return symbols_of(tree, path, data)
+    return symbols_of(tree, path)
 
 
-def symbols_of(tree: ast.Module, path: str, data: bytes) -> ModuleSymbols:
+def symbols_of(tree: ast.Module, path: str) -> ModuleSymbols:
     """Symbols of a file that is parsed already; the tree is not changed."""
     return _Reader(path).read(tree)
 

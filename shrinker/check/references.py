@@ -11,10 +11,9 @@ from typing import NamedTuple
 
 from shrinker.check.leftovers.vocabulary import foreign_words
 from shrinker.check.refused import TABLE
-from shrinker.check.registry import Seen
 from shrinker.check.resolve import Modules
-from shrinker.check.ruff import STAR, RuffRun
-from shrinker.check.trees import Trees
+from shrinker.check.ruff import STAR, undefined
+from shrinker.check.trees import Seen, Trees
 from shrinker.ruleset.match import any_module_matches
 from shrinker.syntax.imports import absolute, package_of
 from shrinker.values.upstream import PACKAGE_PREFIX
@@ -209,7 +208,7 @@ def undefined_names(trees: Trees, seen: Seen) -> None:
     seen.look(len(trees.python))
     found = [u for u in trees.undefined if u.code != STAR]
     again = sorted({u.path for u in found if u.path in trees.source.by_path})
-    theirs = {(u.path, u.code, u.name) for u in RuffRun(trees.source.root, again).result()} if again else set()
+    theirs = {(u.path, u.code, u.name) for u in undefined(trees.source.root, again)}
     for u in found:
         seen.find(u.path, u.line, f"{u.message} ({u.code})", inherited=(u.path, u.code, u.name) in theirs)
 

@@ -1,16 +1,16 @@
-"""What a generated tree refuses by name: the table that it looks at, read by its syntax."""
+"""What a generated tree refuses by name: the tables that it looks at, read by their syntax."""
 
 import ast
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from shrinker.syntax.parsing import parsed
 from shrinker.values.refusals import FILE
 from shrinker.values.upstream import PACKAGE_PREFIX
 
 TABLE = f"{PACKAGE_PREFIX}{FILE}"
-"""Its path."""
+"""Their file."""
 
 
 class Refused(NamedTuple):
@@ -23,15 +23,24 @@ class Refused(NamedTuple):
     rule: str
 
 
-def table_of(out: Path) -> ast.Module:
-    """The table; an empty module where there is none, or one that is no Python, which the level *form* finds."""
-    return (parsed((out / TABLE).read_bytes()) if (out / TABLE).is_file() else None) or ast.Module([], [])
-
-
-def refused_rows(table: ast.Module) -> Iterator[Refused]:
-    """Its rows about arguments."""
-    for node in ast.walk(table):
+def tables_of(out: Path) -> dict[str, list[tuple[int, tuple[Any, ...]]]]:
+    """By name the rows of each table, with their lines; none of a file that is not there, or no Python, which the level *form* finds."""
+    found: dict[str, list[tuple[int, tuple[Any, ...]]]] = {}
+    tree = parsed((out / TABLE).read_bytes()) if (out / TABLE).is_file() else None
+    for node in tree.body if tree is not None else ():
         match node:
-            case ast.Call(func=ast.Name(id="Refusal"), args=[_, *row]) if len(row) > 4:
-                attributes, values, only, _, rule = map(ast.literal_eval, row[:5])
-                yield Refused(node.lineno, attributes, values, only, rule)
+            case (
+                ast.Assign(targets=[ast.Name(id=name)], value=ast.Tuple(elts=rows))
+                | ast.AnnAssign(target=ast.Name(id=name), value=ast.Tuple(elts=rows))
+            ):
+                cells = (row.args if isinstance(row, ast.Call) else getattr(row, "elts", []) for row in rows)
+                found[name] = [
+                    (row.lineno, tuple(map(ast.literal_eval, parts))) for row, parts in zip(rows, cells, strict=True)
+                ]
+    return found
+
+
+def refused_rows(out: Path) -> Iterator[Refused]:
+    """The rows about arguments."""
+    for line, (_, attributes, values, only, _, rule, *_) in tables_of(out).get("REFUSALS", ()):
+        yield Refused(line, attributes, values, only, rule)

@@ -46,7 +46,7 @@ def only_deleted(generated: str, upstream: str, defaults: allowances.Defaults) -
     """Compare two texts; mismatches have the line's number in place of its index.
 
     Raises:
-        SyntaxError, tokenize.TokenError: one cannot be split into tokens.
+        SyntaxError: one cannot be split into tokens.
     """
     result = align(split(generated), split(upstream), defaults)
     if not result.mismatches:

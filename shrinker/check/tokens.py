@@ -2,18 +2,14 @@
 
 White space, line breaks and indentation are left out; comments are in. A logical line is one simple
 statement, one header of a compound statement with what follows it on the same line, or one comment
-that stands alone. From Python 3.12 on `tokenize` splits f-strings; here they are one token again, as
-before 3.12, so that both give the same answer.
+that stands alone. An f-string is one token, with no quotes of its own kind in it: upstream runs on Python before 3.12, too.
 
-`tokenize` would take two thirds of the time of the level *form*; one regular expression over the whole text takes a sixth of that. It gives up
-on any text in which it meets something that it does not know, or brackets that do not close. Tests compare both over the standard library.
+Not by `tokenize`, which would take two thirds of the time of the level *form*: one regular expression over the whole text takes a sixth of that.
+A text in which it meets something that it does not know, or brackets that do not close, is refused. Tests compare both over the standard library.
 """
 
-import io
 import re
-import token
-import tokenize
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 Tokens = tuple[str, ...]
@@ -37,13 +33,9 @@ _TOKEN = re.compile(
 _NESTING = {"(": 1, "[": 1, "{": 1, ")": -1, "]": -1, "}": -1, "\n": 0, "\r\n": 0, "": 0}
 _KNOWN = re.compile(rf"(?:{_STRING}|\w+|\r?\n|#[^\r\n]*|{_NUMBER}|{_OPERATOR})?", re.DOTALL)
 
-_STARTS = frozenset({getattr(token, "FSTRING_START", -1), getattr(token, "TSTRING_START", -1)} - {-1})
-_ENDS = frozenset({getattr(token, "FSTRING_END", -1), getattr(token, "TSTRING_END", -1)} - {-1})
-_LAYOUT = frozenset({token.INDENT, token.DEDENT, token.ENDMARKER, token.ENCODING})
-
 
 class Line(NamedTuple):
-    """One logical line, as `tokenize` sees it."""
+    """One logical line."""
 
     tokens: Tokens
     number: int
@@ -57,79 +49,41 @@ def is_subsequence(some: Iterable[str], whole: Iterable[str]) -> bool:
 
 
 def split(text: str) -> list[Tokens]:
-    """The logical lines of a file, by the fast lexer where it is sure, else by `tokenize`.
+    """The logical lines of a file.
 
     Raises:
-        SyntaxError, tokenize.TokenError: the text is not Python.
+        SyntaxError: the text is not Python.
     """
-    lines = fast_lines(text)
-    return lines if lines is not None else [line.tokens for line in logical_lines(text)]
+    found = _TOKEN.findall(text)
+    return [tuple(filter(str.strip, found[first:last])) for first, last in _bounds(found)]
 
 
 def logical_lines(text: str) -> list[Line]:
-    """The logical lines of a file with their line numbers.
-
-    Raises:
-        SyntaxError, tokenize.TokenError: the text is not Python.
-    """
+    """The same with their line numbers."""
+    starts = [match.start(1) for match in _TOKEN.finditer(text)]
     lines: list[Line] = []
-    current: list[str] = []
-    number = 0
-    code = False
-    nested = 0
-    started = (0, 0)
-    rows: list[str] | None = None
-    for kind, string, start, end, _ in tokenize.generate_tokens(io.StringIO(text).readline):
-        if nested:
-            nested += (kind in _STARTS) - (kind in _ENDS)
-            if nested == 0:
-                rows = rows if rows is not None else text.split("\n")
-                current.append(_between(rows, started, end))
-                code = True
-        elif kind in _STARTS:
-            nested, started = 1, start
-            number = number if current else start[0]
-        elif kind == token.NEWLINE or (kind == token.NL and not code):
-            if current:
-                lines.append(Line(tuple(current), number))
-                current = []
-            code = False
-        elif kind != token.NL and kind not in _LAYOUT:
-            if not current:
-                number = start[0]
-            current.append(string)
-            code = code or kind != token.COMMENT
-    if current:
-        lines.append(Line(tuple(current), number))
+    number, at = 1, 0
+    for (first, _), tokens in zip(_bounds(_TOKEN.findall(text)), split(text), strict=True):
+        number += text.count("\n", at, starts[first])
+        at = starts[first]
+        lines.append(Line(tokens, number))
     return lines
 
 
-def _between(rows: list[str], start: tuple[int, int], end: tuple[int, int]) -> str:
-    if start[0] == end[0]:
-        return rows[start[0] - 1][start[1] : end[1]]
-    middle = rows[start[0] : end[0] - 1]
-    return "\n".join([rows[start[0] - 1][start[1] :], *middle, rows[end[0] - 1][: end[1]]])
-
-
-def fast_lines(text: str) -> list[Tokens] | None:
-    """Tokens of each logical line; `None` where the regular expression is not sure of the text."""
-    found = _TOKEN.findall(text)
+def _bounds(found: list[str]) -> Iterator[tuple[int, int]]:
+    """Places of the first token of each logical line, and of the line end behind it; line ends within brackets lie between them."""
     # Whatever only the last alternative (one character of any kind) took has length one.
-    if any(len(each) == 1 and _KNOWN.fullmatch(each) is None for each in set(found)):
-        return None
-    lines: list[Tokens] = []
-    current: list[str] = []
-    depth = 0
-    for each in found:
+    unknown = [each for each in set(found) if len(each) == 1 and _KNOWN.fullmatch(each) is None]
+    depth, first = 0, -1
+    for at, each in enumerate(found):
         deeper = _NESTING.get(each)
-        if deeper is None:
-            current.append(each)
-        elif deeper:
-            depth += deeper
-            current.append(each)
-            if depth < 0:
-                return None
-        elif depth == 0 and current:
-            lines.append(tuple(current))
-            current = []
-    return None if depth else lines
+        if deeper != 0:
+            depth += deeper or 0
+            first = at if first < 0 else first
+        elif depth == 0 and first >= 0:
+            yield first, at
+            first = -1
+        if depth < 0:
+            break
+    if unknown or depth:
+        raise SyntaxError(f"what is {unknown[0]!r}?" if unknown else "brackets that do not close")

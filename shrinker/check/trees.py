@@ -1,6 +1,7 @@
-"""Both trees, as every check gets them: what several checks ask is read once, when the first one asks."""
+"""Both trees, as every check gets them: what several checks ask is read once, when the first one asks; and what a check saw in them."""
 
 import ast
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, partial
@@ -11,7 +12,7 @@ from shrinker.cache.files import map_cached
 from shrinker.check.hierarchy import Families
 from shrinker.check.reader import read_symbols
 from shrinker.check.resolve import Modules
-from shrinker.check.ruff import RuffRun, Undefined
+from shrinker.check.ruff import Undefined, undefined
 from shrinker.check.rule_index import RuleIndex, index_rules
 from shrinker.check.symbols import SYMBOLS, ModuleSymbols
 from shrinker.ruleset import Ruleset
@@ -19,7 +20,7 @@ from shrinker.source.cache import sha256_of
 from shrinker.syntax.parsing import parsed
 from shrinker.syntax.walk import statements
 from shrinker.values.manifest import Manifest
-from shrinker.values.outcome import EmittedFile
+from shrinker.values.outcome import EmittedFile, Finding
 from shrinker.values.upstream import UpstreamTree
 
 
@@ -70,13 +71,8 @@ class Trees:
 
     @cached_property
     def undefined(self) -> list[Undefined]:
-        """What ruff says of the Python files; it is at work while their symbols are read."""
-        ruff = RuffRun(self.out, [*self.python])
-        try:
-            _ = self.kept
-            return ruff.result()
-        finally:
-            ruff.stop()
+        """What ruff says of the Python files."""
+        return undefined(self.out, [*self.python])
 
     @cached_property
     def before(self) -> dict[str, ModuleSymbols]:
@@ -122,3 +118,29 @@ class Trees:
     def index(self) -> RuleIndex | None:
         """What the rules say by names."""
         return index_rules(self.rules) if self.rules is not None else None
+
+
+@dataclass(slots=True)
+class Seen:
+    """What checks looked at, and what they found."""
+
+    check: str
+    counts: Counter[str] = field(default_factory=Counter)
+    """How many things were looked at, by what they are."""
+    findings: list[Finding] = field(default_factory=list)
+    inherited: list[Finding] = field(default_factory=list)
+    """What upstream gets wrong in the same place."""
+    open: list[Finding] = field(default_factory=list)
+    """Questions, see `Evidence.open`."""
+
+    def look(self, times: int = 1, check: str = "") -> None:
+        """Count what was looked at, by default under the check's own name."""
+        self.counts[check or self.check] += times
+
+    def find(self, path: str, line: int, message: str, *, check: str = "", inherited: bool = False) -> None:
+        """Say what is wrong; `inherited` where upstream has it, too."""
+        (self.inherited if inherited else self.findings).append(Finding(check or self.check, path, line, message))
+
+    def ask(self, path: str, line: int, message: str, *, check: str = "") -> None:
+        """Say what somebody has to answer for."""
+        self.open.append(Finding(check or self.check, path, line, message))

@@ -11,11 +11,10 @@ from typing import NoReturn
 
 import typer
 
-from shrinker.values.errors import InputError, ShrinkerError
+from shrinker.values.errors import ShrinkerError
 
 INTERRUPTED = 130
 BAD_INPUT = 2
-_RENAMED = {"doctor": "check-upstream", "effect": "ablate", "survivors": "leftovers", "--patience": "--timeout-factor"}
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
@@ -23,7 +22,6 @@ def run(app: typer.Typer) -> NoReturn:
     """Run a command and end the process: 0 done, 1 evidence failed, 2 bad usage or input, 130 interrupted."""
     answer_signals()
     try:
-        _refuse_old_names(sys.argv[1:])
         # By one name, however it was started: completion is installed for it.
         code = app(standalone_mode=False, prog_name="shrinker")
     except KeyboardInterrupt:
@@ -43,13 +41,6 @@ def run(app: typer.Typer) -> NoReturn:
     if code == INTERRUPTED:
         _fail("interrupted: nothing was left half written", "run the command again", INTERRUPTED)
     leave(code if isinstance(code, int) else 0)
-
-
-def _refuse_old_names(words: list[str]) -> None:
-    for number, word in enumerate(words[: words.index("--")] if "--" in words else words):
-        new = _RENAMED.get(word.partition("=")[0])
-        if new is not None and (number == 0 or word.startswith("-")):
-            raise InputError(f"{word.partition('=')[0]} is now called {new}", f"say {new} instead")
 
 
 def leave(code: int) -> NoReturn:

@@ -9,7 +9,7 @@ from typing import Any
 import typer
 
 from shrinker.cli import options
-from shrinker.values.leftovers import FORBIDDEN, KINDS, RESIDUES, Leftovers
+from shrinker.values.leftovers import KINDS, Leftovers
 
 
 def leftovers(
@@ -23,8 +23,7 @@ def leftovers(
     """Print what of other platforms is left in the kept Python of a tree; exit 1 when something has no reason.
 
     Six classes: platform predicates, flags, environment variables, device and backend strings, imports of absent
-    modules, other names. A leftover is right when a [[leftover]] rule says why. Beside them what folding must not
-    leave: conditions without a name, empty blocks, literals that fail, undefined names, orphaned imports.
+    modules, other names. A leftover is right when a [[leftover]] rule says why.
     """
     from shrinker.check.leftovers import find_leftovers
     from shrinker.check.trees import Trees
@@ -53,15 +52,13 @@ def _data(found: Leftovers) -> dict[str, Any]:
     """Everything as one JSON document: counts first, then every site."""
     positions = Counter(f"{s.kind}: {s.position}" + (", idle" if s.idle else "") for s in found.unexplained)
     return {
-        "format": 2,
+        "format": 3,
         "clean": found.clean,
         "files": found.files,
         "leftovers": found.counts(),
-        "residues": found.residue_counts(),
         "reasons": dict(sorted(Counter(s.rule for s in found.leftovers if s.rule).items())),
         "unexplained_by_position": dict(sorted(positions.items())),
         "sites": [asdict(s) for s in found.leftovers],
-        "residue_sites": [asdict(item) for item in found.residues],
         "suspects": [asdict(s) for s in found.suspects],
         "unmatched_rules": list(found.unmatched),
     }
@@ -72,8 +69,7 @@ def _text(found: Leftovers, why: Mapping[str, str], everything: bool) -> str:
     from shrinker.report.pages import render
 
     reasons = sorted(Counter(s.rule for s in found.leftovers if s.rule).items())
-    known = {"forbidden": FORBIDDEN, "kinds": KINDS, "kinds_of_residues": RESIDUES, "reasons": reasons}
-    return render("leftovers.txt.jinja", found=found, why=why, everything=everything, **known)
+    return render("leftovers.txt.jinja", found=found, why=why, everything=everything, kinds=KINDS, reasons=reasons)
 
 
 def cross_check(

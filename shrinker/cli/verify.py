@@ -45,10 +45,6 @@ def verify(
             "--all", help="All levels that need no GPU and no compiler; reports are written (verify.md, verify.json)."
         ),
     ] = False,
-    amend: Annotated[
-        bool,
-        typer.Option("--amend", help="Put the levels asked for into the reports of an earlier --all of the same tree."),
-    ] = False,
     upstream: options.RecordedUpstream = None,
     jobs: options.Jobs = options.CORES,
     reports: options.Reports = None,
@@ -83,7 +79,7 @@ def verify(
     from shrinker.cli.progress import console_progress
     from shrinker.report.pages import render
     from shrinker.report.place import evidence_folder, open_recorded, read_manifest, reports_of
-    from shrinker.report.verification import JSON_NAME, amended, verification, write_verification
+    from shrinker.report.verification import JSON_NAME, verification, write_verification
     from shrinker.values.errors import InputError
 
     known = [*EVIDENCE_LEVELS, EMBEDDERS, *SIMULATED_LEVELS]
@@ -97,7 +93,7 @@ def verify(
     for name in levels:
         if name not in here:
             raise InputError(f"no evidence level {name!r}", f"levels here: {', '.join(here)}, or gpu alone")
-    if program and (everything or amend or EMBEDDERS not in levels):
+    if program and (everything or EMBEDDERS not in levels):
         raise InputError(
             "--program is asked by the level embedders alone, and enters no report", "leave the others out"
         )
@@ -105,9 +101,6 @@ def verify(
         raise InputError("--tests is for the level tests alone", "add --level tests, or leave it out")
     manifest = read_manifest(out)
     place = reports_of(out.absolute(), manifest, options.absolute(reports))
-    if amend:
-        # A run of an hour is not the way to learn that there is nothing to amend.
-        amended(place, manifest, (), where_upstream_runs=where_upstream_runs)
     written = evidence_folder(
         out.absolute(),
         place,
@@ -116,7 +109,7 @@ def verify(
         lambda data: {*data["levels"]} <= {*levels, "lock"} and data["where_upstream_runs"] == where_upstream_runs,
     )
     with console_progress() as progress:
-        if everything and not amend and written != place:
+        if everything and written != place:
             progress.note(
                 f"{place / JSON_NAME} has more levels, or was asked for otherwise: this run writes to {written}"
             )
@@ -136,12 +129,8 @@ def verify(
             if NATIVE_LEVEL in levels:
                 progress.phase(f"verify {NATIVE_LEVEL}")
                 results.append(verify_native(tree, out, manifest, jobs, progress))
-    if amend:
-        results = amended(place, manifest, results, where_upstream_runs=where_upstream_runs)
-    if everything or amend:
-        page = write_verification(
-            place if amend else written, manifest, results, where_upstream_runs=where_upstream_runs
-        )
+    if everything:
+        page = write_verification(written, manifest, results, where_upstream_runs=where_upstream_runs)
         progress.note(f"written: {page}")
     if as_json:
         data = verification(manifest, results, where_upstream_runs=where_upstream_runs)

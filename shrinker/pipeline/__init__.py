@@ -22,7 +22,6 @@ from shrinker.source import open_upstream
 from shrinker.source.cache import default_folder
 from shrinker.values.entries import Entries
 from shrinker.values.errors import EvidenceError
-from shrinker.values.leftovers import Leftovers
 from shrinker.values.outcome import Evidence, Finding
 
 
@@ -47,13 +46,12 @@ def shrink(request: Request, progress: Progress) -> Result:
         manifest = emitted.manifest
         trees = Trees(tree, places.tree, manifest, rules, jobs, cache)
         refused: tuple[Finding, ...] = ()
-        left: Leftovers | None = None
         if request.strict or request.look:
             # Here and not above: only such a run looks for them.
             from shrinker.pipeline.strict import find_refused
 
             with timed("leftovers", timings, progress):
-                refused, left = find_refused(trees, analysis, emitted.interface)
+                refused = find_refused(trees, analysis, emitted.interface)
         evidence: tuple[Evidence, ...] = ()
         outside: tuple[Evidence, ...] = ()
         if request.judge:
@@ -93,7 +91,7 @@ def shrink(request: Request, progress: Progress) -> Result:
             aside = places.install(manifest)
             stale = tuple(mark_stale(places.reports_out, manifest))
     return Result(
-        manifest, summary, places.reports_out, evidence, timings, peak, analysis.rescued, refused, left, aside, stale
+        manifest, summary, places.reports_out, evidence, timings, peak, analysis.rescued, refused, aside, stale
     )
 
 

@@ -8,7 +8,6 @@ from typing import Any
 from shrinker.cache import Cache
 from shrinker.pipeline.progress import Progress, timed
 from shrinker.ruleset import Ruleset
-from shrinker.values.leftovers import Leftovers
 from shrinker.values.manifest import Manifest
 from shrinker.values.outcome import Evidence, Finding
 from shrinker.values.upstream import UpstreamTree
@@ -74,8 +73,6 @@ class Result:
     rescued: dict[str, str] = field(default_factory=dict)
     strict: tuple[Finding, ...] = ()
     """What strict mode would refuse; only of a run that looks for it."""
-    leftovers: Leftovers | None = None
-    """What of other platforms is left; only of a run that looks for it."""
     aside: tuple[Path, ...] = ()
     """Folders to which something of the owner's was moved; only of a run that may."""
     stale: tuple[str, ...] = ()

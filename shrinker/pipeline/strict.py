@@ -8,12 +8,11 @@ from shrinker.report.effects import rule_effects
 from shrinker.report.strict import strict_findings
 from shrinker.report.summary import measure
 from shrinker.values.interface import Interface
-from shrinker.values.leftovers import Leftovers
 from shrinker.values.outcome import Finding
 
 
-def find_refused(trees: Trees, analysis: Analysis, interface: Interface) -> tuple[tuple[Finding, ...], Leftovers]:
-    """What strict mode refuses, and what of other platforms is left.
+def find_refused(trees: Trees, analysis: Analysis, interface: Interface) -> tuple[Finding, ...]:
+    """What strict mode refuses.
 
     Args:
         trees: both trees.
@@ -24,4 +23,4 @@ def find_refused(trees: Trees, analysis: Analysis, interface: Interface) -> tupl
     effects = rule_effects(rules, analysis.graph, analysis.folded, measure(tree, trees.manifest), analysis.cuts)
     left = find_leftovers(trees)
     found = strict_findings(rules, effects, missing_roots(tree, rules), analysis.folded, left, tree)
-    return (*found, *interface.unexplained()), left
+    return (*found, *interface.unexplained())

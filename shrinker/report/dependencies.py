@@ -27,6 +27,8 @@ _HARDWARE = {
 }
 _PICTURED = frozenset({"import", "import-local", "kernel", "data"})
 """Kinds of edges in the picture."""
+_TOLD = ("kept", "state", "reason", "rule", "imports", "needed_by", "declared")
+"""What ``dependencies.json`` tells of each distribution as it is."""
 
 
 @dataclass(frozen=True)
@@ -227,21 +229,12 @@ def distributions_data(found: Distributions) -> dict[str, Any]:
     return {
         "format": 1,
         "distributions": {
-            row.name: {
-                "kept": row.kept,
-                "state": row.state,
-                "reason": row.reason,
-                "rule": row.rule,
-                "imports": list(row.imports),
-                "needed_by": row.needed_by,
-                "declared": [list(pair) for pair in row.declared],
-                "first": list(row.users[0]) if row.users else None,
-                "places_in_upstream": len(row.importers),
-            }
+            row.name: {name: getattr(row, name) for name in _TOLD}
+            | {"first": row.users[0] if row.users else None, "places_in_upstream": len(row.importers)}
             for row in found.rows
         },
-        "dependencies": list(found.dependencies),
-        "extras": {name: list(rows) for name, rows in found.extras.items()},
+        "dependencies": found.dependencies,
+        "extras": found.extras,
         "dropped_extras": dict(found.dropped_extras),
     }
 

@@ -79,12 +79,6 @@ def strict_findings(
             )
             for suspect in left.suspects
         ]
-        found += [
-            Finding(
-                "residue", item.path, item.line, f"folding left {item.kind[:-1]} `{item.text}`, with no reason to stay"
-            )
-            for item in left.forbidden
-        ]
         found += sorted(_unexplained(rules, left), key=lambda finding: _ORDER.index(finding.check))
     return found
 

@@ -1,23 +1,19 @@
 """What `verify` found, as JSON and as a page to read."""
 
-import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from shrinker.report.page import PAGE, index_page
 from shrinker.report.pages import readable, render, write_files
-from shrinker.values.errors import InputError
 from shrinker.values.manifest import Manifest
-from shrinker.values.outcome import Evidence, Finding, LevelResult
+from shrinker.values.outcome import LevelResult
 
 JSON_NAME, PAGE_NAME = "verify.json", "verify.md"
 _FORMAT = 1
 _KINDS = ("findings", "inherited", "open")
 _SHOWN = 40
-_ORDER = ("lock", "form", "references", "capabilities", "embedders", "imports", "model", "server", "trace")
-"""Of the levels on the page."""
 
 NOT_SHOWN = (
     "No compiled kernel ran: kernels are references in PyTorch and Triton's own interpreter. That both trees call the same "
@@ -67,46 +63,6 @@ def _level(result: LevelResult) -> dict[str, Any]:
         "limits": list(result.limits),
         "seconds": round(result.seconds, 1),
     }
-
-
-def amended(
-    folder: Path, manifest: Manifest, results: Sequence[LevelResult], *, where_upstream_runs: bool = False
-) -> list[LevelResult]:
-    """Levels of an earlier run, with those that were judged again in their places.
-
-    Args:
-        folder: of the tree's reports, where the earlier run wrote `verify.json`.
-        manifest: of the tree.
-        results: of the levels that were judged again.
-        where_upstream_runs: as of `verification`.
-
-    Returns:
-        All levels of the earlier run and those that are new, from the cheapest on.
-
-    Raises:
-        InputError: no earlier run is there, or it judged another tree, or by other rules.
-    """
-    place = folder / JSON_NAME
-    try:
-        data = json.loads(place.read_text("utf-8"))
-        earlier = {name: _read_level(name, level) for name, level in data["levels"].items()}
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise InputError(f"{place}: no evidence to amend: {error}", "run `shrinker verify --all` first") from error
-    fresh = verification(manifest, (), where_upstream_runs=where_upstream_runs)
-    for key in ("tree", "upstream", "profile", "rules_hash", "where_upstream_runs"):
-        if data.get(key) != fresh[key]:
-            raise InputError(
-                f"{place} is evidence for another {key.replace('_', ' ')}: {data.get(key)}, now {fresh[key]}",
-                "run `shrinker verify --all` again",
-            )
-    levels = {**earlier, **{result.evidence.level: result for result in results}}
-    return [levels[name] for name in sorted(levels, key=[*_ORDER, *levels].index)]
-
-
-def _read_level(name: str, level: Mapping[str, Any]) -> LevelResult:
-    found = [tuple(Finding(**each) for each in level.get(kind, ())) for kind in _KINDS]
-    evidence = Evidence(name, level["passed"], tuple(level["checks"].items()), *found)
-    return LevelResult(evidence, tuple(level["figures"].items()), tuple(level["limits"]), level["seconds"])
 
 
 def write_verification(

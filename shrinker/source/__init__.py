@@ -96,14 +96,13 @@ def _folder(
     folder: Path,
     progress: Callable[[str], None],
 ) -> tuple[Identity, store.Materialised]:
-    checkout, found = open_folder(place, where, folder, progress)
-    commit, version = checkout.commit, checkout.version
-    if commit is not None:
-        version = version_of_tags(checkout.tags) or pins.release_of(commit)
-        if kind == "submodule" and commit != pins.submodule_commit:
-            progress(f"{where} is at {commit[:12]}, not at the pinned {pins.submodule_commit[:12]}")
-    if checkout.dirty and commit is not None:
-        progress(f"{where} differs from its commit {commit[:12]}")
-        version = None
-    spec = f"{kind}@{commit}" if kind == "submodule" and commit else kind
-    return Identity(kind, spec, version, commit, checkout.dirty), found
+    commit, dirty, found = open_folder(place, where, folder, progress)
+    if commit is None:
+        return Identity(kind, kind, None, None, dirty), found
+    if kind == "submodule" and commit.hash != pins.submodule_commit:
+        progress(f"{where} is at {commit.hash[:12]}, not at the pinned {pins.submodule_commit[:12]}")
+    if dirty:
+        progress(f"{where} differs from its commit {commit.hash[:12]}")
+    version = None if dirty else version_of_tags(commit.tags) or pins.release_of(commit.hash)
+    spec = f"{kind}@{commit.hash}" if kind == "submodule" else kind
+    return Identity(kind, spec, version, commit.hash, dirty), found

@@ -1,7 +1,6 @@
-"""Read the members of a wheel or a source distribution without trusting it: nothing is ever extracted by name alone."""
+"""Read the members of a wheel without trusting it: nothing is ever extracted by name alone."""
 
 import stat
-import tarfile
 import zipfile
 import zlib
 from collections.abc import Iterator
@@ -42,21 +41,21 @@ class Guard:
 
 
 def members(archive: Path) -> Iterator[tuple[str, bytes]]:
-    """Path and bytes of every regular file of a `.whl` or `.tar.gz`, in the archive's order.
+    """Path and bytes of every regular file of a wheel, in the archive's order.
 
     Raises:
         InputError: damaged, or a member is absolute, climbs with `..`, is a link or a device, is given
             twice, or is larger than `layout.MAX_MEMBER_BYTES`.
     """
     try:
-        yield from _zip_members(archive) if archive.suffix in (".whl", ".zip") else _tar_members(archive)
-    except (zipfile.BadZipFile, tarfile.TarError, zlib.error, EOFError, NotImplementedError, OSError) as error:
+        yield from _members(archive)
+    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, OSError) as error:
         raise InputError(
             f"{archive.name} cannot be read: {error}", "remove it from the cache (`make clean-cache`) and run again"
         ) from error
 
 
-def _zip_members(archive: Path) -> Iterator[tuple[str, bytes]]:
+def _members(archive: Path) -> Iterator[tuple[str, bytes]]:
     guard = Guard(archive.name)
     with zipfile.ZipFile(archive) as opened:
         for info in opened.infolist():
@@ -74,18 +73,3 @@ def _zip_members(archive: Path) -> Iterator[tuple[str, bytes]]:
             if len(data) != info.file_size:
                 raise InputError(f"{archive.name}: {name!r} is not as long as the archive says", _NEXT)
             yield name, data
-
-
-def _tar_members(archive: Path) -> Iterator[tuple[str, bytes]]:
-    guard = Guard(archive.name)
-    with tarfile.open(archive, "r|gz") as opened:
-        for info in opened:
-            if info.isdir():
-                layout.checked_path(info.name.rstrip("/"), archive.name)
-                continue
-            if not info.isreg():
-                raise InputError(f"{archive.name}: {info.name!r} is a link or a device", _NEXT)
-            guard.admit(info.name, info.size)
-            member = opened.extractfile(info)
-            assert member is not None  # regular file
-            yield info.name, member.read()

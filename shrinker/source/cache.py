@@ -12,7 +12,7 @@ import os
 import shutil
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import NamedTuple
@@ -121,7 +121,7 @@ def tree(cache: Path, key: str, build: Builder, where: str) -> Materialised:
             with replacing(place) as new:
                 _write(new, build, where)
             found = _sound(place)
-            bound(cache, key)
+            forget(place.parent, {place}, MOST_TREES)
         if found is None:
             raise InputError(
                 f"{place} does not hold what was just written to it",
@@ -130,19 +130,27 @@ def tree(cache: Path, key: str, build: Builder, where: str) -> Materialised:
         return found
 
 
-def bound(cache: Path, key: str) -> None:
-    """Remove the trees that were not opened for longest, when there are more than `MOST_TREES`; they are built again when they are asked for.
+def touch(place: Path) -> None:
+    """An entry is asked for."""
+    with contextlib.suppress(OSError):
+        _lock_of(place).touch()
+
+
+def forget(folder: Path, stay: Collection[Path], most: int) -> None:
+    """Remove the entries of a folder that were not asked for longest, when there are more than `most`; they are made again when they are asked for.
 
     Args:
-        key: of the tree that was just made, which stays, as does what a run has opened within the hour.
+        folder: that holds them.
+        stay: these do, as does what a run has asked for within the hour.
+        most: how many are left.
     """
-    opened: list[tuple[float, Path]] = []
-    for place in (cache / "trees").iterdir():
+    others: list[tuple[float, Path]] = []
+    for place in folder.iterdir() if folder.is_dir() else ():
         with contextlib.suppress(OSError):
-            if not place.name.startswith(".") and place.name != key:
+            if not place.name.startswith(".") and place not in stay:
                 # Opening an entry writes its lock file.
-                opened.append((_lock_of(place).stat().st_mtime, place))
-    for at, place in sorted(opened)[: max(0, len(opened) + 1 - MOST_TREES)]:
+                others.append((_lock_of(place).stat().st_mtime, place))
+    for at, place in sorted(others)[: max(0, len(others) + len(stay) - most)]:
         if time.time() - at > 3600:
             with contextlib.suppress(OSError), locked(place):
                 shutil.rmtree(place)

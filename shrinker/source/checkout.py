@@ -1,4 +1,4 @@
-"""A folder: the submodule, a checkout, a plain copy of one, or an unpacked wheel.
+"""A folder: the submodule, a checkout, or a plain copy of one.
 
 The files are copied to the cache, keyed by content, so that an edit made while shrinker runs cannot
 mix two states of the folder.
@@ -8,34 +8,22 @@ import hashlib
 import os
 import stat
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 from shrinker.source import cache, declared, layout
 from shrinker.source.cache import Materialised, Writer
-from shrinker.source.repository import git, tags_at
+from shrinker.source.repository import Commit, git, tags_at
 from shrinker.values.errors import InputError
 from shrinker.values.upstream import PACKAGE_PREFIX, DeclaredPackage
 
 
-@dataclass(frozen=True, slots=True)
-class Checkout:
-    """What a folder is."""
-
-    commit: str | None
-    tags: tuple[str, ...]
-    dirty: bool
-    version: str | None
-    """Of an unpacked wheel's metadata."""
-
-
 def open_folder(
     folder: Path, where: str, store: Path, progress: Callable[[str], None]
-) -> tuple[Checkout, Materialised]:
-    """The tree of a folder.
+) -> tuple[Commit | None, bool, Materialised]:
+    """The commit that a folder is a checkout of, whether it differs from that, and its tree.
 
     Args:
-        folder: holds `python/sglang` (repository layout) or `sglang` (unpacked wheel).
+        folder: in the layout of upstream's repository.
         where: what to call it in messages.
         store: the cache folder.
         progress: told what a person should know.
@@ -44,20 +32,15 @@ def open_folder(
         InputError: not there, not SGLang, or changed while it was read.
     """
     if not folder.is_dir():
-        raise InputError(f"{where}: there is no such folder", "give a checkout of SGLang or an unpacked wheel")
-    if (folder / PACKAGE_PREFIX / "__init__.py").is_file():
-        checkout, sources = _repository(folder, where, progress)
-        described: dict[str, bytes] = {}
-    elif (folder / "sglang" / "__init__.py").is_file():
-        checkout, sources, described = _unpacked(folder)
-    else:
+        raise InputError(f"{where}: there is no such folder", "give a checkout of SGLang")
+    if not (folder / PACKAGE_PREFIX / "__init__.py").is_file():
         raise InputError(
-            f"{where} is not SGLang: it has neither {PACKAGE_PREFIX}__init__.py nor sglang/__init__.py",
-            "give the top folder of a checkout of SGLang or of an unpacked wheel",
+            f"{where} is not SGLang: it has no {PACKAGE_PREFIX}__init__.py",
+            "give the top folder of a checkout of SGLang",
         )
+    commit, dirty, sources = _repository(folder, where, progress)
     digests = {path: cache.sha256_of(source) for path, source in sources.items()}
     facts = [f"{path}\t{digest}" for path, digest in sorted(digests.items())]
-    facts += [f"{name}\t{hashlib.sha256(content).hexdigest()}" for name, content in described.items()]
 
     def build(write: Writer) -> DeclaredPackage:
         for path, source in sources.items():
@@ -67,15 +50,20 @@ def open_folder(
                     f"{where}: {path} changed while it was read", "run again when nothing writes to the folder"
                 )
             write(path, content)
-        return _declares(sources, described, where, progress)
+        if layout.PYPROJECT in sources:
+            return declared.from_pyproject(sources[layout.PYPROJECT].read_bytes(), f"{where}: {layout.PYPROJECT}")
+        progress(f"{where}: no {layout.PYPROJECT}: no dependency is known")
+        return declared.UNDECLARED
 
-    return checkout, cache.tree(store, cache.tree_key("folder", *facts), build, where)
+    return commit, dirty, cache.tree(store, cache.tree_key("folder", *facts), build, where)
 
 
-def _repository(folder: Path, where: str, progress: Callable[[str], None]) -> tuple[Checkout, dict[str, Path]]:
-    """A folder in the layout of upstream's repository: git's tracked files when it is a checkout, else all."""
+def _repository(
+    folder: Path, where: str, progress: Callable[[str], None]
+) -> tuple[Commit | None, bool, dict[str, Path]]:
+    """Git's tracked files when the folder is a checkout, else all."""
     if not (folder / ".git").exists():
-        return Checkout(None, (), True, None), dict(_walk(folder, layout.NEEDED, ""))
+        return None, True, dict(_inside(folder, {*filter(layout.in_tree, _walk(folder))}))
     head = git("rev-parse", "--verify", "--end-of-options", "HEAD^{commit}", at=folder).strip()
     tracked = git("ls-files", "-z", "--", *layout.NEEDED, at=folder).split("\0")
     sources = dict(_inside(folder, {path for path in tracked if path and layout.in_tree(path)}))
@@ -86,34 +74,16 @@ def _repository(folder: Path, where: str, progress: Callable[[str], None]) -> tu
     if new:
         progress(f"{where}: {new} untracked files or folders are not read (`git add` them to include them)")
     dirty = any(row and not row.startswith("??") for row in status)
-    return Checkout(head, tags_at(folder, head), dirty, None), sources
+    return Commit(folder, head, tags_at(folder, head)), dirty, sources
 
 
-def _unpacked(folder: Path) -> tuple[Checkout, dict[str, Path], dict[str, bytes]]:
-    """An unpacked wheel, and the files that describe it."""
-    metadata = sorted(path for path in folder.glob("sglang-*.dist-info") if path.is_dir())[-1:]
-    sources = dict(_walk(folder, ("sglang",), "python/"))
-    for licence in (path / name for path in metadata for name in ("LICENSE", "licenses/LICENSE")):
-        if licence.is_file():
-            sources["LICENSE"] = licence
-    files = [path / name for path in metadata for name in ("METADATA", "entry_points.txt")]
-    described = {file.name: file.read_bytes() if file.is_file() else b"" for file in files}
-    version = declared.version_in(described["METADATA"]) if described.get("METADATA") else None
-    return Checkout(None, (), True, version), sources, described
-
-
-def _walk(folder: Path, tops: tuple[str, ...], prefix: str) -> Iterator[tuple[str, Path]]:
-    found: set[str] = set()
-    for top in tops:
+def _walk(folder: Path) -> Iterator[str]:
+    for top in layout.NEEDED:
         if (folder / top).is_file():
-            found.add(top)
-        for parent, folders, names in os.walk(folder / top):
-            folders.sort()
+            yield top
+        for parent, _, names in os.walk(folder / top):
             relative = Path(parent).relative_to(folder).as_posix()
-            found.update(f"{relative}/{name}" for name in names)
-    for path, source in _inside(folder, found):
-        if layout.in_tree(prefix + path):
-            yield prefix + path, source
+            yield from (f"{relative}/{name}" for name in names)
 
 
 def _inside(folder: Path, paths: set[str]) -> Iterator[tuple[str, Path]]:
@@ -142,14 +112,3 @@ def _inside(folder: Path, paths: set[str]) -> Iterator[tuple[str, Path]]:
 
 def _is_below(path: str, folder: str) -> bool:
     return path == folder or path.startswith(folder.rstrip(os.sep) + os.sep)
-
-
-def _declares(
-    sources: dict[str, Path], described: dict[str, bytes], where: str, progress: Callable[[str], None]
-) -> DeclaredPackage:
-    if layout.PYPROJECT in sources:
-        return declared.from_pyproject(sources[layout.PYPROJECT].read_bytes(), f"{where}: {layout.PYPROJECT}")
-    if metadata := described.get("METADATA"):
-        return declared.from_metadata(metadata, described["entry_points.txt"], f"{where}: METADATA")
-    progress(f"{where}: neither {layout.PYPROJECT} nor package metadata: no dependency is known")
-    return declared.UNDECLARED

@@ -19,7 +19,7 @@ from shrinker.values.errors import InputError
 from shrinker.values.upstream import DeclaredPackage
 
 UNDECLARED = DeclaredPackage(name="sglang", requires_python="", dependencies=(), extras={}, scripts={})
-"""For a folder that carries neither `pyproject.toml` nor metadata."""
+"""For a folder without `pyproject.toml`."""
 
 _EXTRA_MARKER = re.compile(r"^(?:(?P<rest>.*) and )?extra == \"(?P<extra>[^\"]+)\"$")
 
@@ -66,12 +66,6 @@ def from_metadata(metadata: bytes, entry_points: bytes, where: str) -> DeclaredP
         return _declared({**project, **lists})
     except (KeyError, TypeError, AttributeError, ValueError, configparser.Error) as error:
         raise _unreadable(where, error) from error
-
-
-def version_in(metadata: bytes) -> str | None:
-    """The Version field of METADATA."""
-    value = BytesParser(policy=compat32).parsebytes(metadata, headersonly=True).get("Version")
-    return None if value is None else str(value).strip()
 
 
 def _declared(project: Mapping[str, Any]) -> DeclaredPackage:

@@ -1,21 +1,23 @@
 """The package index: which file is a release, and its bytes. PEP 691 (JSON) or PEP 503 (HTML), whichever it answers with."""
 
 import base64
+import html
 import http.client
 import json
 import os
+import re
 import time
 import urllib.error
 import urllib.parse
 import urllib.request
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from html.parser import HTMLParser
 
 from packaging.requirements import Requirement
 from packaging.utils import InvalidSdistFilename, InvalidWheelFilename, parse_sdist_filename, parse_wheel_filename
 from packaging.version import Version
 
+from shrinker.source.spec import without_password
 from shrinker.values.errors import InputError
 
 DEFAULT_INDEX = "https://pypi.org/simple"
@@ -26,6 +28,7 @@ MAX_DOWNLOAD_BYTES = 2**30
 _JSON = ("application/vnd.pypi.simple.v1+json", "application/json")
 _HTML = ("text/html", "application/vnd.pypi.simple.v1+html")
 _ACCEPT = f"{_JSON[0]}, {_HTML[1]};q=0.2, text/html;q=0.01, */*;q=0.001"
+_LINK = re.compile(r"""<a\s[^>]*?\bhref\s*=\s*(["'])(.*?)\1""", re.IGNORECASE | re.DOTALL)
 _CHECK = "check UV_DEFAULT_INDEX / PIP_INDEX_URL"
 
 
@@ -83,9 +86,7 @@ def list_files(index: str, project: str) -> tuple[IndexFile, ...]:
             return tuple(_rows(json.loads(body)["files"], base))
         if kind not in _HTML:
             raise ValueError(f"content type {kind!r}")
-        parser = _Links(base)
-        parser.feed(body.decode("utf-8"))
-        return tuple(parser.files)
+        return tuple(_links(body.decode("utf-8"), base))
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise InputError(f"{without_password(page)} is not a package index: {error}", _CHECK) from error
 
@@ -93,8 +94,7 @@ def list_files(index: str, project: str) -> tuple[IndexFile, ...]:
 def choose(files: tuple[IndexFile, ...], version: str, index: str) -> IndexFile:
     """The file that stands for a release, the same on every machine.
 
-    A wheel before a source distribution; a pure wheel first, then x86_64, then by name. The Python
-    and the platform that shrinker runs on play no part.
+    A pure wheel first, then x86_64, then by name. The Python and the platform that shrinker runs on play no part.
 
     Raises:
         InputError: unknown version (the nearest ones are named), or no sha256 to verify with.
@@ -102,10 +102,10 @@ def choose(files: tuple[IndexFile, ...], version: str, index: str) -> IndexFile:
     by_version: dict[Version, list[tuple[int, str, IndexFile]]] = {}
     for file in files:
         release = file.release
-        if release is None or release[0] != "sglang" or not file.filename.endswith((".whl", ".tar.gz")):
+        if release is None or release[0] != "sglang" or not release[2]:
             continue
         _, its, platforms = release
-        rank = 0 if "any" in platforms else 1 if any(p.endswith("x86_64") for p in platforms) else 2 if platforms else 3
+        rank = 0 if "any" in platforms else 1 if any(p.endswith("x86_64") for p in platforms) else 2
         by_version.setdefault(its, []).append((rank, file.filename, file))
     wanted = Version(version)
     if wanted not in by_version:
@@ -182,12 +182,6 @@ def fetch(url: str) -> tuple[str, bytes, str]:
     ) from problem
 
 
-def without_password(url: str) -> str:
-    """The URL as it may be printed."""
-    parts = urllib.parse.urlsplit(url)
-    return urllib.parse.urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2]))
-
-
 def _request(url: str) -> urllib.request.Request:
     parts = urllib.parse.urlsplit(url)
     request = urllib.request.Request(without_password(url), headers={"Accept": _ACCEPT, "User-Agent": "shrinker"})
@@ -220,18 +214,10 @@ def _rows(files: list[dict[str, object]], base: str) -> Iterator[IndexFile]:
         )
 
 
-class _Links(HTMLParser):
+def _links(page: str, base: str) -> Iterator[IndexFile]:
     """Anchors of a PEP 503 page; the fragment of the address holds the hash."""
-
-    def __init__(self, base: str) -> None:
-        super().__init__()
-        self._base = base
-        self.files: list[IndexFile] = []
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        href = dict(attrs).get("href") if tag == "a" else None
-        if href:
-            url, _, fragment = href.partition("#")
-            sha256 = urllib.parse.parse_qs(fragment).get("sha256", [""])[0]
-            name = urllib.parse.unquote(url.rpartition("/")[2])
-            self.files.append(IndexFile(name, urllib.parse.urljoin(self._base, url), sha256.lower() or None))
+    for match in _LINK.finditer(page):
+        url, _, fragment = html.unescape(match[2]).partition("#")
+        sha256 = urllib.parse.parse_qs(fragment).get("sha256", [""])[0]
+        name = urllib.parse.unquote(url.rpartition("/")[2])
+        yield IndexFile(name, urllib.parse.urljoin(base, url), sha256.lower() or None)

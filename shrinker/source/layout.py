@@ -10,7 +10,6 @@ from fnmatch import fnmatchcase
 from pathlib import PurePosixPath
 
 from shrinker.values.errors import InputError
-from shrinker.values.upstream import PACKAGE_PREFIX
 
 NEEDED = ("LICENSE", "benchmark/deepseek_v3", "proto", "python", "rust", "sgl-kernel", "sgl-model-gateway")
 """Files and folders of upstream's repository that are read. `proto` and `rust` are small and what the gRPC server is built from."""
@@ -43,13 +42,6 @@ def from_wheel(member: str) -> str | None:
     else:
         return None
     return path if in_tree(path) else None
-
-
-def from_sdist(member: str) -> str | None:
-    """Tree path of a source distribution's member; its top folder is upstream's `python/`."""
-    inner = member.partition("/")[2]
-    path = "LICENSE" if inner == "LICENSE" else f"python/{inner}"
-    return path if path in ("LICENSE", PYPROJECT) or (path.startswith(PACKAGE_PREFIX) and in_tree(path)) else None
 
 
 _ORDINARY = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+-]*(?:/[A-Za-z0-9_][A-Za-z0-9_.+-]*)*")

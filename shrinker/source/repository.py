@@ -6,13 +6,12 @@ import hashlib
 import os
 import re
 import subprocess
-import tempfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from shrinker.source import cache
-from shrinker.source.spec import GitSpec
+from shrinker.source.spec import GitSpec, without_password
 from shrinker.values.errors import InputError
 
 _NUMBER = re.compile(r"\(#(\d+)\)\s*$")
@@ -179,7 +178,7 @@ def fetched(spec: GitSpec, folder: Path, progress: Callable[[str], None]) -> Com
             git("fetch", "--quiet", "--no-tags", "--depth=1", "--end-of-options", spec.repository, full, at=bare)
         except InputError as error:
             raise InputError(
-                f"git:{_shown(spec.repository)}@{spec.commit}: {error.message}",
+                f"git:{without_password(spec.repository)}@{spec.commit}: {error.message}",
                 error.next_step or "check URL, commit and network",
             ) from error
         full = resolve(bare, full)
@@ -209,29 +208,13 @@ def remote_refs(url: str) -> dict[str, str]:
 
 
 def _remote_hash(spec: GitSpec, refs: Mapping[str, str]) -> str:
-    """Full hash of an abbreviated one: by the refs, else by fetching the commits without their files."""
+    """Full hash of an abbreviated one that a branch or tag ends at."""
     if _FULL_HASH.fullmatch(spec.commit):
         return spec.commit
     near = {oid for oid in refs.values() if oid.startswith(spec.commit)}
-    if len(near) == 1:
-        return near.pop()
-    if not re.fullmatch(r"[0-9a-f]{4,}", spec.commit):
-        raise InputError(f"no branch or tag {spec.commit!r} there", "give a commit hash, a tag or a branch that exists")
-    with tempfile.TemporaryDirectory() as scratch:
-        commits = Path(scratch) / "commits.git"
-        git("init", "--quiet", "--bare", str(commits))
-        git(
-            "fetch",
-            "--quiet",
-            "--no-tags",
-            "--filter=tree:0",
-            "--end-of-options",
-            spec.repository,
-            "+refs/heads/*:refs/heads/*",
-            at=commits,
+    if len(near) != 1:
+        raise InputError(
+            f"no branch or tag {spec.commit!r} there, and none that ends at such a commit",
+            "give all 40 digits of the commit, a tag or a branch that exists",
         )
-        return resolve(commits, spec.commit)
-
-
-def _shown(url: str) -> str:
-    return re.sub(r"//[^/@]*@", "//", url)
+    return near.pop()

@@ -26,7 +26,7 @@ class GitSpec:
     repository: str
     """A folder (a checkout or a bare git directory) or a URL."""
     commit: str
-    """Full or abbreviated hash, tag or branch."""
+    """Hash, tag or branch; an abbreviated hash in a folder, or where a branch or tag of the URL ends."""
 
     @property
     def is_url(self) -> bool:
@@ -43,12 +43,17 @@ class SubmoduleSpec:
 
 @dataclass(frozen=True, slots=True)
 class PathSpec:
-    """A folder: a checkout, a copy of one, or an unpacked wheel."""
+    """A folder: a checkout, or a copy of one."""
 
     folder: Path
 
 
 Spec = ReleaseSpec | GitSpec | SubmoduleSpec | PathSpec
+
+
+def without_password(url: str) -> str:
+    """The URL as it may be printed."""
+    return re.sub(r"//[^/?#]*@", "//", url)
 
 
 def parse_spec(text: str) -> Spec:

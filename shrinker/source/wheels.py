@@ -13,6 +13,7 @@ from pathlib import Path
 from shrinker.project import pins_file
 from shrinker.source import archive, cache, declared, index, layout
 from shrinker.source.cache import Materialised, Writer
+from shrinker.source.spec import without_password
 from shrinker.values.errors import InputError
 from shrinker.values.upstream import PACKAGE_PREFIX, DeclaredPackage
 
@@ -77,9 +78,7 @@ def open_wheel(wheel: Wheel, folder: Path, progress: Callable[[str], None]) -> P
         url = index.index_url()
         offered = [one for one in index.list_files(url, wheel.name) if one.filename == wheel.file]
         if not offered:
-            raise InputError(
-                f"{index.without_password(url)} has no {wheel.file}", f"pin another version of it in {PINS}"
-            )
+            raise InputError(f"{without_password(url)} has no {wheel.file}", f"pin another version of it in {PINS}")
         if offered[0].sha256 not in (None, wheel.sha256):
             raise InputError(
                 f"{wheel.file}: the index says sha256 {offered[0].sha256}, {PINS} says {wheel.sha256}",
@@ -104,28 +103,21 @@ def open_release(version: str, folder: Path, progress: Callable[[str], None]) ->
 
 
 def unpack(file: Path, write: Writer) -> DeclaredPackage:
-    """Hand the tree's files of a wheel or source distribution to `write`; returns what it declares."""
-    wheel = file.suffix == ".whl"
-    place = layout.from_wheel if wheel else layout.from_sdist
+    """Hand the tree's files of a wheel to `write`; returns what it declares."""
     described: dict[str, bytes] = {}
     package = False
     for member, content in archive.members(file):
-        path = place(member)
+        path = layout.from_wheel(member)
         if path is not None:
             package = package or path == f"{PACKAGE_PREFIX}__init__.py"
             write(path, content)
-        name = member.partition("/")[2]
-        if (wheel and member.partition("/")[0].endswith(".dist-info")) or (not wheel and name == "pyproject.toml"):
+        folder, _, name = member.partition("/")
+        if folder.endswith(".dist-info"):
             described[name] = content
     if not package:
         raise InputError(f"{file.name} holds no package `sglang`", "check the index and the version")
-    if "pyproject.toml" in described:
-        return declared.from_pyproject(described["pyproject.toml"], f"{file.name}: pyproject.toml")
-    if "METADATA" not in described:
-        raise InputError(f"{file.name} has no metadata", "check the index and the version")
-    return declared.from_metadata(
-        described["METADATA"], described.get("entry_points.txt", b""), f"{file.name}: METADATA"
-    )
+    metadata, entry_points = (described.get(name, b"") for name in ("METADATA", "entry_points.txt"))
+    return declared.from_metadata(metadata, entry_points, f"{file.name}: METADATA")
 
 
 def _downloaded(version: str, folder: Path, progress: Callable[[str], None]) -> tuple[Path, str]:
@@ -137,7 +129,7 @@ def _downloaded(version: str, folder: Path, progress: Callable[[str], None]) -> 
         known = _recorded(record)
         if known is not None and (file := _cached(folder, *known)):
             return file, known[1]
-        progress(f"looking for {PROJECT} {version} on {index.without_password(url)}")
+        progress(f"looking for {PROJECT} {version} on {without_password(url)}")
         chosen = index.choose(index.list_files(url, PROJECT), version, url)
         assert chosen.sha256 is not None
         layout.checked_path(chosen.filename, "index")

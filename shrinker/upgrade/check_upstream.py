@@ -37,7 +37,6 @@ SECTIONS = {
     "missing-root": "Roots that are not there",
     "undecided-fact": "Facts in constructs that folding leaves",
     "leftover": "Leftovers without a reason",
-    "residue": "What folding left behind",
     "unsupported-construct": "Constructs that folding does not understand",
     "interface": "Differences of the interface that no rule explains",
     "rescued": "Files that a rule removes and that something needs",
@@ -51,7 +50,7 @@ SECTIONS = {
 """Checks of strict mode, and kinds of the inventory, with their titles, in the order of the page."""
 _MOST_SITES = 8
 _WORD = re.compile(r"\w+")
-_OF_THE_TREE = frozenset({"unnamed-predicate", "undecided-fact", "leftover", "residue"})
+_OF_THE_TREE = frozenset({"unnamed-predicate", "undecided-fact", "leftover"})
 """Checks that name a line of the generated tree."""
 _NAMES = {"unmatched-rule": r"rule (\S+)", "missing-root": "$^"}
 """Where a finding's text holds the name of what it is about, if not between its first backticks."""

@@ -4,8 +4,7 @@ A tree is found by everything that it depends on: this tool, the rules, the prof
 """
 
 import contextlib
-import os
-import shutil
+from collections.abc import Callable, Sequence
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from functools import partial
@@ -20,7 +19,7 @@ from shrinker.project import project_folder
 from shrinker.report.place import are_of, reports_beside
 from shrinker.ruleset import load_profile
 from shrinker.source import open_upstream
-from shrinker.source.cache import default_folder, locked
+from shrinker.source.cache import default_folder, forget, locked, touch
 from shrinker.values.errors import InputError
 from shrinker.values.upstream import UpstreamTree
 
@@ -70,24 +69,35 @@ def wanted(spec: str | None, profile: str, rules: Path | None, progress: Progres
 
 
 def generate(trees: list[Wanted], jobs: int, progress: Progress) -> None:
-    """Make the trees that are not there; two at once where there are processes for both.
+    """Make the trees that are not there; two at once where there are processes for both, since much of an analysis is one after the other.
 
     Raises:
         InputError: one cannot be generated.
     """
     missing = [tree for tree in {tree.place: tree for tree in trees}.values() if not tree.ready]
-    if len(missing) == 2 and jobs > 1:
-        _two(missing, jobs, progress)
-    else:
-        for tree in missing:
-            progress.note(f"generating {tree.name}")
-            with locked(tree.place.parent):
-                if not tree.ready:
-                    _one(tree, jobs, progress)
+    with contextlib.ExitStack() as stack:
+        # In one order, so that two runs that want the same trees never wait for each other.
+        for tree in sorted(missing, key=lambda tree: str(tree.place)):
+            stack.enter_context(locked(tree.place.parent))
+        missing = [tree for tree in missing if not tree.ready]
+        if missing:
+            progress.note(f"generating {' and '.join(tree.name for tree in missing)}")
+        runs: Sequence[Callable[[], object]]
+        if len(missing) == 2 and jobs > 1:
+            runs = [stack.enter_context(run_in_child(partial(_apart, tree, jobs // 2))) for tree in missing]
+        else:
+            runs = [partial(_one, tree, jobs, progress) for tree in missing]
+        for tree, run in zip(missing, runs, strict=True):
+            try:
+                run()
+            except BrokenProcessPool as error:
+                raise InputError(
+                    f"{tree.name} cannot be generated: its process was killed (often: out of memory)",
+                    "run again with JOBS=1",
+                ) from error
     for tree in trees:
-        with contextlib.suppress(OSError):
-            os.utime(tree.place.parent)
-    _forget({tree.place.parent for tree in trees})
+        touch(tree.place.parent)
+    forget(default_folder() / "generated", {tree.place.parent for tree in trees}, MOST_TREES)
 
 
 def _one(tree: Wanted, jobs: int, progress: Progress) -> None:
@@ -95,41 +105,6 @@ def _one(tree: Wanted, jobs: int, progress: Progress) -> None:
     shrink(asked, progress)
 
 
-def _two(trees: list[Wanted], jobs: int, progress: Progress) -> None:
-    """Each in a process of its own, both at once with half of the workers: much of an analysis is one after the other."""
-    progress.note(f"generating {trees[0].name} and {trees[1].name}")
-    with contextlib.ExitStack() as stack:
-        # In one order, so that two runs that want the same trees never wait for each other.
-        for tree in sorted(trees, key=lambda tree: str(tree.place)):
-            stack.enter_context(locked(tree.place.parent))
-        runs = [
-            (tree, stack.enter_context(run_in_child(partial(_one_apart, tree, jobs // 2))))
-            for tree in trees
-            if not tree.ready
-        ]
-        for tree, result in runs:
-            try:
-                result()
-            except BrokenProcessPool as error:
-                raise InputError(
-                    f"{tree.name} cannot be generated: its process was killed (often: out of memory)",
-                    "run again with JOBS=1",
-                ) from error
-
-
-def _one_apart(tree: Wanted, jobs: int, _: Tell) -> None:
+def _apart(tree: Wanted, jobs: int, _: Tell) -> None:
     # Two at once would be told in disorder.
     _one(tree, jobs, Told(lambda message: None))
-
-
-def _forget(used: set[Path]) -> None:
-    """Remove the trees that were not asked for longest; one that another run holds stays."""
-    folder = default_folder() / "generated"
-    rows: list[tuple[float, Path]] = []
-    with contextlib.suppress(OSError):
-        rows = sorted(
-            (place.stat().st_mtime, place) for place in folder.iterdir() if place.is_dir() and place not in used
-        )
-    for _, place in rows[: max(0, len(rows) + len(used) - MOST_TREES)]:
-        with contextlib.suppress(OSError), locked(place):
-            shutil.rmtree(place)

@@ -180,7 +180,7 @@ def unknown_predicates(sides: tuple[Side, Side], rules: Path | None, jobs: int) 
     # A name that the old tree does not write stands in no file that it has, too.
     changed = {path for path, _, file in Pair(old, new).differing() if file is not None}
     trees = Trees(new.upstream, new.folder, new.manifest, profile, jobs)
-    left = find_leftovers(trees, names=False, among=changed)
+    left = find_leftovers(trees, changed)
     rows = [
         *(("unknown predicate", s.name, f"beside {', '.join(s.beside)}", s.sites) for s in left.suspects),
         *((f"unknown: {s.kind}", s.text, s.where, ((s.path, s.line),)) for s in left.unexplained),

@@ -70,39 +70,6 @@ class Leftover:
 
 
 @dataclass(frozen=True, slots=True)
-class Residue:
-    """Something that folding left behind and that upstream did not write itself."""
-
-    kind: str
-    """One of `RESIDUES`."""
-    path: str
-    line: int
-    text: str
-    reason: str = ""
-    """Why it stays all the same, for an orphaned import; empty when nothing says so."""
-
-
-RESIDUES = (
-    "constant tests",
-    "constant operands",
-    "empty else",
-    "empty if",
-    "failing literals",
-    "undefined names",
-    "orphaned imports",
-)
-"""``constant tests``: `if`, `while`, ternary, `assert` and comprehension conditions without a name in them;
-``constant operands``: a literal truth value in an `and`/`or` that stays (right beside a call with an effect);
-``empty else`` and ``empty if``: blocks with nothing but `pass`; ``failing literals``: a `None` or truth value where it raises, such as
-`len(None)`; ``undefined names`` and ``orphaned imports``: as ruff
-finds them (F821-F823, F401)."""
-
-FORBIDDEN = frozenset(RESIDUES) - {"constant operands", "empty if"}
-"""What must be 0, but for orphaned imports that have their reason. The two others are right where evaluating the rest
-has an effect."""
-
-
-@dataclass(frozen=True, slots=True)
 class Suspect:
     """A predicate that stands beside known platform predicates, that no rule names, and that a condition asks."""
 
@@ -122,7 +89,6 @@ class Leftovers:
     files: int
     """Python files that were looked at."""
     leftovers: tuple[Leftover, ...]
-    residues: tuple[Residue, ...]
     suspects: tuple[Suspect, ...]
     unmatched: tuple[str, ...]
     """Ids of `[[leftover]]` rules that explain nothing here and are not optional."""
@@ -134,21 +100,12 @@ class Leftovers:
 
     @property
     def clean(self) -> bool:
-        """True when every leftover has its reason and folding left nothing behind that must not be."""
-        return not self.unexplained and not self.forbidden
-
-    @property
-    def forbidden(self) -> tuple[Residue, ...]:
-        """What folding left behind that must not be there."""
-        return tuple(item for item in self.residues if item.kind in FORBIDDEN and not item.reason)
+        """True when every leftover has its reason."""
+        return not self.unexplained
 
     def counts(self) -> dict[str, dict[str, int]]:
         """By kind: how many, how many of them explained."""
         return {k: _count(s for s in self.leftovers if s.kind == k) for k in KINDS}
-
-    def residue_counts(self) -> dict[str, int]:
-        """How many of each kind of leftover."""
-        return {kind: sum(item.kind == kind for item in self.residues) for kind in RESIDUES}
 
 
 def _count(found: Iterable[Leftover]) -> dict[str, int]:

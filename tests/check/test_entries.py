@@ -46,7 +46,7 @@ def judge(case: Build, tmp_path: Path) -> Judge:
         (tmp_path / "rules.toml").write_text(head + text)
         rules = load_rules([tmp_path / "rules.toml"])
         rows = [f"Refusal('f', {r.attributes}, (), (), '', '{r.id}', '')" for r in rules.refusals]
-        table = "\n".join(row for row in rows if "unplaced" not in row)
+        table = f"REFUSALS = ({''.join(f'{row}, ' for row in rows if 'unplaced' not in row)})"
         before = {**UPSTREAM, **(upstream or {})}
         built = case(before, {**dict.fromkeys(before, "="), **(generated or {}), "removed_features.py": table})
         return judge_entries(built.trees(rules))

@@ -192,21 +192,6 @@ def test_version_and_help(world: World) -> None:
     assert "130" in text and "--json" in text
 
 
-@pytest.mark.parametrize(
-    ("words", "new"),
-    [
-        (["doctor", "release:1.0", "--since", "release:0.9"], "check-upstream"),
-        (["effect", "npu"], "ablate"),
-        (["survivors", "--all"], "leftovers"),
-        (["verify", "--all", "--patience", "3"], "--timeout-factor"),
-        (["mutate", "--patience=3"], "--timeout-factor"),
-    ],
-)
-def test_an_old_name_ends_with_the_new_one(world: World, words: list[str], new: str) -> None:
-    done = world.run([*words, "--json"])
-    assert done.code == 2 and done.document["error"].endswith(f"is now called {new}")
-
-
 def test_the_manifest_reads_back(generated: World) -> None:
     text = (generated.out / "SHRINK.json").read_text()
     manifest = Manifest.from_json(text, "here")

@@ -13,7 +13,7 @@ from shrinker.ruleset.load import load_rules
 from shrinker.ruleset.models import Refusal
 from shrinker.values.folded import FoldedModule, Uncertain
 from shrinker.values.leftovers import Leftover as Found
-from shrinker.values.leftovers import Leftovers, Residue, Suspect
+from shrinker.values.leftovers import Leftovers, Suspect
 from shrinker.values.outcome import Finding
 from tests.check.trees import upstream_tree, write_below
 
@@ -28,7 +28,7 @@ def found(kind: str, text: str, position: str = "test", line: int = 3, **more: A
 
 
 def left(*leftovers: Found, suspects: tuple[Suspect, ...] = (), unmatched: tuple[str, ...] = ()) -> Leftovers:
-    return Leftovers(1, leftovers, (), suspects, unmatched)
+    return Leftovers(1, leftovers, suspects, unmatched)
 
 
 def effect(rule: str, decisions: int) -> RuleEffect:
@@ -137,18 +137,6 @@ def test_every_proposal_loads(tmp_path: Any) -> None:
         path = tmp_path / f"{number}.toml"
         path.write_text("\n".join(row.strip() for row in finding.message[finding.message.rindex("[[") :].splitlines()))
         load_rules([path])
-
-
-def test_what_folding_left_behind_is_refused_unless_it_may_stay() -> None:
-    allowed = (
-        Residue("constant operands", PATH, 1, "f() and False"),
-        Residue("orphaned imports", PATH, 2, "a.b", "importing a runs a.py:1"),
-    )
-    assert refused(Leftovers(1, (), allowed, (), ())) == []
-    left_over = (Residue("constant tests", PATH, 3, "if True"), Residue("orphaned imports", PATH, 4, "a.c"))
-    found_left = Leftovers(1, (), (*allowed, *left_over), (), ())
-    assert not found_left.clean
-    assert [(f.check, f.line) for f in refused(found_left)] == [("residue", 3), ("residue", 4)]
 
 
 def test_a_rule_has_its_match_wherever_upstream_writes_the_name(tmp_path: Path) -> None:

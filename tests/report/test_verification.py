@@ -5,15 +5,9 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
-import pytest
-
 from equivalence.gpu.trees import Tree
-from equivalence.levels import SIMULATED_LEVELS
-from shrinker.check.embedders import LEVEL as EMBEDDERS
-from shrinker.check.levels import EVIDENCE_LEVELS
 from shrinker.report.place import mark_stale
-from shrinker.report.verification import _ORDER, NOT_SHOWN, amended, write_verification
-from shrinker.values.errors import InputError
+from shrinker.report.verification import NOT_SHOWN, write_verification
 from shrinker.values.manifest import Manifest
 from shrinker.values.outcome import EmittedFile, Evidence, Finding, LevelResult
 from shrinker.values.upstream import Identity
@@ -67,30 +61,6 @@ def test_evidence_as_far_as_upstream_runs_says_so(tmp_path: Path) -> None:
     text = write_verification(tmp_path, MANIFEST, [result("imports")], where_upstream_runs=True).read_text()
     assert "Every level passed. Only what upstream's own tree can run here was judged" in text
     assert json.loads((tmp_path / "verify.json").read_text())["where_upstream_runs"]
-
-
-def test_a_level_that_was_judged_again_takes_its_place(tmp_path: Path) -> None:
-    finding = Finding("modules", "python/sglang/x.py", 7, "gone")
-    first = [result("imports"), result("model", finding), result("trace")]
-    before = write_verification(tmp_path, MANIFEST, [first[0], result("model"), first[2]]).read_text()
-    write_verification(tmp_path, MANIFEST, first)
-    again = amended(tmp_path, MANIFEST, [result("model")])
-    assert [each.evidence.level for each in again] == ["imports", "model", "trace"]
-    assert write_verification(tmp_path, MANIFEST, again).read_text() == before
-
-
-def test_the_page_knows_the_order_of_every_level() -> None:
-    assert ("lock", *EVIDENCE_LEVELS, EMBEDDERS, *SIMULATED_LEVELS) == _ORDER
-
-
-def test_evidence_of_another_tree_or_rules_is_not_amended(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="no evidence to amend"):
-        amended(tmp_path, MANIFEST, ())
-    write_verification(tmp_path, MANIFEST, [result("imports")])
-    with pytest.raises(InputError, match="another rules hash"):
-        amended(tmp_path, replace(MANIFEST, rules_hash="1" * 64), ())
-    with pytest.raises(InputError, match="another where upstream runs"):
-        amended(tmp_path, MANIFEST, (), where_upstream_runs=True)
 
 
 RELEASED = Manifest("1", "deepseek", "abc", Identity("release", "release:1.0", "1.0", None, False), ())

@@ -1,11 +1,9 @@
 """Nothing unsound enters the cache of upstreams: what an archive may hold, and what an entry is worth."""
 
 import errno
-import io
 import multiprocessing
 import os
 import stat
-import tarfile
 import time
 import zipfile
 from collections.abc import Callable
@@ -21,7 +19,7 @@ from shrinker.source.archive import members
 from shrinker.source.declared import UNDECLARED
 from shrinker.values.errors import InputError
 from shrinker.values.upstream import DeclaredPackage
-from tests.source.upstreams import Index, make_sdist, make_wheel
+from tests.source.upstreams import Index, make_wheel
 
 BAD_PATHS = [
     "/etc/passwd",
@@ -43,26 +41,14 @@ def _zip_link(opened: zipfile.ZipFile) -> None:
     opened.writestr(info, "/etc/passwd")
 
 
-def _tar(**fields: object) -> Callable[[tarfile.TarFile], None]:
-    def add(opened: tarfile.TarFile) -> None:
-        info = tarfile.TarInfo("sglang-1.2.0/sglang/x")
-        for name, value in fields.items():
-            setattr(info, name, value)
-        opened.addfile(info, io.BytesIO(b"x" * info.size))
-
-    return add
+def _read(tmp_path: Path, content: bytes) -> dict[str, bytes]:
+    (tmp_path / "x.whl").write_bytes(content)
+    return dict(members(tmp_path / "x.whl"))
 
 
-def _read(tmp_path: Path, name: str, content: bytes) -> dict[str, bytes]:
-    (tmp_path / name).write_bytes(content)
-    return dict(members(tmp_path / name))
-
-
-def _refused(tmp_path: Path, said: str, *archives: bytes) -> None:
-    """A wheel, a source distribution, or one after the other."""
-    for content in archives:
-        with pytest.raises(InputError, match=said):
-            _read(tmp_path, "x.whl" if content.startswith(b"PK") else "x.tar.gz", content)
+def _refused(tmp_path: Path, said: str, content: bytes) -> None:
+    with pytest.raises(InputError, match=said):
+        _read(tmp_path, content)
 
 
 def _wheel(name: str, content: bytes = b"x") -> bytes:
@@ -71,33 +57,27 @@ def _wheel(name: str, content: bytes = b"x") -> bytes:
 
 @pytest.mark.parametrize("path", BAD_PATHS)
 def test_a_path_that_leaves_the_folder(path: str, tmp_path: Path) -> None:
-    _refused(tmp_path, "refused the path", _wheel(path), make_sdist(_tar(name=path)))
+    _refused(tmp_path, "refused the path", _wheel(path))
 
 
 @pytest.mark.parametrize("path", ["../x/", "/x/"])
 def test_folder_entries_are_checked_too(path: str, tmp_path: Path) -> None:
-    folder = make_sdist(_tar(name=path.rstrip("/"), type=tarfile.DIRTYPE))
-    _refused(tmp_path, "refused the path", _wheel(path, b""), folder)
+    _refused(tmp_path, "refused the path", _wheel(path, b""))
 
 
 def test_wheel_link(tmp_path: Path) -> None:
     _refused(tmp_path, "link", make_wheel(extra=_zip_link))
 
 
-@pytest.mark.parametrize("kind", [tarfile.SYMTYPE, tarfile.LNKTYPE, tarfile.CHRTYPE, tarfile.FIFOTYPE])
-def test_sdist_link_or_device(kind: bytes, tmp_path: Path) -> None:
-    _refused(tmp_path, "link or a device", make_sdist(_tar(type=kind, linkname="/etc/passwd")))
-
-
 @pytest.mark.parametrize("name", ["sglang/__init__.py", "sglang/__INIT__.py"])
 @pytest.mark.filterwarnings("ignore:Duplicate name")
 def test_two_members_of_one_name(name: str, tmp_path: Path) -> None:
-    _refused(tmp_path, "two members", _wheel(name), make_sdist(_tar(name=f"sglang-1.2.0/{name}")))
+    _refused(tmp_path, "two members", _wheel(name))
 
 
 def test_oversized_member(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(layout, "MAX_MEMBER_BYTES", 1000)
-    _refused(tmp_path, "more than 1,000", _wheel("sglang/big", b"x" * 1001), make_sdist(_tar(size=1001)))
+    _refused(tmp_path, "more than 1,000", _wheel("sglang/big", b"x" * 1001))
 
 
 def test_oversized_whole_and_too_many(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -105,7 +85,7 @@ def test_oversized_whole_and_too_many(tmp_path: Path, monkeypatch: pytest.Monkey
     _refused(tmp_path, "more than 50 bytes", make_wheel())
     monkeypatch.setattr(layout, "MAX_TOTAL_BYTES", 10**9)
     monkeypatch.setattr(layout, "MAX_MEMBERS", 3)
-    _refused(tmp_path, "3 files", make_sdist())
+    _refused(tmp_path, "3 files", make_wheel())
 
 
 def test_member_that_lies_about_its_size(tmp_path: Path) -> None:
@@ -115,17 +95,13 @@ def test_member_that_lies_about_its_size(tmp_path: Path) -> None:
     _refused(tmp_path, "cannot be read", content[:place] + (50).to_bytes(4, "little") + content[place + 4 :])
 
 
-@pytest.mark.parametrize("name", ["x.whl", "x.tar.gz"])
 @pytest.mark.parametrize("cut", [0, 10, 300])
-def test_truncated(name: str, cut: int, tmp_path: Path) -> None:
-    content = make_wheel() if name == "x.whl" else make_sdist()
-    with pytest.raises(InputError, match="cannot be read"):
-        _read(tmp_path, name, content[:cut])
+def test_truncated(cut: int, tmp_path: Path) -> None:
+    _refused(tmp_path, "cannot be read", make_wheel()[:cut])
 
 
 def test_a_sound_archive_is_read_whole(tmp_path: Path) -> None:
-    assert _read(tmp_path, "x.whl", make_wheel())["sglang/srt/server.py"] == b"PORT = 30000\n"
-    assert _read(tmp_path, "x.tar.gz", make_sdist())["sglang-1.2.0/sglang/srt/server.py"] == b"PORT = 30000\n"
+    assert _read(tmp_path, make_wheel())["sglang/srt/server.py"] == b"PORT = 30000\n"
 
 
 @given(st.text(alphabet="ab./\\:\0\n ", max_size=12))

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from shrinker.source.declared import from_metadata, from_pyproject, version_in
+from shrinker.source.declared import from_metadata, from_pyproject
 from shrinker.source.spec import GitSpec, PathSpec, ReleaseSpec, SubmoduleSpec, parse_spec
 from shrinker.source.wheels import Wheel, cached_wheel, load_wheels, open_wheel
 from shrinker.values.errors import InputError
@@ -69,11 +69,6 @@ def test_both_forms_give_one_value() -> None:
         "fast-x": ('ray[default]>=2; platform_machine != "a" and platform_machine != "b"',),
     }
     assert declared.scripts == {"sglang": "sglang.cli.main:main"}
-
-
-def test_version() -> None:
-    assert version_in(METADATA) == "1.2.0"
-    assert version_in(b"Name: x\n") is None
 
 
 @pytest.mark.parametrize(

@@ -1,10 +1,9 @@
-"""Small upstreams made on the fly: a wheel, a source distribution, git commands, an index on 127.0.0.1."""
+"""Small upstreams made on the fly: a wheel, git commands, an index on 127.0.0.1."""
 
 import hashlib
 import http.server
 import io
 import json
-import tarfile
 import threading
 import zipfile
 from collections.abc import Callable
@@ -59,23 +58,6 @@ def make_wheel(
         archive.writestr("sglang-1.2.0.dist-info/METADATA", METADATA)
         archive.writestr("sglang-1.2.0.dist-info/entry_points.txt", ENTRY_POINTS)
         archive.writestr("sglang-1.2.0.dist-info/licenses/LICENSE", LICENCE)
-        extra(archive)
-    return buffer.getvalue()
-
-
-def make_sdist(extra: Callable[[tarfile.TarFile], None] = lambda archive: None) -> bytes:
-    buffer = io.BytesIO()
-    with tarfile.open(fileobj=buffer, mode="w:gz") as archive:
-        for name, content in {
-            **PACKAGE,
-            "pyproject.toml": PYPROJECT,
-            "LICENSE": LICENCE,
-            "PKG-INFO": METADATA,
-            "setup.cfg": b"",
-        }.items():
-            info = tarfile.TarInfo(f"sglang-1.2.0/{name}")
-            info.size = len(content)
-            archive.addfile(info, io.BytesIO(content))
         extra(archive)
     return buffer.getvalue()
 

@@ -44,10 +44,9 @@ def cross_check(
         imports = graphs[0].result(), graphs[1].result()
         progress("pydeps")
     new = [item for name in sorted(found) for item in _new(*found[name])]
-    ours = sorted(path.relative_to(out).as_posix() for path in (out / PACKAGE).rglob("*.py"))
     theirs = [path for path in tree.by_path if path.startswith(PACKAGE + "/") and path.endswith(".py")]
     written = Written(tree.root, out, graph, theirs, names_of(new))
-    explained = explain_all(new, out, ours, written, graph["kept"])
+    explained = explain_all(new, out, written, graph["kept"])
     explained.sort(key=lambda item: (item.tool, item.path, item.line, item.text))
     counts = {name: (len(before), len(after)) for name, (before, after) in sorted(found.items())}
     return CrossCheck(counts, tuple(explained), imports)

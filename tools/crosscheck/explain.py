@@ -12,8 +12,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from shrinker.check.unused_imports import explain_imports
-from shrinker.values.leftovers import Residue
 from tools.crosscheck.finding import Finding
 
 _CONDITIONS = frozenset({"redundant if-condition", "unsatisfiable 'if' condition", "unsatisfiable 'while' condition"})
@@ -95,7 +93,6 @@ def names_of(findings: Collection[Finding]) -> set[str]:
 def explain_all(
     findings: Collection[Finding],
     out: Path,
-    paths: Collection[str],
     written: Written,
     kept: Collection[str],
 ) -> list[Finding]:
@@ -104,19 +101,14 @@ def explain_all(
     Args:
         findings: those that upstream does not have.
         out: the generated tree.
-        paths: its Python files.
         written: where names stand.
         kept: paths of upstream that the tree keeps; what else it holds shrinker wrote itself.
     """
     upstream = frozenset(kept)
-    places = {(item.path, item.line, item.subject) for item in findings if item.kind in ("F401", "unused import")}
-    imports = [Residue("orphaned imports", *place) for place in sorted(places)]
-    reasons = {(i.path, i.line, i.text): i.reason for i in explain_imports(out, paths, imports)}
     found = []
     for item in findings:
-        reason = reasons.get((item.path, item.line, item.subject)) or _reason(item, out, written)
         own = item.path not in upstream
-        found.append(replace(item, reason="a file that shrinker writes itself" if own else reason))
+        found.append(replace(item, reason="a file that shrinker writes itself" if own else _reason(item, out, written)))
     return found
 
 

@@ -1,6 +1,5 @@
 """The checks of the level."""
 
-import ast
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -12,9 +11,8 @@ from shrinker.check.allowances import OWN_FILES
 from shrinker.check.capabilities.loss import Loss
 from shrinker.check.capabilities.losses import losses
 from shrinker.check.capabilities.vocabulary import Vocabulary
-from shrinker.check.refused import TABLE, refused_rows, table_of
-from shrinker.check.registry import Seen
-from shrinker.check.trees import Trees
+from shrinker.check.refused import TABLE, refused_rows, tables_of
+from shrinker.check.trees import Seen, Trees
 from shrinker.ruleset.match import any_module_matches, any_name_matches, overlap
 from shrinker.syntax.parsing import parsed
 from shrinker.syntax.walk import definitions
@@ -37,24 +35,20 @@ def unexplained_losses(trees: Trees, seen: Seen) -> None:
 def wrongly_refused(trees: Trees, seen: Seen) -> None:
     """What the tree refuses by name and no such word explains."""
     vocabulary = Vocabulary(trees.stated.dropped)
-    for line, rule, said in _refused(table_of(trees.out)):
+    for line, rule, said in _refused(trees.out):
         seen.look()
         if vocabulary.of(said, False) is None:
             seen.ask(TABLE, line, f"{rule} refuses {said[0]!r}")
 
 
-def _refused(table: ast.Module) -> Iterator[tuple[int, str, tuple[str, ...]]]:
+def _refused(out: Path) -> Iterator[tuple[int, str, tuple[str, ...]]]:
     """What the generated tree refuses by name: line, rule, and the value with its attributes, or an attribute of which any value is refused."""
-    for row in refused_rows(table):
+    for row in refused_rows(out):
         alone = [] if row.values or row.only else [(attribute,) for attribute in row.attributes]
         for said in (*((value, *row.attributes) for value in row.values), *alone):
             yield row.line, row.rule, said
-    for node in table.body:
-        match node:
-            case ast.AnnAssign(target=ast.Name(id="SWITCHES"), value=ast.Tuple(elts=switches)):
-                for switch in switches:
-                    rule, names = ast.literal_eval(switch)
-                    yield from ((switch.lineno, rule, (name.rstrip("="),)) for name in names.split())
+    for line, (rule, names) in tables_of(out).get("SWITCHES", ()):
+        yield from ((line, rule, (name.rstrip("="),)) for name in names.split())
 
 
 def _losses(trees: Trees, vocabulary: Vocabulary) -> Iterator[tuple[str, Loss]]:

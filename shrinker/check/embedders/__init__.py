@@ -3,13 +3,12 @@
 Wheels of declared dependencies and known embedders, or a folder of somebody's own, are read, never installed and never run. Checks, by kind of use:
     imports: of modules and names, submodules and star imports included.
     attributes: below an imported module, class or function.
-    keywords: of calls of imported functions and classes.
     heritage: members that a class outside, which inherits from one of the package, asks of itself or overrides.
     texts: dotted paths in strings.
     members: names looked up on any object, that a kept class of upstream lost and no class of the tree has any more.
 
 Limits: what upstream lacks as well is not looked at: it belongs to another release. A name that a program computes, and an attribute of an
-object that only running code would tell, is not seen.
+object that only running code would tell, is not seen. Parameters never go, and *references* lets no field go that a class is made with.
 """
 
 import re
@@ -25,8 +24,8 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from shrinker.cache.files import cached
-from shrinker.check.embedders.offered import Offered
 from shrinker.check.embedders.uses import IMPORTS, KINDS, MEMBERS, Use, uses_of
+from shrinker.check.resolve import Modules
 from shrinker.check.symbols import ModuleSymbols
 from shrinker.check.trees import Trees
 from shrinker.ruleset.match import any_name_matches
@@ -111,8 +110,8 @@ class _Judge:
         upstream = changed | {there[name] for name in asked & there.keys()}
         kept = trees.read(trees.out, {path: hashes[path] for path in sorted(mine)})
         before = trees.read(trees.source.root, {path: theirs[path] for path in sorted(upstream)})
-        self._generated = Offered(trees.out, trees.recorded, kept)
-        self._upstream = Offered(trees.source.root, trees.source.by_path, before)
+        self._generated = Modules(trees.out, trees.recorded, kept)
+        self._upstream = Modules(trees.source.root, trees.source.by_path, before)
         self._lost_members = dict(_lost_members(kept, before, changed))
 
     def judge(self, required: frozenset[str]) -> LevelResult:
@@ -126,17 +125,17 @@ class _Judge:
             looked = 0
             for use in sorted(uses, key=lambda use: use.kind != IMPORTS):
                 member = use.kind == MEMBERS
-                if not member and not self._upstream.has(use):
+                if not member and not self._upstream.resolves(use.module, use.names):
                     continue
                 counts[use.kind] += 1
                 looked += 1
                 owner = self._lost_members.get(use.names[0], "") if member else ""
-                if not owner if member else self._generated.has(use):
+                if not owner if member else self._generated.resolves(use.module, use.names):
                     continue
                 what = f"{owner}.{use.dotted}" if owner else use.dotted
                 if use.kind == IMPORTS:
                     gone.add(what)
-                elif any(what.startswith((f"{name}.", f"{name}(")) or what == name for name in gone):
+                elif any(what.startswith(f"{name}.") or what == name for name in gone):
                     # Said where it is imported.
                     continue
                 rule = self._removed_by(what) if owner else self._removed_by(use.module, use.names)

@@ -13,16 +13,17 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from shrinker.check.reader import symbols_of
-from shrinker.check.uses import attribute_chain, imports_of
-from shrinker.syntax.imports import Import, catches_import_error, is_type_checking
+from shrinker.check.uses import attribute_chain, is_name, look_up
+from shrinker.syntax.control import is_main
+from shrinker.syntax.imports import catches_import_error, is_type_checking
 from shrinker.syntax.names import last_name
 from shrinker.syntax.parsing import parsed
-from shrinker.syntax.scopes import Scope, Scoped, scope_of
-from shrinker.syntax.walk import Function, children
+from shrinker.syntax.scopes import scope_of
+from shrinker.syntax.walk import BLOCKS, BLOCKS_OF, Function
 from shrinker.values.upstream import PACKAGE
 
-KINDS = ("imports", "attributes", "keywords", "heritage", "texts", "members")
-IMPORTS, ATTRIBUTES, KEYWORDS, HERITAGE, TEXTS, MEMBERS = KINDS
+KINDS = ("imports", "attributes", "heritage", "texts", "members")
+IMPORTS, ATTRIBUTES, HERITAGE, TEXTS, MEMBERS = KINDS
 _OWN = re.compile(rb"(?:\bdef +|\bself\.|^ +(?=\w+ *:))(\w+)(?= *[(=:])", re.MULTILINE)
 """Methods, attributes and fields that a file defines."""
 _MAX_BYTES = 2**24
@@ -46,14 +47,13 @@ class Use:
     module: str
     """Where the name is looked for; empty for ``members``."""
     names: tuple[str, ...] = ()
-    keyword: str = ""
     at_load: bool = False
     """The file asks for it as soon as it is loaded, and catches no error."""
 
     @property
     def dotted(self) -> str:
         """All of it."""
-        return ".".join(filter(None, (self.module, *self.names))) + (f"({self.keyword}=)" if self.keyword else "")
+        return ".".join(filter(None, (self.module, *self.names)))
 
 
 def uses_of(program: Path) -> tuple[Use, ...]:
@@ -79,8 +79,13 @@ def uses_of_file(source: bytes, path: str) -> list[Use]:
     tree = parsed(source, path)
     if tree is None:
         return []
-    symbols = symbols_of(tree, f"outside/{path}", source)
-    found = list(_Reader(path).uses(tree.body, scope_of(tree, ""), at_load=True))
+    symbols, loading = symbols_of(tree, f"outside/{path}"), {*_loading(tree.body)}
+    found = [
+        Use(path, line, IMPORTS, module, () if name is None else (name,), line in loading)
+        for line, module, name in symbols.imports
+    ]
+    found += (Use(path, e.line, ATTRIBUTES, *_split(e.target, *e.chain)) for e in symbols.attributes if not e.stored)
+    found += _heritage(tree, path)
     for line, text in symbols.paths:
         module, _, name = text.partition(":")
         found.append(Use(path, line, TEXTS, module, tuple(filter(None, name.split(".")))))
@@ -89,81 +94,48 @@ def uses_of_file(source: bytes, path: str) -> list[Use]:
         looks = {look.name: look.line for look in symbols.lookups if look.on == "any" and "_" in look.name.strip("_")}
         certain = {use.names[-1] for use in found if use.kind in (ATTRIBUTES, HERITAGE) and use.names}
         found += (Use(path, line, MEMBERS, "", (name,)) for name, line in looks.items() if name not in certain)
-    return sorted(set(found), key=lambda use: (use.line, use.kind, use.module, use.names, use.keyword))
+    return sorted(set(found), key=lambda use: (use.line, use.kind, use.module, use.names))
 
 
-@dataclass(frozen=True, slots=True)
-class _Reader:
-    """Follows the names that a file imports from the package."""
-
-    path: str
-
-    def uses(self, nodes: Iterable[ast.AST], scope: Scope, *, at_load: bool) -> Iterator[Use]:
-        """Of these pieces of syntax; `at_load` where the file asks for it as soon as it is loaded."""
-        for node in nodes:
-            yield from self._of_node(node, scope, at_load)
-
-    def _of_node(self, node: ast.AST, scope: Scope, at_load: bool) -> Iterator[Use]:
+def _loading(body: Iterable[ast.stmt]) -> Iterator[int]:
+    """Lines of the imports that run as soon as the file is loaded, and whose error nobody catches."""
+    for node in body:
         match node:
             case ast.Import() | ast.ImportFrom():
-                for module, names in _ours(node):
-                    yield Use(self.path, node.lineno, IMPORTS, module, names, "", at_load)
-                return
-            case ast.Try():
-                uncaught = at_load and not any(map(catches_import_error, node.handlers))
-                yield from self.uses(node.body, scope, at_load=uncaught)
-                yield from self.uses((*node.handlers, *node.orelse, *node.finalbody), scope, at_load=at_load)
-                return
-            case ast.If() if is_type_checking(node.test) or (
-                isinstance(node.test, ast.Compare) and last_name(node.test.left) == "__name__"
-            ):
-                yield from self.uses(node.body, scope, at_load=False)
-                yield from self.uses(node.orelse, scope, at_load=at_load)
-                return
-            case ast.Attribute() if targets := _targets(node, scope):
-                for module, names in targets if isinstance(node.ctx, ast.Load) else ():
-                    yield Use(self.path, node.lineno, ATTRIBUTES, module, names, "", at_load)
-                return
-            case ast.Call():
-                given = [keyword.arg for keyword in node.keywords if keyword.arg is not None]
-                for module, names in _targets(node.func, scope):
-                    for keyword in given:
-                        yield Use(self.path, node.lineno, KEYWORDS, module, names, keyword, at_load)
-            case ast.ClassDef():
-                yield from self._heritage(node, scope)
-        at_load = at_load and not isinstance(node, Function | ast.Lambda)
-        inner = scope.inside(node) if isinstance(node, Scoped) else scope
-        yield from self.uses(children(node), inner, at_load=at_load)
+                yield node.lineno
+            case ast.If() if is_type_checking(node.test) or is_main(node):
+                yield from _loading(node.orelse)
+            case ast.Try() if any(map(catches_import_error, node.handlers)):
+                yield from _loading(part for name in BLOCKS[1:] for part in getattr(node, name, ()))
+            case _ if not isinstance(node, Function):
+                yield from _loading(part for name in BLOCKS_OF[node.__class__] for part in getattr(node, name))
 
-    def _heritage(self, node: ast.ClassDef, scope: Scope) -> Iterator[Use]:
-        bases = [target for base in node.bases for target in _targets(base, scope)]
-        if not bases:
-            return
+
+def _heritage(tree: ast.Module, path: str) -> Iterator[Use]:
+    """What classes that inherit from one of the package ask of themselves, or override."""
+    scope = scope_of(tree, "")
+    for node in ast.walk(tree):
+        bases = [attribute_chain(base) for base in node.bases] if isinstance(node, ast.ClassDef) else []
+        targets = [
+            (target, chain) for root, chain in bases if isinstance(root, ast.Name) for target in look_up(scope, root.id)
+        ]
+        if not isinstance(node, ast.ClassDef) or not targets:
+            continue
         own = {each.name: each.lineno for each in node.body if isinstance(each, Function)}
         asked = {name: line for name, line in own.items() if not name.startswith("__")}
         for each in ast.walk(node):
             if isinstance(each, ast.Attribute) and isinstance(each.ctx, ast.Load):
                 above = isinstance(each.value, ast.Call) and last_name(each.value.func) == "super"
-                if above or (last_name(each.value) == "self" and isinstance(each.value, ast.Name)):
+                if above or is_name(each.value, "self"):
                     asked.setdefault(each.attr, each.lineno)
-        for module, names in bases:
-            for name, line in asked.items():
-                yield Use(self.path, line, HERITAGE, module, (*names, name))
+        for target, chain in targets:
+            yield from (Use(path, line, HERITAGE, *_split(target, *chain, name)) for name, line in asked.items())
 
 
-def _targets(node: ast.expr, scope: Scope) -> list[tuple[str, tuple[str, ...]]]:
-    """What an expression may name in the package: fallbacks import a name twice."""
-    root, chain = attribute_chain(node)
-    known = imports_of(scope, root.id) if isinstance(root, ast.Name) else ()
-    return [(each.module, (*filter(None, [each.name]), *chain)) for each in known]
-
-
-def _ours(node: Import) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """The modules of the package that an import asks for, each with the name in it."""
-    for alias in node.names:
-        module = alias.name if isinstance(node, ast.Import) else (node.module or "") if not node.level else ""
-        if module.partition(".")[0] == PACKAGE:
-            yield module, () if isinstance(node, ast.Import) else (alias.name,)
+def _split(target: str, *names: str) -> tuple[str, tuple[str, ...]]:
+    """A module, and what is looked up in it by these names one after the other: fallbacks import a name twice."""
+    module, _, name = target.rpartition(".")
+    return (module, (name, *names)) if module else (target, names)
 
 
 def sources_of(place: Path) -> Iterator[tuple[str, bytes]]:

@@ -12,23 +12,18 @@ from functools import partial
 from pathlib import Path
 
 from shrinker.cache.files import map_files
-from shrinker.check.leftovers.residues import residues
 from shrinker.check.leftovers.scan import Scanner
 from shrinker.check.leftovers.vocabulary import Vocabulary, build_vocabulary, companies, suspects
-from shrinker.check.ruff import RuffRun
 from shrinker.check.trees import Trees
-from shrinker.check.unused_imports import explain_imports
 from shrinker.ruleset import Leftover as Reason
 from shrinker.ruleset.match import any_module_matches
 from shrinker.syntax.imports import package_of, with_packages
 from shrinker.syntax.parsing import decode, parse
 from shrinker.values.errors import InputError
-from shrinker.values.leftovers import Leftover, Leftovers, Residue, Suspect
+from shrinker.values.leftovers import Leftover, Leftovers, Suspect
 from shrinker.values.outcome import EmittedFile
 from shrinker.values.upstream import module_name
 
-_UNDEFINED = ("F821", "F822", "F823")
-_ORPHANED = "F401"
 _DEFINING = frozenset({"definition", "environment-declaration"})
 
 
@@ -38,28 +33,24 @@ class _Look:
 
     leftovers: tuple[Leftover, ...] = ()
     uses: frozenset[tuple[str, str]] = frozenset()
-    residues: tuple[Residue, ...] = ()
     companies: tuple[Suspect, ...] = ()
     asked: tuple[tuple[str, str, int], ...] = ()
 
 
-def find_leftovers(trees: Trees, *, names: bool = True, among: Collection[str] | None = None) -> Leftovers:
-    """Find what is left of other platforms, and what folding left behind.
+def find_leftovers(trees: Trees, among: Collection[str] | None = None) -> Leftovers:
+    """Find what is left of other platforms.
 
     Args:
         trees: with the rules by which the tree was made.
-        names: look for undefined names and imports without a use, too.
         among: paths of the files to look at; all by default. What is written in others, too, is judged by these alone.
 
     Raises:
-        InputError: a file of the tree cannot be read or parsed, or ruff is missing.
+        InputError: a file of the tree cannot be read or parsed.
         ShrinkerError: a worker process was killed.
     """
     tree, out, rules = trees.source, trees.out, trees.stated
     # A file of shrinker's own names what it refuses, and is no code that upstream left.
     entries = [entry for entry in trees.manifest.files if entry.path.endswith(".py") and entry.path in tree.by_path]
-    changed = [entry.path for entry in entries if entry.changed]
-    ours, theirs = (RuffRun(root, changed if names else [], (*_UNDEFINED, _ORPHANED)) for root in (out, tree.root))
     vocabulary = build_vocabulary(rules)
     kept = frozenset(name for entry in entries if (name := module_name(entry.path)) is not None)
     entries = [entry for entry in entries if among is None or entry.path in among]
@@ -75,17 +66,10 @@ def find_leftovers(trees: Trees, *, names: bool = True, among: Collection[str] |
         replace(s, rule=next((r.id for r in rules.leftovers if _holds(r, s)), ""))
         for s in sorted(found, key=lambda s: (s.path, s.line, s.kind, s.text))
     )
-    behind = [item for look in looks for item in look.residues]
-    inherited = {(u.path, u.code, u.name) for u in theirs.result()}
-    named = [u for u in ours.result() if (u.path, u.code, u.name) not in inherited]
-    behind += [Residue("undefined names", u.path, u.line, u.name) for u in named if u.code in _UNDEFINED]
-    orphaned = [Residue("orphaned imports", u.path, u.line, u.name) for u in named if u.code == _ORPHANED]
-    behind += explain_imports(out, [entry.path for entry in entries], orphaned) if orphaned else []
     matched = {s.rule for s in explained}
     return Leftovers(
         files=len(entries),
         leftovers=explained,
-        residues=tuple(sorted(behind, key=lambda item: (item.path, item.line, item.kind, item.text))),
         suspects=suspects(
             (company for look in looks for company in look.companies), (a for look in looks for a in look.asked)
         ),
@@ -105,20 +89,19 @@ def _look(out: Path, upstream: Path, vocabulary: Vocabulary, kept: frozenset[str
     hot = vocabulary.hot(text)
     before = _decode(_read(upstream / path), path) if changed else text
     beside = companies(module, before, vocabulary)
-    if hot is None and not changed:
-        return _Look(companies=beside)
     try:
-        tree = parse(data, path)
-        behind = residues(path, tree, text, before) if changed else ()
+        tree = parse(data, path) if hot is not None else None
     except (SyntaxError, ValueError) as error:
-        if not changed:
-            # Upstream's own file that is no Python: what it says is not run.
-            return _Look(companies=beside)
-        raise InputError(f"{out / path}: cannot be parsed: {error}", "generate the tree again") from error
+        if changed:
+            raise InputError(f"{out / path}: cannot be parsed: {error}", "generate the tree again") from error
+        # Upstream's own file that is no Python: what it says is not run.
+        tree = None
+    if tree is None:
+        return _Look(companies=beside)
     scanner = Scanner(path, module, package, vocabulary, kept)
     leftovers = scanner.scan(tree, text.split("\n"), hot)
     asked = tuple((name, path, line) for name, line in sorted(scanner.asked))
-    return _Look(leftovers, frozenset(scanner.uses), behind, beside, asked)
+    return _Look(leftovers, frozenset(scanner.uses), beside, asked)
 
 
 def _read(path: Path) -> bytes:

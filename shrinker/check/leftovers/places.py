@@ -1,7 +1,7 @@
 """Places in the syntax that tell what a leftover is for."""
 
 import ast
-from collections.abc import Iterator, Set
+from collections.abc import Set
 
 from shrinker.check.allowances import is_named_error
 from shrinker.check.uses import attribute_chain
@@ -112,20 +112,6 @@ def chosen(node: ast.If) -> tuple[str, ast.Call] | None:
         ) if method in _GROWING:
             return name, call
     return None
-
-
-def texts_of(node: ast.AST) -> Iterator[ast.Constant]:
-    """Texts that an expression or a pattern is, or that a display holds: its elements, or the keys of its rows."""
-    match node:
-        case ast.Constant(value=str()):
-            yield node
-        case ast.List(elts=parts) | ast.Tuple(elts=parts) | ast.Set(elts=parts) | ast.Dict(keys=parts):
-            yield from (part for part in parts if isinstance(part, ast.Constant) and isinstance(part.value, str))
-        case ast.MatchValue(value=part):
-            yield from texts_of(part)
-        case ast.MatchOr(patterns=patterns):
-            for pattern in patterns:
-                yield from texts_of(pattern)
 
 
 def assigned_value(targets: list[ast.expr]) -> Position | None:

@@ -4,7 +4,6 @@ import ast
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import product
 
 from shrinker.check.leftovers.places import (
     BY_KEYWORD,
@@ -14,7 +13,6 @@ from shrinker.check.leftovers.places import (
     chosen,
     is_tensor_attribute,
     place_within,
-    texts_of,
 )
 from shrinker.check.leftovers.vocabulary import Vocabulary, is_constant
 from shrinker.check.uses import attribute_chain
@@ -76,8 +74,6 @@ class Scanner:
             for child in value if isinstance(value, list) else (value,):
                 if isinstance(child, ast.AST):
                     self.visit(child, place_within(node, name, child, place))
-        for holder, held, there in _beside(node, place) if self.words.spoken else ():
-            self.never(holder, held, there)
 
     def visit(self, node: ast.AST, place: Position) -> None:
         """Look at a piece of syntax that stands in a place."""
@@ -217,18 +213,6 @@ class Scanner:
             kind = "absent imports"
         self.add(kind, line, one_line(text, _TEXT_LIMIT), place)
 
-    def never(self, holder: ast.expr, value: ast.AST, place: Position) -> None:
-        """Look at texts that stand beside what by a domain never is one of them."""
-        texts = [*texts_of(value)]
-        if not texts:
-            return
-        root, parts = attribute_chain(holder.func if isinstance(holder, ast.Call) else holder)
-        if isinstance(root, ast.Name):
-            never = self.words.never(".".join([self.module, root.id, *parts]))
-            for text in texts:
-                if text.value in never:
-                    self.add("strings", text.lineno, str(text.value), place)
-
     def add(self, kind: Kind, line: int, text: str, place: Position) -> None:
         if self._shown and kind == "strings":
             place = "message"
@@ -241,28 +225,6 @@ def _name_place(place: Position) -> Position:
     return (
         "value" if place in ("message", "named-error", "help-text", "probe", "tensor-device", "comparison") else place
     )
-
-
-def _beside(node: ast.AST, place: Position) -> Iterator[tuple[ast.expr, ast.AST, Position]]:
-    """What is compared with what, or gets it as its value, and the place where that stands."""
-    match node:
-        case ast.Compare(left=left, comparators=others):
-            yield from (
-                (one, other, place_within(node, "left", left, place))
-                for one, other in product((left, *others), repeat=2)
-            )
-        case ast.Match(subject=subject, cases=cases):
-            yield from ((subject, case.pattern, "comparison") for case in cases)
-        case ast.Assign(targets=targets, value=value):
-            yield from ((target, value, "value") for target in targets)
-        case (ast.AnnAssign(target=target, value=ast.expr() as value)) | ast.AugAssign(target=target, value=value):
-            yield target, value, "value"
-        case ast.arguments():
-            plain = [*node.posonlyargs, *node.args]
-            given = [None] * (len(plain) - len(node.defaults)) + node.defaults + node.kw_defaults
-            for argument, default in zip((*plain, *node.kwonlyargs), given, strict=True):
-                if default is not None:
-                    yield ast.Name(argument.arg), default, "default"
 
 
 def _flags(tree: ast.Module) -> Iterator[str]:

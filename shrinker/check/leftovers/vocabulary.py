@@ -13,7 +13,6 @@ from itertools import pairwise
 from typing import TypeVar
 
 from shrinker.ruleset import Ruleset
-from shrinker.ruleset.match import any_name_matches
 from shrinker.ruleset.models import Domain, Remove
 from shrinker.syntax.names import is_special
 from shrinker.values.leftovers import Kind, Suspect
@@ -91,22 +90,19 @@ class Vocabulary:
     variables: frozenset[str]
     """Environment variables that a fact names."""
     texts: frozenset[str]
-    """Texts that a domain never is which speaks of a name wherever it stands: they are traces wherever they stand."""
+    """Texts that a domain never is which speaks of a name wherever it stands: they are traces wherever they stand. A domain that speaks of
+    certain places (the device of the server) says nothing of a text elsewhere: tensors live on the CPU."""
     absent: tuple[str, ...]
     removes: tuple[Remove, ...]
     foreign: Words
     own: Words
     """Of the platform that is served, and of what every platform has."""
-    spoken: tuple[tuple[tuple[str, ...], frozenset[str]], ...] = ()
-    """Of each domain that speaks of certain places only (the device of the server, not any device): these, and the texts
-    that it never is there. Anywhere else such a text says nothing (tensors live on the CPU)."""
     _others: frozenset[str] = frozenset()
     """Further words by which a line is looked at: parts of names outside the tree, of texts and of absent modules."""
 
     def __post_init__(self) -> None:
         texts = (
             *self.texts,
-            *(text for _, never in self.spoken for text in never),
             *(m.partition(".")[0] for m in self.absent),
             *(n.rpartition(".")[2] for n in self.outside),
         )
@@ -154,12 +150,6 @@ class Vocabulary:
             return None
         return "environment" if is_constant(text) else "strings"
 
-    def never(self, place: str) -> frozenset[str]:
-        """Texts that are a trace because of their place: what is written so below its module, or is called so, never is
-        one of them."""
-        found = (never for patterns, never in self.spoken if any_name_matches(patterns, place))
-        return frozenset[str]().union(*found)
-
     def is_absent(self, module: str) -> bool:
         """True for a module that an `absent` rule says is not installed."""
         return any(module == name or module.startswith(name + ".") for name in self.absent)
@@ -183,19 +173,17 @@ def build_vocabulary(rules: Ruleset) -> Vocabulary:
     named = {p for p in calls | stated if p.startswith((".", "sglang."))}
     last = {pattern.rpartition(".")[2] for pattern in named}
     domains = [domain for domain in rules.domains if domain.id not in rules.scope]
-    # A domain that speaks of some name in all modules speaks of it wherever it stands.
-    placed = [(p, any(map(_EVERYWHERE.fullmatch, p)), frozenset(d.never)) for d in domains for p in [_places(d)]]
+    everywhere = [domain for domain in domains if any(map(_EVERYWHERE.fullmatch, _places(domain)))]
     return Vocabulary(
         predicates=frozenset(name for name in last if name and "*" not in name)
         | {p for platform in rules.platforms for p in platform.predicates},
         outside=frozenset(p for p in (calls | stated) - named if "*" not in p),
         variables=frozenset(v for fact in facts for v in fact.environment),
-        texts=frozenset(text for _, everywhere, never in placed if everywhere for text in never),
+        texts=frozenset(text for domain in everywhere for text in domain.never),
         absent=tuple(sorted({m for rule in rules.absents for m in rule.modules})),
         removes=rules.removes,
         foreign=foreign_words(rules),
         own=Words.of(word for platform in rules.platforms if platform.own for word in platform.words),
-        spoken=tuple((places, never) for places, everywhere, never in placed if never and not everywhere),
     )
 
 

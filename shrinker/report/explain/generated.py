@@ -1,6 +1,5 @@
 """What a run left, and what is told of one thing; and what would leave with it: `shrinker explain --retained`."""
 
-import ast
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
@@ -8,13 +7,12 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from shrinker.check.refused import TABLE, tables_of
 from shrinker.program.answers import SavedRun
 from shrinker.program.saved import load_report
 from shrinker.program.symbols.why import Symbols
 from shrinker.report.retained import Retained
 from shrinker.values.errors import InputError
-from shrinker.values.refusals import FILE
-from shrinker.values.upstream import PACKAGE_PREFIX
 
 _MOST = 12
 """Rows of a list."""
@@ -82,23 +80,12 @@ class Generated:
     @cached_property
     def tables(self) -> dict[str, list[tuple[Any, ...]]]:
         """Rows of the tables with which the tree itself answers."""
-        place = self.out / PACKAGE_PREFIX / FILE
-        found: dict[str, list[tuple[Any, ...]]] = {}
-        for node in ast.parse(place.read_bytes()).body if place.is_file() else ():
-            if (
-                isinstance(node, ast.AnnAssign)
-                and isinstance(node.target, ast.Name)
-                and isinstance(node.value, ast.Tuple)
-            ):
-                rows = [row.args if isinstance(row, ast.Call) else [row] for row in node.value.elts]
-                plain = [[ast.literal_eval(cell) for cell in row] for row in rows]
-                found[node.target.id] = [tuple(row[0] if len(row) == 1 else row) for row in plain]
-        return found
+        return {name: [row for _, row in rows] for name, rows in tables_of(self.out).items()}
 
     def texts(self) -> Iterator[tuple[str, str]]:
         """Path and text of each Python file that upstream has, too."""
         for path in self.data["kept"]:
-            if path.endswith(".py") and path != f"{PACKAGE_PREFIX}{FILE}":
+            if path.endswith(".py") and path != TABLE:
                 yield path, (self.out / path).read_text("utf-8", "replace")
 
     def first(self, pattern: str, word: str) -> str:

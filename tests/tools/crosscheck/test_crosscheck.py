@@ -42,7 +42,7 @@ def _reasons(trees: tuple[Path, Path], findings: list[Finding], graph: dict[str,
     before, after = trees
     paths = ["python/sglang/__init__.py", "python/sglang/main.py"]
     written = Written(before, after, graph, [*paths, "python/sglang/npu.py"], names_of(findings))
-    explained = explain_all(findings, after, paths, written, graph["kept"])
+    explained = explain_all(findings, after, written, graph["kept"])
     return {f"{item.tool} {item.subject}": item.reason for item in explained}
 
 
@@ -86,7 +86,7 @@ def test_a_name_that_only_one_arm_binds(tmp_path: Path, asked: str, reason: str)
     path = "python/sglang/main.py"
     found = [item for item in pyrefly(out) if item.kind == "unbound-name"]
     written = Written(out, out, {"kept": [path], "removed": {}, "decisions": {}}, [path], names_of(found))
-    [item] = explain_all(found, out, [path], written, [path])
+    [item] = explain_all(found, out, written, [path])
     assert item.subject == "width" and item.reason.startswith(reason) and bool(item.reason) is bool(reason)
 
 
