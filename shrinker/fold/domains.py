@@ -3,9 +3,8 @@
 import ast
 
 from shrinker.facts.effects import is_pure
-from shrinker.facts.evaluate import evaluate
+from shrinker.facts.evaluate import ValueScope, evaluate
 from shrinker.facts.lattice import Known, Ref, Removed, TextDomain
-from shrinker.facts.world import ValueScope
 from shrinker.fold.context import Context
 from shrinker.syntax.names import written
 

@@ -5,9 +5,8 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from shrinker.facts.effects import is_pure
-from shrinker.facts.evaluate import evaluate, truth
+from shrinker.facts.evaluate import ValueScope, evaluate, truth
 from shrinker.facts.lattice import UNKNOWN, Decided, Known, Removed, Value
-from shrinker.facts.world import ValueScope
 from shrinker.fold.context import Context, EvaluatesRemoved
 from shrinker.fold.domains import asked_table
 from shrinker.syntax.ranges import span

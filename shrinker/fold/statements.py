@@ -6,9 +6,8 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from shrinker.facts.effects import is_pure
-from shrinker.facts.evaluate import evaluate
+from shrinker.facts.evaluate import ValueScope, evaluate
 from shrinker.facts.lattice import Removed
-from shrinker.facts.world import ValueScope
 from shrinker.fold.context import Context, EvaluatesRemoved, filled
 from shrinker.fold.expressions import ExpressionFolder
 from shrinker.fold.messages import message
