@@ -160,10 +160,7 @@ class RuleFacts:
     def _rule_that_takes(self, module: str) -> Remove | None:
         if not any_module_matches(self._takes, module):
             return None
-        for rule in self.rules.removes:
-            if any_module_matches(rule.modules, module) and not any_module_matches(rule.unless, module):
-                return rule
-        return None
+        return next((rule for rule in self.rules.removes if rule.takes_module(module)), None)
 
     def defaults_in(self, module: str) -> tuple[Default, ...]:
         """The rules that say what takes over from a default of a module."""

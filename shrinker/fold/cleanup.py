@@ -17,7 +17,7 @@ from shrinker.fold.exports import exported, is_export
 from shrinker.syntax.imports import absolute, bound_name, catches_import_error, is_type_checking, loads
 from shrinker.syntax.names import reads_in
 from shrinker.syntax.ranges import first_line, span
-from shrinker.values.edits import DropAlias
+from shrinker.values.edits import DropElement
 
 
 def drop_unused(tree: ast.Module, context: Context) -> None:
@@ -175,7 +175,7 @@ def keep_import(
             context.unproven_imports.add(source)
         whole = span(node)
         # Some of its names may have gone before.
-        context.edits = [e for e in context.edits if not (isinstance(e, DropAlias) and whole < e.span < whole.after)]
+        context.edits = [e for e in context.edits if not (isinstance(e, DropElement) and whole < e.span < whole.after)]
         context.sweep(node, "import", frozenset().union(*(r for _, r, _ in gone)))
         return False
     context.drop_aliases(node, [(alias, rules or {"unused"}) for alias, rules, _ in gone])

@@ -13,7 +13,7 @@ from shrinker.syntax.lines import Lines
 from shrinker.syntax.names import words_of
 from shrinker.syntax.ranges import Placed, extent, first_line, meets, span
 from shrinker.syntax.walk import children
-from shrinker.values.edits import DropAlias, DropElement, DropStatement, Edit, Literal, Raise, Span, TakeBlock
+from shrinker.values.edits import DropElement, DropStatement, Edit, Literal, Raise, Span, TakeBlock
 from shrinker.values.folded import Decision, LeakedUse, Uncertain
 
 _Written = TypeVar("_Written", bound=ast.stmt | ast.expr)
@@ -245,8 +245,7 @@ class Context:
     def drop_aliases(self, node: ast.Import | ast.ImportFrom, gone: Iterable[tuple[ast.alias, Iterable[str]]]) -> None:
         """Drop names of an import that keeps others, each by its rules."""
         for alias, rules in gone:
-            self.edits.append(DropAlias(span(alias)))
-            self.decide(alias, "import", rules, "removed", 0)
+            self.drop_element(alias, "alias", "import", rules)
             node.names = [other for other in node.names if other is not alias]
 
     def escape(self, node: Placed, removed: Removed) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from shrinker.syntax.imports import package_of, with_packages
-from shrinker.values.upstream import PACKAGE_PREFIX, modules_of
+from shrinker.values.upstream import modules_of
 
 
 @dataclass(frozen=True)
@@ -13,14 +13,10 @@ class ModuleIndex:
 
     paths: Mapping[str, str]
     """Dotted name of every Python module to its path."""
-    names: Mapping[str, str]
-    """The inverse."""
     packages: frozenset[str]
     """Every dotted folder that holds a module at any depth; a namespace package has no entry in `paths`."""
     children: Mapping[str, tuple[str, ...]]
     """Package to its direct submodules and subpackages, sorted."""
-    top: str
-    """The package itself, ``sglang``."""
 
     def prefix(self, dotted: str) -> tuple[str, str]:
         """Split into the longest leading part that is a module or package, and what remains (``""`` when all is)."""
@@ -65,8 +61,6 @@ def index_modules(paths: Iterable[str]) -> ModuleIndex:
             children.setdefault(parent, []).append(name)
     return ModuleIndex(
         paths=modules,
-        names={path: name for name, path in modules.items()},
         packages=packages,
         children={parent: tuple(names) for parent, names in children.items()},
-        top=PACKAGE_PREFIX.rstrip("/").rpartition("/")[2],
     )

@@ -110,7 +110,7 @@ class Search:
         for mechanism in (
             package_edges(name, self.index),
             self._strings.find(module),
-            external_edges(module, self.index),
+            external_edges(module),
             kernel_edges(module),
         ):
             for found in mechanism:

@@ -11,7 +11,6 @@ from shrinker.emit.package import HEADER, notice, pyproject, version_module, ver
 from shrinker.emit.rewrite import RewriteError, UnappliedEdit, rewrite_file
 from shrinker.values.distributions import Distributions
 from shrinker.values.edits import (
-    DropAlias,
     DropElement,
     DropStatement,
     Edit,
@@ -110,7 +109,7 @@ WRONG: list[Edit] = [
     TakeOperand(Span(1, 4, 1, 5), "body"),
     DropElement(Span(1, 5, 1, 6), "Set"),
     DropElement(Span(1, 5, 1, 6), "Tuple"),
-    DropAlias(Span(1, 0, 1, 1)),
+    DropElement(Span(1, 0, 1, 1), "alias"),
     TakeBlock(Span(1, 0, 1, 11), "body"),
     TakeBlock(Span(2, 0, 3, 5), "handler:0"),
     TakeBlock(Span(2, 0, 3, 5), "nothing"),

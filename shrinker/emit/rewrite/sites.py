@@ -10,7 +10,6 @@ from shrinker.emit.rewrite.patches import Patches
 from shrinker.emit.rewrite.source import Source
 from shrinker.syntax.ranges import Placed, meets, span
 from shrinker.values.edits import (
-    DropAlias,
     DropElement,
     DropStatement,
     DropTail,
@@ -57,12 +56,12 @@ class Sites:
         self._pending = dict.fromkeys(sorted(found - added, key=lambda edit: edit.span))
         self._statements: dict[tuple[int, int], list[Edit]] = {}
         self._expressions: dict[Span, list[Literal | TakeOperand]] = {}
-        self._elements: set[DropElement | DropAlias] = set()
+        self._elements: set[DropElement] = set()
         for edit in self._pending:
             match edit:
                 case Literal() | TakeOperand():
                     self._expressions.setdefault(edit.span, []).append(edit)
-                case DropElement() | DropAlias():
+                case DropElement():
                     self._elements.add(edit)
                 case _:
                     self._statements.setdefault((edit.span.line, edit.span.col), []).append(edit)
@@ -93,8 +92,8 @@ class Sites:
         return next((e for e in found if isinstance(e, Literal)), found[0] if found else None)
 
     def drops(self, container: str, where: Span) -> bool:
-        """True when an element is to be dropped; marks it as applied. An empty container stands for an import."""
-        edit = DropElement(where, container) if container else DropAlias(where)
+        """True when an element is to be dropped; marks it as applied."""
+        edit = DropElement(where, container)
         self.applied(edit)
         return edit in self._elements
 

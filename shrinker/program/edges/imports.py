@@ -9,12 +9,13 @@ from collections.abc import Iterator
 from shrinker.program.modules import ModuleIndex
 from shrinker.program.nodes import Found, module_node
 from shrinker.values.folded import FoldedModule, ImportSite
+from shrinker.values.upstream import PACKAGE
 
 
 def import_edges(module: FoldedModule, index: ModuleIndex) -> Iterator[Found]:
     """Edges of every import that folding left."""
     for site in module.imports:
-        if site.module != index.top and not site.module.startswith(index.top + "."):
+        if site.module.partition(".")[0] != PACKAGE:
             continue
         for node, kind in _targets(site, index):
             yield Found(node, kind, site.line)
