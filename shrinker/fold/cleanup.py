@@ -66,7 +66,7 @@ class _Reads:
         lines: list[int] | None = None
         for node in self._body:
             if id(node) not in self._edited and id(node) not in self._known:
-                lines = self._context.source.of(name) if lines is None else lines
+                lines = self._context.source.holding((name,)) if lines is None else lines
                 index = bisect.bisect_left(lines, first_line(node))
                 if index == len(lines) or lines[index] > (node.end_lineno or node.lineno):
                     continue
