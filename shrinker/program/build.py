@@ -158,7 +158,9 @@ def _add_files(search: Search, tree: UpstreamTree) -> None:
     seen: set[str] = set()
     for module in ordered:
         src = module_node(module.module)
-        for found in (*data.find(module), *_inline(module, files), *_stub(module, tree)):
+        stub = module.path + "i"
+        stubs = [Found(file_node(stub), "data", 1)] if stub in tree.by_path else []
+        for found in (*data.find(module), *_inline(module, files), *stubs):
             search.add(src, module.path, found)
     _follow_includes(search, tree, files, seen)
     for module, found in _folders(search, ordered, data):
@@ -175,11 +177,6 @@ def _inline(module: FoldedModule, files: FileIndex) -> list[Found]:
         if "#" in site.text and "include" in site.text
         for found in include_edges(site.text, folder, files, site.line)
     ]
-
-
-def _stub(module: FoldedModule, tree: UpstreamTree) -> list[Found]:
-    path = module.path + "i"
-    return [Found(file_node(path), "data", 1)] if path in tree.by_path else []
 
 
 def _follow_includes(search: Search, tree: UpstreamTree, files: FileIndex, seen: set[str]) -> None:

@@ -4,7 +4,7 @@ import ast
 from collections.abc import Sequence, Set
 from typing import Any
 
-from shrinker.fold.exports import entries, exported, fixed_entries, is_export, replaced_names, replaces_own
+from shrinker.fold.exports import entries, exported, is_export, replaced_names, replaces_own
 from shrinker.fold.symbols.uses import Uses
 from shrinker.syntax.control import is_main
 from shrinker.syntax.imports import absolute, is_type_checking
@@ -39,7 +39,9 @@ def collect_symbols(tree: ast.Module, package: str) -> SymbolTable:
     """
     collector = _Collector(scope_of(tree, package), {"__all__"} | replaced_names(tree))
     collector.block(tree.body, -1, frozenset())
-    return SymbolTable(tuple(collector.units), frozenset(exported(tree)), frozenset(fixed_entries(tree)), entries(tree))
+    exports, places = exported(tree), entries(tree)
+    fixed = exports.difference(name for name, _ in places)
+    return SymbolTable(tuple(collector.units), frozenset(exports), frozenset(fixed), places)
 
 
 class _Collector:
@@ -119,7 +121,7 @@ class _Collector:
             parent,
             uses,
             runs=runs,
-            bases=tuple("|".join(uses.paths_of(_unsubscripted(b))) for b in node.bases),
+            bases=tuple("|".join(uses.paths_of(b.value if isinstance(b, ast.Subscript) else b)) for b in node.bases),
             flags=flags | more,
             pure=class_calls(node),
         )
@@ -206,10 +208,6 @@ class _Collector:
             unproven=tuple(sorted(calls or ())) if plain and not special else (),
             pure=() if plain and node.value is not None and is_wrapper(node.value) else None,
         )
-
-
-def _unsubscripted(node: ast.expr) -> ast.expr:
-    return node.value if isinstance(node, ast.Subscript) else node
 
 
 def _belongs(decorator: ast.expr, own: frozenset[str]) -> bool:

@@ -52,15 +52,12 @@ class Library:
     """Of each compiled source the places of build lists that name it."""
     texts: Mapping[str, str] = field(repr=False)
     """Of everything else that a build may read: lists, scripts, declarations of the package."""
+    _closures: dict[str, tuple[str, ...]] = field(default_factory=dict, repr=False)
 
     @cached_property
     def compiled(self) -> tuple[str, ...]:
         """Sources that a build list names and a compiler gets, sorted."""
         return tuple(path for path in self.entries if suffix(path) in COMPILED)
-
-    @cached_property
-    def _closures(self) -> dict[str, tuple[str, ...]]:
-        return {}
 
     def closure(self, path: str) -> tuple[str, ...]:
         """The file, and all that it includes."""

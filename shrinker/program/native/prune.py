@@ -60,7 +60,9 @@ def prune_companions(
         graph = replace(graph, uncertain=tuple(sorted({*graph.uncertain, *callers.undecided})))
         if callers.undecided:
             continue
-        search = search_package(rules, own, callers.words | _dunder(own))
+        # Tools ask any package for these, such as its version.
+        special = {name for module in own.values() for name, _ in module.defines if is_special(name)}
+        search = search_package(rules, own, callers.words | special)
         dead |= dead_spans(search, {module.module for module in own.values()})
         unloaded = {path for path, module in own.items() if module.module not in search.loaded}
         gone |= {path: _NO_IMPORT for path in unloaded if file_node(path) not in named}
@@ -92,11 +94,6 @@ def prune_companions(
         edges += library_edges(tree, reach)
     companions = {path: module for path, module in companions.items() if path not in gone}
     return _without(graph, gone, edges), companions, cut
-
-
-def _dunder(modules: Mapping[str, FoldedModule]) -> frozenset[str]:
-    """Names that tools ask of any package, such as its version."""
-    return frozenset(name for module in modules.values() for name, _ in module.defines if is_special(name))
 
 
 def _without(graph: Graph, gone: Mapping[str, str], edges: Collection[Edge]) -> Graph:

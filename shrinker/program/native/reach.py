@@ -27,6 +27,8 @@ class NativeReach:
     named: frozenset[str] = frozenset()
     """Sources that rules keep by hand."""
     operators: set[str] = field(default_factory=set)
+    _stack: list[str] = field(default_factory=list)
+    _unions: dict[tuple[str, str], frozenset[str]] = field(default_factory=dict)
     kept: set[str] = field(default_factory=set)
     edges: set[Edge] = field(default_factory=set)
     """Why sources stay that no build list keeps by itself."""
@@ -44,10 +46,6 @@ class NativeReach:
                 for path in self._emptied():
                     self._keep(path)
         return self
-
-    @cached_property
-    def _stack(self) -> list[str]:
-        return []
 
     @cached_property
     def registered(self) -> dict[str, list[tuple[str, Registration]]]:
@@ -82,10 +80,6 @@ class NativeReach:
                 *(getattr(self.library.sources[each], what) for each in self.library.closure(path))
             )
         return self._unions[key]
-
-    @cached_property
-    def _unions(self) -> dict[tuple[str, str], frozenset[str]]:
-        return {}
 
     def _fixed(self) -> Iterator[str]:
         """Sources that stay whatever is reached: what they do counts, or how they are named cannot be cut."""
