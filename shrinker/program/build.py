@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from shrinker.program.edges.data import DataEdges
 from shrinker.program.edges.named import named_modules
 from shrinker.program.edges.native import include_edges
-from shrinker.program.files import FileIndex, index_files
-from shrinker.program.modules import ModuleIndex, index_modules
+from shrinker.program.files import FileIndex
+from shrinker.program.modules import ModuleIndex
 from shrinker.program.nodes import Found, file_node, module_node, suffix
 from shrinker.program.order import first_reasons
 from shrinker.program.reach import Fold, Search
@@ -40,7 +40,7 @@ def build_graph(
         ShrinkerError: `fold` did not return one of the paths it was given.
     """
     paths = [file.path for file in tree.files]
-    index = index_modules(paths)
+    index = ModuleIndex(paths)
     removed = removed_by_rule(paths, rules.removes)
     rescues = _rescue(removed, rescued or {}, index)
     search = Search(index, paths, rules, removed)
@@ -72,7 +72,7 @@ def build_graph(
 
 def missing_roots(tree: UpstreamTree, rules: Ruleset) -> tuple[tuple[str, str], ...]:
     """Root modules that this upstream does not have, as (rule id, pattern); the search starts without them."""
-    index = index_modules(file.path for file in tree.files)
+    index = ModuleIndex(file.path for file in tree.files)
     return tuple(
         (rule.id, pattern) for rule in rules.roots for pattern in rule.modules if not named_modules(pattern, index)
     )
@@ -148,7 +148,7 @@ def _add_files(search: Search, tree: UpstreamTree) -> None:
         search: after its modules are found.
         tree: upstream.
     """
-    files = index_files(
+    files = FileIndex(
         file.path
         for file in tree.files
         if file.path.startswith(PACKAGE_PREFIX) and not file.path.endswith(".py") and file.path not in search.removed

@@ -8,7 +8,7 @@ from functools import cached_property
 
 from shrinker.cache import Cache
 from shrinker.program.edges.native import include_edges
-from shrinker.program.files import FileIndex, index_files
+from shrinker.program.files import FileIndex
 from shrinker.program.nodes import node_path, suffix
 from shrinker.program.order import reached
 from shrinker.syntax.cmake import read_cmake
@@ -82,7 +82,7 @@ def read_library(
     """
     paths = sorted(path for path in kept if path.startswith(f"{folder}/"))
     own = [path for path in paths if suffix(path) in SOURCES]
-    index = index_files(own)
+    index = FileIndex(own)
     texts = {
         path: tree.read(path).decode("utf-8", "replace")
         for path in paths
