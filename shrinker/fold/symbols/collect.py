@@ -7,7 +7,7 @@ from typing import Any
 from shrinker.fold.exports import entries, exported, is_export, replaced_names, replaces_own
 from shrinker.fold.symbols.uses import Uses
 from shrinker.syntax.control import is_main
-from shrinker.syntax.imports import absolute, is_type_checking
+from shrinker.syntax.imports import is_type_checking, names_of
 from shrinker.syntax.names import dotted
 from shrinker.syntax.ranges import span
 from shrinker.syntax.scopes import Scope, scope_of
@@ -148,23 +148,10 @@ class _Collector:
     def _import(self, node: ast.Import | ast.ImportFrom, parent: int, flags: frozenset[str]) -> None:
         if isinstance(node, ast.ImportFrom) and node.module == "__future__":
             return
-        for alias in node.names:
-            if isinstance(node, ast.ImportFrom):
-                imports = (absolute(node.module, node.level, self.module.package), alias.name, node.lineno)
-                bound = alias.asname or alias.name
-            else:
-                imports = (alias.name, "", node.lineno)
-                bound = alias.asname or alias.name.partition(".")[0]
-            self.units.append(
-                Symbol(
-                    kind="import",
-                    names=(bound,) if bound != "*" else (),
-                    span=span(alias),
-                    parent=parent,
-                    imports=(imports,),
-                    flags=flags | ({"whole"} if isinstance(node, ast.Import) and alias.asname is None else frozenset()),
-                )
-            )
+        for alias, (source, name, bound) in zip(node.names, names_of(node, self.module.package), strict=True):
+            whole = {"whole"} if not name and alias.asname is None else frozenset[str]()
+            names, imports = (bound,) if bound != "*" else (), ((source, name, node.lineno),)
+            self.units.append(Symbol("import", names, span(alias), parent, imports=imports, flags=flags | whole))
 
     def _if(self, node: ast.If, parent: int, flags: frozenset[str]) -> None:
         if is_main(node):
