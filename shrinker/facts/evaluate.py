@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from shrinker.facts.lattice import UNKNOWN, Decided, Known, Ref, Removed, TextDomain, Unknown, Value, join, literal
 from shrinker.syntax.names import written
+from shrinker.syntax.walk import ByClass
 
 if TYPE_CHECKING:
     from shrinker.facts.environment import Environment
@@ -39,18 +40,10 @@ class ValueScope(ABC):
 
 Evaluator = Callable[[Any, ValueScope, bool, int], Value]
 """Takes the node, where its names are looked up, whether only its truth matters, and the nesting of interpreted calls."""
-_EVALUATORS: dict[type[ast.AST], Evaluator] = {}
-"""By the class of the node: this is asked a million times a run."""
-
-
-def evaluates(kind: type[ast.expr]) -> Callable[[Evaluator], Evaluator]:
-    """Register what evaluates a class of nodes."""
-
-    def register(evaluator: Evaluator) -> Evaluator:
-        _EVALUATORS[kind] = evaluator
-        return evaluator
-
-    return register
+_EVALUATORS = ByClass[Evaluator]()
+"""This is asked a million times a run."""
+evaluates = _EVALUATORS.of
+"""Registers what evaluates a class of nodes."""
 
 
 def truth(node: ast.expr, scope: ValueScope) -> Known | None:

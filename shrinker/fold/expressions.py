@@ -10,23 +10,15 @@ from shrinker.facts.lattice import UNKNOWN, Decided, Known, Removed, Value
 from shrinker.fold.context import Context, EvaluatesRemoved
 from shrinker.fold.domains import asked_table
 from shrinker.syntax.ranges import span
-from shrinker.syntax.walk import walk
+from shrinker.syntax.walk import ByClass, walk
 from shrinker.values.edits import Literal
 
 _Parts = TypeVar("_Parts", bound=ast.expr | ast.stmt)
 Construct = Callable[["ExpressionFolder", Any, bool], ast.expr]
 """Takes the folder, the node, and whether only its truth matters; returns what is left of it."""
-_CONSTRUCTS: dict[type[ast.AST], Construct] = {}
-
-
-def folds_expression(*kinds: type[ast.expr]) -> Callable[[Construct], Construct]:
-    """Register what folds some classes of expressions; the parts of any other are folded one by one."""
-
-    def register(construct: Construct) -> Construct:
-        _CONSTRUCTS.update(dict.fromkeys(kinds, construct))
-        return construct
-
-    return register
+_CONSTRUCTS = ByClass[Construct]()
+folds_expression = _CONSTRUCTS.of
+"""Registers what folds some classes of expressions; the parts of any other are folded one by one."""
 
 
 class ExpressionFolder:

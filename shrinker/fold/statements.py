@@ -14,7 +14,7 @@ from shrinker.fold.messages import message
 from shrinker.syntax.control import leaves, runs_something
 from shrinker.syntax.names import assigned
 from shrinker.syntax.ranges import extent, span
-from shrinker.syntax.walk import statements, walk
+from shrinker.syntax.walk import ByClass, statements, walk
 from shrinker.values.edits import DropBlock, DropStatement, DropTail
 
 Body = list[ast.stmt]
@@ -23,17 +23,9 @@ Folded = tuple[Body, bool]
 Construct = Callable[["StatementFolder", Any], Folded]
 _CONDITIONS = frozenset({"test", "guard"})
 """Fields of loops and cases of which only the truth matters."""
-_CONSTRUCTS: dict[type[ast.AST], Construct] = {}
-
-
-def folds(*kinds: type[ast.stmt]) -> Callable[[Construct], Construct]:
-    """Register what folds some classes of statements; of any other the parts are folded one by one."""
-
-    def register(construct: Construct) -> Construct:
-        _CONSTRUCTS.update(dict.fromkeys(kinds, construct))
-        return construct
-
-    return register
+_CONSTRUCTS = ByClass[Construct]()
+folds = _CONSTRUCTS.of
+"""Registers what folds some classes of statements; of any other the parts are folded one by one."""
 
 
 class StatementFolder:

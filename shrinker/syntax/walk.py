@@ -3,9 +3,11 @@
 import ast
 import re
 from collections.abc import Callable, Iterable, Iterator
+from typing import TypeVar
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 Definition = Function | ast.ClassDef
+T = TypeVar("T")
 
 _LEAVES = frozenset(["identifier", "string", "int", "constant", "expr_context"])
 """Types of the grammar that hold no node that is of use."""
@@ -45,6 +47,19 @@ class _Names(dict[type, tuple[str, ...]]):
 
 HOLDERS = _Names(lambda kind: (name for name, _ in _FIELDS[kind]))
 """The fields of each class that hold nodes: most nodes are names, constants and attributes, with one or none."""
+
+
+class ByClass(dict[type[ast.AST], T]):
+    """Functions by the classes of nodes that they are for."""
+
+    def of(self, *kinds: type[ast.AST]) -> Callable[[T], T]:
+        """Register a function for some classes."""
+
+        def register(function: T) -> T:
+            self.update(dict.fromkeys(kinds, function))
+            return function
+
+        return register
 
 
 def walk(node: ast.AST) -> Iterator[ast.AST]:
