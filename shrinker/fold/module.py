@@ -19,7 +19,7 @@ from shrinker.fold.reading import Reading
 from shrinker.fold.refusals import find_looks, place_looks
 from shrinker.fold.statements import StatementFolder
 from shrinker.fold.summary import summarise
-from shrinker.fold.symbols import collect_symbols
+from shrinker.fold.symbols.collect import collect_symbols
 from shrinker.fold.unreachable import drop_unreachable
 from shrinker.syntax.imports import absolute, package_of
 from shrinker.syntax.parsing import decode

@@ -13,7 +13,7 @@ from shrinker.program.order import first_reasons
 from shrinker.program.reach import Fold, Search
 from shrinker.program.removals import removed_by_rule
 from shrinker.ruleset import Remove, Ruleset
-from shrinker.syntax.native import without_refuted
+from shrinker.syntax.native.conditionals import without_refuted
 from shrinker.values.folded import FoldedModule, LeakedUse, Uncertain
 from shrinker.values.graph import UNREACHABLE, Graph, Removal
 from shrinker.values.upstream import PACKAGE_PREFIX, UpstreamTree

@@ -12,7 +12,9 @@ from shrinker.program.files import FileIndex
 from shrinker.program.nodes import node_path, suffix
 from shrinker.program.order import reached
 from shrinker.syntax.cmake import read_cmake
-from shrinker.syntax.native import NativeSource, read_native, without_refuted
+from shrinker.syntax.native.conditionals import without_refuted
+from shrinker.syntax.native.reader import read_native
+from shrinker.syntax.native.source import NativeSource
 from shrinker.values.upstream import UpstreamTree
 
 COMPILED = frozenset({"c", "cc", "cpp", "cxx", "cu"})
