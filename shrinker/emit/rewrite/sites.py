@@ -29,19 +29,6 @@ class RewriteError(RuntimeError):
     """An edit that cannot be written as Python; the message names line and column of the file."""
 
 
-class UnappliedEdit(RewriteError):
-    """An edit whose node the file does not have, outside of every dropped region."""
-
-    def __init__(self, edit: Edit) -> None:
-        span = edit.span
-        super().__init__(f"line {span.line}, column {span.col}: no node to apply {edit!r} to")
-        self.edit = edit
-
-    def __reduce__(self) -> "tuple[type[UnappliedEdit], tuple[Edit]]":
-        # It travels between processes.
-        return type(self), (self.edit,)
-
-
 class Sites:
     """Where the edits of a file go."""
 
@@ -102,11 +89,11 @@ class Sites:
         self._pending.pop(edit, None)
 
     def finish(self) -> None:
-        """Raise UnappliedEdit when an edit is left; one in what goes is void."""
+        """Raise RewriteError when an edit is left whose node the file does not have; one in what goes is void."""
         for edit in self._pending:
             where = edit.span
             if where.line > len(self.source.lines) or not self.patches.drops(self.source.point(where.line, where.col)):
-                raise UnappliedEdit(edit)
+                raise RewriteError(f"line {where.line}, column {where.col}: no node to apply {edit!r} to")
 
     def error(self, node: Placed, reason: str) -> RewriteError:
         """An error that names the node's place in the file."""
