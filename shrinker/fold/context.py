@@ -4,7 +4,7 @@ import ast
 import copy
 import re
 from collections.abc import Iterable
-from typing import NoReturn, TypeVar, cast
+from typing import TypeVar, cast
 
 from shrinker.facts.environment import Environment
 from shrinker.facts.lattice import Decided, Known, Removed, TextDomain
@@ -33,7 +33,7 @@ class EvaluatesRemoved(Exception):
 
 
 class LeavesWhole(Exception):
-    """The module must stay as upstream wrote it."""
+    """The whole module stays as upstream wrote it: what comes here is rare, and to undo a part of it takes more code than it wins."""
 
 
 def written_pass() -> ast.Pass:
@@ -227,14 +227,6 @@ class Context:
             names, words = words_of(node)
             self.touched |= names
             self.lost |= words
-
-    def leave(self, reason: str) -> NoReturn:
-        """Leave the whole module as upstream wrote it: what comes here is rare, and to undo a part of it takes more code than it wins.
-
-        Raises:
-            LeavesWhole: always.
-        """
-        raise LeavesWhole(reason)
 
     def raises(self, node: ast.stmt, text: str, error: str = "RuntimeError") -> ast.Raise:
         """The named error in the place of a statement and all that follow it in its block."""

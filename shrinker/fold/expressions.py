@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 from shrinker.facts.effects import is_pure
 from shrinker.facts.evaluate import ValueScope, evaluate, truth
 from shrinker.facts.lattice import UNKNOWN, Decided, Known, Removed, Value
-from shrinker.fold.context import Context, EvaluatesRemoved
+from shrinker.fold.context import Context, EvaluatesRemoved, LeavesWhole
 from shrinker.fold.domains import asked_table
 from shrinker.syntax.ranges import span
 from shrinker.syntax.walk import ByClass, walk
@@ -84,7 +84,7 @@ class ExpressionFolder:
             return self.fold(node, condition=condition)
         except EvaluatesRemoved as poison:
             if poison.removed.missing:
-                self.context.leave(f"{poison.removed.name} is not installed, and may be asked for or not")
+                raise LeavesWhole(f"{poison.removed.name} is not installed, and may be asked for or not") from poison
             raise
 
     def followed(self, node: ast.expr) -> ast.expr:

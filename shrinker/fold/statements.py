@@ -8,7 +8,7 @@ from typing import Any
 from shrinker.facts.effects import is_pure
 from shrinker.facts.evaluate import ValueScope, evaluate
 from shrinker.facts.lattice import Removed
-from shrinker.fold.context import Context, EvaluatesRemoved, filled
+from shrinker.fold.context import Context, EvaluatesRemoved, LeavesWhole, filled
 from shrinker.fold.expressions import ExpressionFolder
 from shrinker.fold.messages import message
 from shrinker.syntax.control import leaves, runs_something
@@ -95,9 +95,9 @@ class StatementFolder:
         if removed.module or not any(name in names for names in self.context.functions):
             return
         if poison.deferred or not (removed.missing or reads_surely(node, name)):
-            self.context.leave(f"{name}, which only a dead branch binds, may be read or not")
+            raise LeavesWhole(f"{name}, which only a dead branch binds, may be read or not")
         if self.context.watching:
-            self.context.leave(f"{name}, which only a dead branch binds, is read where a handler sees the error")
+            raise LeavesWhole(f"{name}, which only a dead branch binds, is read where a handler sees the error")
 
     def _replace_removed(self, node: ast.stmt, removed: Removed) -> Body:
         if removed.eager and (self.kind == "function" or runs_something(node)):
@@ -175,7 +175,7 @@ class StatementFolder:
             elif isinstance(child, ast.expr):
                 setattr(node, name, self.expressions.fold(child, condition=name in _CONDITIONS))
             elif isinstance(child, ast.pattern) and any(map(self.names_removed, walk(child))):
-                self.context.leave("a pattern of `match` names what is removed")
+                raise LeavesWhole("a pattern of `match` names what is removed")
             elif isinstance(child, list) and child and isinstance(child[0], ast.stmt):
                 setattr(node, name, filled(self.block(child)))
             elif isinstance(child, list):
