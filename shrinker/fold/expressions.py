@@ -37,10 +37,6 @@ class ExpressionFolder:
         construct = _CONSTRUCTS.get(type(node))
         return self.children(node) if construct is None else construct(self, node, condition)
 
-    def within(self, scope: ValueScope) -> "ExpressionFolder":
-        """The folder of an expression with a scope of its own."""
-        return ExpressionFolder(self.context, scope)
-
     def children(self, node: _Parts) -> _Parts:
         """Fold the expressions that a node holds.
 

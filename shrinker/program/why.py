@@ -7,7 +7,7 @@ from typing import Any
 
 from shrinker.program.decided import around, told
 from shrinker.program.nodes import distribution_name, path_node
-from shrinker.program.ways import Ways, file_cost
+from shrinker.program.ways import FILE_COSTS, Ways
 from shrinker.values.answers import Chain, Removed, Site, Step
 from shrinker.values.errors import InputError
 from shrinker.values.folded import Decision
@@ -93,7 +93,7 @@ class Files:
 
     @cached_property
     def _ways(self) -> Ways[int, Sequence[int]]:
-        costs = [file_cost(kind) for kind in self._data["kinds"]]
+        costs = [FILE_COSTS.get(kind, 1) for kind in self._data["kinds"]]
         out: dict[int, list[tuple[int, int, Sequence[int]]]] = {}
         for edge in self._data["edges"]:
             out.setdefault(edge[0], []).append((edge[1], costs[edge[2]], edge))
