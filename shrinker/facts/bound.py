@@ -3,16 +3,13 @@
 import ast
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from shrinker.facts.evaluate import ValueScope, evaluate
 from shrinker.facts.lattice import UNKNOWN, Known, Ref, Removed, Value, join
+from shrinker.facts.world import ClosedWorld
 from shrinker.syntax.bindings import Binding, Branch
 from shrinker.syntax.imports import catches_import_error, is_type_checking
 from shrinker.syntax.walk import walk
-
-if TYPE_CHECKING:
-    from shrinker.facts.environment import Environment
 
 _DEFINITIONS = frozenset({"from", "module", "def", "class"})
 
@@ -179,7 +176,7 @@ def failing_import(node: ast.Try, scope: ValueScope) -> str | None:
 
 
 def removed_names(
-    node: ast.Import | ast.ImportFrom, source: str, environment: "Environment"
+    node: ast.Import | ast.ImportFrom, source: str, environment: ClosedWorld
 ) -> Iterator[tuple[ast.alias, Removed]]:
     """Names of an import that are something removed; `source` is the module after ``from``."""
     for alias in node.names:
