@@ -249,13 +249,6 @@ def lost_names(
     return found
 
 
-def dotted_names(
-    lost: Mapping[str, Mapping[Definition, str]], folded: Mapping[str, FoldedModule]
-) -> Iterable[tuple[str, str]]:
-    """The names below their modules, with the rule."""
-    return ((f"{folded[path].module}.{one.name}", rule) for path, names in lost.items() for one, rule in names.items())
-
-
 def feature_of(rules: Ruleset, rule: str) -> str:
     """What a rule takes away, in words; empty for ``unreachable`` and what is no rule of the profile."""
     ids = set(rule.split("+"))

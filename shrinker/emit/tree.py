@@ -11,8 +11,7 @@ from shrinker.cache import Cache
 from shrinker.cache.files import cached
 from shrinker.emit.modules import rewrite_modules
 from shrinker.emit.package import notice, pyproject, version_module
-from shrinker.emit.refusals import dotted_names, lost_names, refusals_module, removed_endpoints, removed_options
-from shrinker.emit.staging import install, staging_folder
+from shrinker.emit.refusals import lost_names, refusals_module, removed_endpoints, removed_options
 from shrinker.emit.writer import Writer, count_lines, without_lines
 from shrinker.program.definitions import Definition
 from shrinker.program.interface.compare import compare_interfaces, read_offered
@@ -30,8 +29,6 @@ from shrinker.values.manifest import Manifest
 from shrinker.values.native import Cut
 from shrinker.values.refusals import FILE as REFUSALS_FILE
 from shrinker.values.upstream import PACKAGE_PREFIX, UpstreamTree, module_name, modules_of
-
-__all__ = ["emit_tree", "install", "staging_folder"]
 
 Progress = Callable[[int, int], None]
 """Called with the files done and the files in all."""
@@ -116,7 +113,7 @@ def emit_tree(
         features,
         removed_endpoints(interface, rules, folded, graph.kept),
         removed_options(interface, rules),
-        dotted_names(lost, folded),
+        [(f"{folded[path].module}.{one.name}", rule) for path, names in lost.items() for one, rule in names.items()],
     )
     if refused is not None:
         own[_REFUSALS_PATH] = refused.encode()

@@ -1,12 +1,12 @@
 """What a name is by its bindings: those in branches that the facts refute do not count, doubtful ones make it unknown."""
 
 import ast
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from shrinker.facts.evaluate import evaluate, truth
+from shrinker.facts.evaluate import ValueScope, evaluate
 from shrinker.facts.lattice import UNKNOWN, Known, Ref, Removed, Value, join
-from shrinker.facts.world import ClosedWorld, ValueScope
+from shrinker.facts.world import ClosedWorld
 from shrinker.syntax.bindings import Binding, Branch
 from shrinker.syntax.imports import catches_import_error, is_type_checking
 from shrinker.syntax.walk import walk
@@ -14,23 +14,16 @@ from shrinker.syntax.walk import walk
 _DEFINITIONS = frozenset({"from", "module", "def", "class"})
 
 
-class Shadow:
-    """A scope in which one name has a given value."""
+class Shadowed(ValueScope):
+    """A scope in which some names have given values: parameters, targets of a comprehension."""
 
-    def __init__(self, outer: ValueScope, name: str, value: Value) -> None:
-        self.environment = outer.environment
-        self.module = outer.module
-        self.decided = outer.decided
-        self.is_local = False
-        self._outer, self._name, self._value = outer, name, value
+    def __init__(self, outer: ValueScope, values: Mapping[str, Value]) -> None:
+        super().__init__(outer.environment, outer.module, outer.decided)
+        self._outer, self._values = outer, values
 
     def lookup(self, name: str, line: int) -> Value:
-        """See `ValueScope`."""
-        return self._value if name == self._name else self._outer.lookup(name, line)
-
-    def truth(self, test: ast.expr) -> Known | None:
-        """See `ValueScope`."""
-        return truth(test, self)
+        """The given value, else that of the scope around."""
+        return self._values[name] if name in self._values else self._outer.lookup(name, line)
 
 
 def is_mixed(binding: Binding, name: str, line: int) -> bool:
@@ -90,7 +83,7 @@ def _binding_value(scope: ValueScope, name: str, binding: Binding, bindings: Seq
                 earlier = [b for b in bindings if b.line < binding.line]
                 if not earlier:
                     return UNKNOWN
-                return evaluate(binding.value, Shadow(scope, name, bound_value(scope, name, earlier)))
+                return evaluate(binding.value, Shadowed(scope, {name: bound_value(scope, name, earlier)}))
             return evaluate(binding.value, scope)
         case "def":
             return Ref(_qualified(scope, name))

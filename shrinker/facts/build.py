@@ -5,7 +5,7 @@ from pathlib import Path
 
 from shrinker.cache import Cache
 from shrinker.cache.files import Progress, map_cached
-from shrinker.facts.environment import Environment, like
+from shrinker.facts.environment import Environment
 from shrinker.facts.outline import Outline, outline
 from shrinker.ruleset.models import Ruleset
 from shrinker.syntax.imports import with_packages
@@ -45,7 +45,7 @@ def build_environment(
     layer = (cache or Cache.off()).layer("outlines")
     found = map_cached(partial(outline_file, tree.root), layer, hashes, tree.root, jobs=jobs, progress=progress)
     outlines = {each.module: each for each in found.values() if each is not None}
-    return like(Environment(rules, outlines, names), probe)
+    return Environment(rules, outlines, names, like=probe)
 
 
 def outline_file(root: Path, path: str, name: str | None = None) -> Outline | None:

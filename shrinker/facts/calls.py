@@ -3,9 +3,8 @@
 import ast
 from dataclasses import replace
 
-from shrinker.facts.evaluate import evaluate, evaluates, only_removed
+from shrinker.facts.evaluate import ValueScope, evaluate, evaluates, only_removed
 from shrinker.facts.lattice import ON_TEXTS, UNKNOWN, Known, Ref, Removed, SwitchedOff, TextDomain, Value
-from shrinker.facts.world import ValueScope
 
 ENVIRONMENT_READERS = frozenset(
     {"os.getenv", "os.environ.get", "get_bool_env_var", "get_int_env_var", "get_str_env_var"}

@@ -3,9 +3,8 @@
 import ast
 
 from shrinker.facts.calls import environment_variable
-from shrinker.facts.evaluate import evaluate
+from shrinker.facts.evaluate import ValueScope, evaluate
 from shrinker.facts.lattice import Known, Ref, Removed
-from shrinker.facts.world import ValueScope
 from shrinker.syntax.walk import children
 
 _PURE_BUILTINS = "bool callable float getattr hasattr int isinstance issubclass len str tuple type"

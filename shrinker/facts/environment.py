@@ -28,6 +28,7 @@ class Environment(ClosedWorld):
         outlines: Mapping[str, Outline],
         modules: frozenset[str],
         rescued: frozenset[str] = frozenset(),
+        like: "Environment | None" = None,
     ) -> None:
         """
         Args:
@@ -35,6 +36,7 @@ class Environment(ClosedWorld):
             outlines: outlines of the modules that no `remove` rule takes.
             modules: every module and package name of the tree, removed ones included.
             rescued: modules that a `remove` rule names but that kept code was found to run.
+            like: another one of the same rules, which tells what it found out of which the rules alone decide.
         """
         super().__init__(rules)
         self.rescued = rescued
@@ -44,7 +46,7 @@ class Environment(ClosedWorld):
         self.packages = frozenset(m.partition(".")[0] for m in outlines)
         self._memo: dict[tuple[str, str], Value] = {}
         self._removed: dict[str, Removed | None] = {}
-        self._taken: dict[str, Remove | None] = {}
+        self._taken: dict[str, Remove | None] = {} if like is None else like._taken
         self._constant: dict[str, bool] = {}
         self._hot: dict[str, frozenset[str]] = {}
         self.imported: frozenset[tuple[str, str]] = frozenset(
@@ -210,13 +212,6 @@ class Environment(ClosedWorld):
             if module in self.outlines:
                 self._constant[name] = isinstance(self.interpret(name), Known)
         return self._constant[name]
-
-
-def like(environment: Environment, other: Environment) -> Environment:
-    """An environment, sharing what another one of the same rules found out of which the rules alone decide."""
-    assert other.rules is environment.rules, "other rules say something else"
-    environment._taken = other._taken
-    return environment
 
 
 def _members(rules: Ruleset, outlines: Mapping[str, Outline]) -> dict[str, Removed]:

@@ -4,28 +4,44 @@ What evaluates other constructs stands in files of their own (`operators`, `call
 """
 
 import ast
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from shrinker.facts.lattice import UNKNOWN, Known, Ref, Removed, TextDomain, Unknown, Value, join, literal
-from shrinker.facts.world import ValueScope
+from shrinker.facts.lattice import UNKNOWN, Decided, Known, Ref, Removed, TextDomain, Unknown, Value, join, literal
+from shrinker.facts.world import ClosedWorld
 from shrinker.syntax.names import written
+from shrinker.syntax.walk import ByClass
+
+
+class ValueScope(ABC):
+    """Where a name is looked up."""
+
+    is_local = False
+    """True in a function or class body: what it defines is not the module's."""
+
+    def __init__(self, environment: ClosedWorld, module: str, decided: Decided) -> None:
+        self.environment = environment
+        self.module = module
+        self.decided = decided
+        """What is known of nodes besides."""
+
+    @abstractmethod
+    def lookup(self, name: str, line: int) -> Value:
+        """Value of a name read at a line."""
+
+    def truth(self, test: ast.expr) -> Known | None:
+        """What the facts say of a test."""
+        return truth(test, self)
+
 
 Evaluator = Callable[[Any, ValueScope, bool, int], Value]
 """Takes the node, where its names are looked up, whether only its truth matters, and the nesting of interpreted calls."""
-_EVALUATORS: dict[type[ast.AST], Evaluator] = {}
-"""By the class of the node: this is asked a million times a run."""
-
-
-def evaluates(kind: type[ast.expr]) -> Callable[[Evaluator], Evaluator]:
-    """Register what evaluates a class of nodes."""
-
-    def register(evaluator: Evaluator) -> Evaluator:
-        _EVALUATORS[kind] = evaluator
-        return evaluator
-
-    return register
+_EVALUATORS = ByClass[Evaluator]()
+"""This is asked a million times a run."""
+evaluates = _EVALUATORS.of
+"""Registers what evaluates a class of nodes."""
 
 
 def truth(node: ast.expr, scope: ValueScope) -> Known | None:

@@ -4,10 +4,10 @@ import ast
 
 from shrinker.facts.bound import failing_import, liveness
 from shrinker.facts.effects import is_pure
-from shrinker.facts.evaluate import evaluate
+from shrinker.facts.evaluate import ValueScope, evaluate
 from shrinker.facts.lattice import NO_RULES, UNKNOWN, Known, Value
 from shrinker.facts.scopes import ModuleScope, function_scope
-from shrinker.facts.world import ClosedWorld, ValueScope
+from shrinker.facts.world import ClosedWorld
 from shrinker.syntax.bindings import Binding
 from shrinker.syntax.imports import catches_import_error
 from shrinker.syntax.names import last_name

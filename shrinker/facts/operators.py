@@ -5,7 +5,7 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
-from shrinker.facts.evaluate import evaluate, evaluates
+from shrinker.facts.evaluate import ValueScope, evaluate, evaluates
 from shrinker.facts.lattice import (
     NO_RULES,
     ON_TEXTS,
@@ -18,7 +18,6 @@ from shrinker.facts.lattice import (
     Value,
     join,
 )
-from shrinker.facts.world import ValueScope
 
 _ORDER: dict[type[ast.cmpop], Callable[[Any, Any], bool]] = {
     ast.Lt: operator.lt,

@@ -1,13 +1,12 @@
 """A module's outline: what other modules can learn about it without reading its functions."""
 
 import ast
-import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from shrinker.cache import pack, unpack
 from shrinker.syntax.bindings import Binding, Bindings, collect
-from shrinker.syntax.imports import absolute
+from shrinker.syntax.imports import names_of, package_of
 from shrinker.syntax.names import last_name
 from shrinker.syntax.walk import statements, walk
 
@@ -69,7 +68,7 @@ class Outline:
     @property
     def package(self) -> str:
         """The package that relative imports start from."""
-        return self.module if self.is_package else self.module.rpartition(".")[0]
+        return package_of(self.module, self.is_package)
 
 
 def outline(module: str, is_package: bool, tree: ast.Module) -> Outline:
@@ -80,7 +79,7 @@ def outline(module: str, is_package: bool, tree: ast.Module) -> Outline:
         is_package: True for an ``__init__.py``.
         tree: its syntax tree; not changed.
     """
-    package = module if is_package else module.rpartition(".")[0]
+    package = package_of(module, is_package)
     found: Bindings = collect(tree.body, package)
     rebound: set[str] = set()
     aliases: set[tuple[str, str, str]] = set()
@@ -94,11 +93,8 @@ def outline(module: str, is_package: bool, tree: ast.Module) -> Outline:
             shown.update(n.attr for n in walk(node) if isinstance(n, ast.Attribute))
         elif isinstance(node, ast.Global):
             rebound.update(node.names)
-        elif isinstance(node, ast.ImportFrom):
-            source = sys.intern(absolute(node.module, node.level, package))
-            aliases.update((source, alias.name, alias.asname or alias.name) for alias in node.names)
-        elif isinstance(node, ast.Import):
-            aliases.update((alias.name, "", alias.asname or alias.name.partition(".")[0]) for alias in node.names)
+        elif isinstance(node, ast.Import | ast.ImportFrom):
+            aliases.update(names_of(node, package))
         elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load):
             if isinstance(node.value, ast.Name):
                 read.add((node.value.id, node.attr))

@@ -1,13 +1,14 @@
 """Scopes in which names have values: of a module, of a function or class body, and with given values."""
 
 import ast
+from collections.abc import Mapping
 from typing import ClassVar
 
 from shrinker.facts import calls, operators
-from shrinker.facts.bound import Shadow, bound_value, is_mixed, liveness
-from shrinker.facts.evaluate import truth
+from shrinker.facts.bound import Shadowed, bound_value, is_mixed, liveness
+from shrinker.facts.evaluate import ValueScope
 from shrinker.facts.lattice import NOTHING_DECIDED, UNKNOWN, Decided, Known, Ref, Removed, Value
-from shrinker.facts.world import ClosedWorld, ValueScope
+from shrinker.facts.world import ClosedWorld
 from shrinker.syntax.scopes import Scope, scope_of
 from shrinker.syntax.walk import Function
 
@@ -20,26 +21,23 @@ MOST_STEPS = 10_000
 """How often names are looked for on the way to the value of one: names that all ask for each other are asked in every order."""
 
 
-class ModuleScope:
+class ModuleScope(ValueScope):
     """Names at module level."""
 
     def __init__(
-        self, environment: ClosedWorld, module: str, decided: Decided = NOTHING_DECIDED, *, during_import: bool = False
+        self,
+        environment: ClosedWorld,
+        module: str,
+        decided: Decided = NOTHING_DECIDED,
+        *,
+        during_import: bool = False,
     ) -> None:
-        self.environment = environment
-        self.module = module
-        self.decided = decided
+        super().__init__(environment, module, decided)
         self.during_import = during_import
         """True for code that runs while the module is imported: later bindings do not count yet."""
 
-    is_local = False
-
-    def truth(self, test: ast.expr) -> Known | None:
-        """See `ValueScope`."""
-        return truth(test, self)
-
     def lookup(self, name: str, line: int) -> Value:
-        """See `ValueScope`."""
+        """Value of a name read at a line."""
         found = self.environment.outlines.get(self.module)
         if (
             self.during_import
@@ -57,13 +55,11 @@ class ModuleScope:
         return self.environment.resolve(self.module, name)
 
 
-class LocalScope:
+class LocalScope(ValueScope):
     """Names of a function or class body, then those around it."""
 
     def __init__(self, outer: ValueScope, names: Scope) -> None:
-        self.environment = outer.environment
-        self.module = outer.module
-        self.decided = outer.decided
+        super().__init__(outer.environment, outer.module, outer.decided)
         self.outer = outer
         self.bindings = names.bindings
         self.opaque = names.parameters | names.rebound
@@ -79,7 +75,7 @@ class LocalScope:
     """How often a name was asked for while its own value was looked for: what was computed meanwhile is not remembered."""
 
     def lookup(self, name: str, line: int) -> Value:
-        """See `ValueScope`."""
+        """Value of a name read at a line."""
         if name in self.opaque:
             return UNKNOWN
         if name in self.bindings.globals:
@@ -114,11 +110,11 @@ class LocalScope:
         return value
 
     def truth(self, test: ast.expr) -> Known | None:
-        """See `ValueScope`; of a test around many bindings it is asked for each."""
+        """What the facts say of a test; of one around many bindings it is asked for each."""
         if id(test) in self._truths:
             return self._truths[id(test)]
         before = LocalScope.cut_short
-        value = truth(test, self)
+        value = super().truth(test)
         if not self._busy or LocalScope.cut_short == before:
             # Its bindings hold the test, so that no other one gets its number.
             self._truths[id(test)] = value
@@ -139,11 +135,9 @@ class LocalScope:
         return bound_value(self, name, earlier) if liveness(self, earlier[-1]) is True else UNKNOWN
 
 
-def shadowed(scope: ValueScope, values: dict[str, Value]) -> ValueScope:
-    """A scope in which some names have given values (parameters, comprehension targets)."""
-    for name, value in values.items():
-        scope = Shadow(scope, name, value)
-    return scope
+def shadowed(scope: ValueScope, values: Mapping[str, Value]) -> ValueScope:
+    """The scope, where some names have given values."""
+    return Shadowed(scope, values) if values else scope
 
 
 def around_function(scope: ValueScope) -> ValueScope:

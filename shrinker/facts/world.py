@@ -1,12 +1,11 @@
-"""What is asked of a closed world: what its rules say by themselves, what else it must answer, and scopes in which names have values."""
+"""What is asked of a closed world: what its rules say by themselves, and what else it must answer."""
 
-import ast
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from functools import reduce
-from typing import Generic, Protocol, TypeVar
+from typing import Generic, TypeVar
 
-from shrinker.facts.lattice import Decided, Known, Removed, TextDomain, Value
+from shrinker.facts.lattice import Known, Removed, TextDomain, Value
 from shrinker.facts.outline import Outline
 from shrinker.ruleset.match import any_module_matches, name_matches, overlap
 from shrinker.ruleset.models import Answer, Default, Fact, Guard, Pure, Refusal, Registry, Remove, Rule, Ruleset
@@ -164,10 +163,7 @@ class RuleFacts:
     def _rule_that_takes(self, module: str) -> Remove | None:
         if not any_module_matches(self._takes, module):
             return None
-        for rule in self.rules.removes:
-            if any_module_matches(rule.modules, module) and not any_module_matches(rule.unless, module):
-                return rule
-        return None
+        return next((rule for rule in self.rules.removes if rule.takes_module(module)), None)
 
     def defaults_in(self, module: str) -> tuple[Default, ...]:
         """The rules that say what takes over from a default of a module."""
@@ -221,25 +217,6 @@ class ClosedWorld(ABC, RuleFacts):
     @abstractmethod
     def interpret(self, name: str, depth: int = 0) -> Value:
         """Constant result of a short function of the tree, UNKNOWN when it has none."""
-
-
-class ValueScope(Protocol):
-    """Where a name is looked up."""
-
-    environment: ClosedWorld
-    module: str
-    decided: Decided
-    """What is known of nodes besides."""
-
-    @property
-    def is_local(self) -> bool:
-        """True in a function or class body: what it defines is not the module's."""
-
-    def lookup(self, name: str, line: int) -> Value:
-        """Value of a name read at a line."""
-
-    def truth(self, test: ast.expr) -> Known | None:
-        """What the facts say of a test."""
 
 
 def _value(fact: Fact | None) -> Known | None:

@@ -5,7 +5,6 @@ judged by all of upstream. What only the kept modules as a whole show to be unus
 """
 
 import ast
-import bisect
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
@@ -16,8 +15,8 @@ from shrinker.fold.context import Context
 from shrinker.fold.exports import exported, is_export
 from shrinker.syntax.imports import absolute, bound_name, catches_import_error, is_type_checking, loads
 from shrinker.syntax.names import reads_in
-from shrinker.syntax.ranges import first_line, span
-from shrinker.values.edits import DropAlias
+from shrinker.syntax.ranges import meets, span
+from shrinker.values.edits import DropElement
 
 
 def drop_unused(tree: ast.Module, context: Context) -> None:
@@ -63,16 +62,12 @@ class _Reads:
         self._edited = {id(s) for s in self._body if context.is_edited(s)}
 
     def __contains__(self, name: str) -> bool:
-        lines: list[int] | None = None
-        for node in self._body:
-            if id(node) not in self._edited and id(node) not in self._known:
-                lines = self._context.source.of(name) if lines is None else lines
-                index = bisect.bisect_left(lines, first_line(node))
-                if index == len(lines) or lines[index] > (node.end_lineno or node.lineno):
-                    continue
-            if name in self._of(node):
-                return True
-        return False
+        lines = self._context.source.holding((name,))
+        return any(
+            name in self._of(node)
+            for node in self._body
+            if id(node) in self._edited or id(node) in self._known or meets(lines, node)
+        )
 
     def _of(self, node: ast.stmt) -> set[str]:
         found = self._known.get(id(node))
@@ -175,7 +170,7 @@ def keep_import(
             context.unproven_imports.add(source)
         whole = span(node)
         # Some of its names may have gone before.
-        context.edits = [e for e in context.edits if not (isinstance(e, DropAlias) and whole < e.span < whole.after)]
+        context.edits = [e for e in context.edits if not (isinstance(e, DropElement) and whole < e.span < whole.after)]
         context.sweep(node, "import", frozenset().union(*(r for _, r, _ in gone)))
         return False
     context.drop_aliases(node, [(alias, rules or {"unused"}) for alias, rules, _ in gone])

@@ -4,7 +4,7 @@ import ast
 import copy
 import re
 from collections.abc import Iterable
-from typing import NoReturn, TypeVar, cast
+from typing import TypeVar, cast
 
 from shrinker.facts.environment import Environment
 from shrinker.facts.lattice import Decided, Known, Removed, TextDomain
@@ -13,7 +13,7 @@ from shrinker.syntax.lines import Lines
 from shrinker.syntax.names import words_of
 from shrinker.syntax.ranges import Placed, extent, first_line, meets, span
 from shrinker.syntax.walk import children
-from shrinker.values.edits import DropAlias, DropElement, DropStatement, Edit, Literal, Raise, Span, TakeBlock
+from shrinker.values.edits import DropElement, DropStatement, Edit, Literal, Raise, Span, TakeBlock
 from shrinker.values.folded import Decision, LeakedUse, Uncertain
 
 _Written = TypeVar("_Written", bound=ast.stmt | ast.expr)
@@ -33,7 +33,7 @@ class EvaluatesRemoved(Exception):
 
 
 class LeavesWhole(Exception):
-    """The module must stay as upstream wrote it."""
+    """The whole module stays as upstream wrote it: what comes here is rare, and to undo a part of it takes more code than it wins."""
 
 
 def written_pass() -> ast.Pass:
@@ -228,14 +228,6 @@ class Context:
             self.touched |= names
             self.lost |= words
 
-    def leave(self, reason: str) -> NoReturn:
-        """Leave the whole module as upstream wrote it: what comes here is rare, and to undo a part of it takes more code than it wins.
-
-        Raises:
-            LeavesWhole: always.
-        """
-        raise LeavesWhole(reason)
-
     def raises(self, node: ast.stmt, text: str, error: str = "RuntimeError") -> ast.Raise:
         """The named error in the place of a statement and all that follow it in its block."""
         self.edits.append(Raise(span(node), text, error))
@@ -245,8 +237,7 @@ class Context:
     def drop_aliases(self, node: ast.Import | ast.ImportFrom, gone: Iterable[tuple[ast.alias, Iterable[str]]]) -> None:
         """Drop names of an import that keeps others, each by its rules."""
         for alias, rules in gone:
-            self.edits.append(DropAlias(span(alias)))
-            self.decide(alias, "import", rules, "removed", 0)
+            self.drop_element(alias, "alias", "import", rules)
             node.names = [other for other in node.names if other is not alias]
 
     def escape(self, node: Placed, removed: Removed) -> None:

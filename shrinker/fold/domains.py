@@ -3,13 +3,10 @@
 import ast
 
 from shrinker.facts.effects import is_pure
-from shrinker.facts.evaluate import evaluate
+from shrinker.facts.evaluate import ValueScope, evaluate
 from shrinker.facts.lattice import Known, Ref, Removed, TextDomain
-from shrinker.facts.world import ValueScope
 from shrinker.fold.context import Context
 from shrinker.syntax.names import written
-
-Display = ast.Tuple | ast.List | ast.Set
 
 
 def is_never(node: ast.expr | None, domain: TextDomain, scope: ValueScope) -> bool:
@@ -20,14 +17,9 @@ def is_never(node: ast.expr | None, domain: TextDomain, scope: ValueScope) -> bo
     return isinstance(value, Known) and value.exact and domain.excludes(value.value)
 
 
-def drop_elements(context: Context, scope: ValueScope, left: ast.expr, display: Display) -> None:
-    """``device in ("cuda", "npu")``: elements that the left side never is go, as long as one stays."""
-    domain = evaluate(left, scope)
-    if isinstance(domain, TextDomain) and not domain.items:
-        drop_texts(context, scope, display, domain)
-
-
-def drop_texts(context: Context, scope: ValueScope, display: Display, domain: TextDomain) -> None:
+def drop_texts(
+    context: Context, scope: ValueScope, display: ast.Tuple | ast.List | ast.Set, domain: TextDomain
+) -> None:
     """Elements that a collection is never asked for, as long as one stays: an emptied set would be a dict."""
     gone = [e for e in display.elts if is_never(e, domain, scope)]
     if not gone or len(gone) == len(display.elts):
@@ -66,12 +58,6 @@ def asked_table(node: ast.expr, scope: ValueScope) -> tuple[ast.expr, TextDomain
     return (asked[0], domain) if isinstance(domain, TextDomain) and not domain.items else None
 
 
-def _is_of_removed(node: ast.expr, scope: ValueScope) -> bool:
-    """True for a name that is read from what a rule removes: nothing is filed under it then."""
-    value = evaluate(node, scope)
-    return isinstance(value, Removed) and bool(value.module)
-
-
 def registration(node: ast.expr, scope: ValueScope) -> Removed | None:
     """The removed thing that a call files: its first argument, or the name that this is made with, is a text that the
     domain never is, or is read from something removed."""
@@ -84,7 +70,11 @@ def registration(node: ast.expr, scope: ValueScope) -> Removed | None:
     filed = node.args[0]
     if isinstance(filed, ast.Call):
         filed = next((k.value for k in filed.keywords if k.arg == "name"), filed)
-    if domain is None or not (is_never(filed, domain, scope) or _is_of_removed(filed, scope)):
+    if domain is None:
+        return None
+    value = evaluate(filed, scope)
+    # Under a name that is read from what a rule removes nothing is filed.
+    if not (is_never(filed, domain, scope) or (isinstance(value, Removed) and value.module)):
         return None
     if not all(is_pure(a, scope) for a in (*node.args, *(k.value for k in node.keywords))):
         return None

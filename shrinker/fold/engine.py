@@ -11,7 +11,7 @@ from pathlib import Path
 
 from shrinker.cache import Cache, Variants, unpack
 from shrinker.facts.build import outline_file
-from shrinker.facts.environment import Environment, like
+from shrinker.facts.environment import Environment
 from shrinker.facts.lattice import Removed
 from shrinker.fold.dependency_tracker import Answers, canonical
 from shrinker.fold.imported_rows import LOADED
@@ -212,7 +212,7 @@ class FoldEngine:
             found = outline_file(self.tree.root, paths[name]) if name in paths else None
             if found is not None:
                 outlines[name] = found
-        return like(Environment(before.rules, outlines, before.modules, rescued), before)
+        return Environment(before.rules, outlines, before.modules, rescued, before)
 
     def _with_packages(self, name: str) -> list[str]:
         """The module and the removed packages around it: importing it runs their ``__init__``."""

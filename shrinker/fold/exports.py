@@ -96,11 +96,6 @@ def entries(tree: ast.Module) -> tuple[tuple[str, Span], ...]:
     return tuple((name, span(item)) for name, item, _ in _items(tree))
 
 
-def fixed_entries(tree: ast.Module) -> set[str]:
-    """Names in ``__all__`` whose entry cannot be deleted."""
-    return exported(tree).difference(name for name, _ in entries(tree))
-
-
 def drop_entries(tree: ast.Module, context: Context, gone: Iterable[str]) -> None:
     """Delete the entries of names whose definitions go."""
     items = list(_items(tree))

@@ -5,29 +5,20 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from shrinker.facts.effects import is_pure
-from shrinker.facts.evaluate import evaluate, truth
+from shrinker.facts.evaluate import ValueScope, evaluate, truth
 from shrinker.facts.lattice import UNKNOWN, Decided, Known, Removed, Value
-from shrinker.facts.world import ValueScope
-from shrinker.fold.context import Context, EvaluatesRemoved
+from shrinker.fold.context import Context, EvaluatesRemoved, LeavesWhole
 from shrinker.fold.domains import asked_table
 from shrinker.syntax.ranges import span
-from shrinker.syntax.walk import walk
+from shrinker.syntax.walk import ByClass, walk
 from shrinker.values.edits import Literal
 
 _Parts = TypeVar("_Parts", bound=ast.expr | ast.stmt)
 Construct = Callable[["ExpressionFolder", Any, bool], ast.expr]
 """Takes the folder, the node, and whether only its truth matters; returns what is left of it."""
-_CONSTRUCTS: dict[type[ast.AST], Construct] = {}
-
-
-def folds_expression(*kinds: type[ast.expr]) -> Callable[[Construct], Construct]:
-    """Register what folds some classes of expressions; the parts of any other are folded one by one."""
-
-    def register(construct: Construct) -> Construct:
-        _CONSTRUCTS.update(dict.fromkeys(kinds, construct))
-        return construct
-
-    return register
+_CONSTRUCTS = ByClass[Construct]()
+folds_expression = _CONSTRUCTS.of
+"""Registers what folds some classes of expressions; the parts of any other are folded one by one."""
 
 
 class ExpressionFolder:
@@ -45,10 +36,6 @@ class ExpressionFolder:
         """
         construct = _CONSTRUCTS.get(type(node))
         return self.children(node) if construct is None else construct(self, node, condition)
-
-    def within(self, scope: ValueScope) -> "ExpressionFolder":
-        """The folder of an expression with a scope of its own."""
-        return ExpressionFolder(self.context, scope)
 
     def children(self, node: _Parts) -> _Parts:
         """Fold the expressions that a node holds.
@@ -93,7 +80,7 @@ class ExpressionFolder:
             return self.fold(node, condition=condition)
         except EvaluatesRemoved as poison:
             if poison.removed.missing:
-                self.context.leave(f"{poison.removed.name} is not installed, and may be asked for or not")
+                raise LeavesWhole(f"{poison.removed.name} is not installed, and may be asked for or not") from poison
             raise
 
     def followed(self, node: ast.expr) -> ast.expr:

@@ -13,7 +13,7 @@ from shrinker.syntax.ranges import span
 from shrinker.syntax.side_effects import is_inert
 from shrinker.syntax.walk import statements, walk
 from shrinker.values.edits import Span
-from shrinker.values.summary import ModuleSummary, Store, words
+from shrinker.values.summary import ModuleSummary, Store
 
 _WORDS = re.compile(r"[A-Za-z_]\w*")
 _SHORT = 200
@@ -32,15 +32,15 @@ def harvest(reading: Reading, context: Context) -> ModuleSummary:
     stores = attribute_stores(reading)
     fields, decided = class_fields(reading.tree, stores, context.literals())
     return ModuleSummary(
-        words=words(spoken),
-        texts=words(texts),
-        defined=words({node.name for node in reading.definitions}),
+        words=tuple(sorted(spoken)),
+        texts=tuple(sorted(texts)),
+        defined=tuple(sorted({node.name for node in reading.definitions})),
         stores=tuple(sorted(stores)),
         fields=tuple(sorted(fields)),
-        decided=words(decided),
+        decided=tuple(sorted(decided)),
         inert=is_inert(reading.tree),
-        unproven_imports=words(context.unproven_imports),
-        lost=words(context.lost),
+        unproven_imports=tuple(sorted(context.unproven_imports)),
+        lost=tuple(sorted(context.lost)),
     )
 
 

@@ -19,9 +19,9 @@ from shrinker.fold.reading import Reading
 from shrinker.fold.refusals import find_looks, place_looks
 from shrinker.fold.statements import StatementFolder
 from shrinker.fold.summary import summarise
-from shrinker.fold.symbols import collect_symbols
+from shrinker.fold.symbols.collect import collect_symbols
 from shrinker.fold.unreachable import drop_unreachable
-from shrinker.syntax.imports import absolute
+from shrinker.syntax.imports import absolute, package_of
 from shrinker.syntax.parsing import decode
 from shrinker.syntax.walk import walk
 from shrinker.values.folded import FoldedModule, Uncertain
@@ -49,7 +49,7 @@ def fold_source(
         SyntaxError: the file does not parse (with its line).
     """
     source, _ = decode(data)
-    package = module if is_package else module.rpartition(".")[0]
+    package = package_of(module, is_package)
     whole = refinement.unwritable
     try:
         tree, context = ast.parse(data, path), Context(path, module, package, source, environment)

@@ -6,16 +6,15 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from shrinker.facts.effects import is_pure
-from shrinker.facts.evaluate import evaluate
+from shrinker.facts.evaluate import ValueScope, evaluate
 from shrinker.facts.lattice import Removed
-from shrinker.facts.world import ValueScope
-from shrinker.fold.context import Context, EvaluatesRemoved, filled
+from shrinker.fold.context import Context, EvaluatesRemoved, LeavesWhole, filled
 from shrinker.fold.expressions import ExpressionFolder
 from shrinker.fold.messages import message
 from shrinker.syntax.control import leaves, runs_something
 from shrinker.syntax.names import assigned
 from shrinker.syntax.ranges import extent, span
-from shrinker.syntax.walk import statements, walk
+from shrinker.syntax.walk import ByClass, statements, walk
 from shrinker.values.edits import DropBlock, DropStatement, DropTail
 
 Body = list[ast.stmt]
@@ -24,17 +23,9 @@ Folded = tuple[Body, bool]
 Construct = Callable[["StatementFolder", Any], Folded]
 _CONDITIONS = frozenset({"test", "guard"})
 """Fields of loops and cases of which only the truth matters."""
-_CONSTRUCTS: dict[type[ast.AST], Construct] = {}
-
-
-def folds(*kinds: type[ast.stmt]) -> Callable[[Construct], Construct]:
-    """Register what folds some classes of statements; of any other the parts are folded one by one."""
-
-    def register(construct: Construct) -> Construct:
-        _CONSTRUCTS.update(dict.fromkeys(kinds, construct))
-        return construct
-
-    return register
+_CONSTRUCTS = ByClass[Construct]()
+folds = _CONSTRUCTS.of
+"""Registers what folds some classes of statements; of any other the parts are folded one by one."""
 
 
 class StatementFolder:
@@ -104,9 +95,9 @@ class StatementFolder:
         if removed.module or not any(name in names for names in self.context.functions):
             return
         if poison.deferred or not (removed.missing or reads_surely(node, name)):
-            self.context.leave(f"{name}, which only a dead branch binds, may be read or not")
+            raise LeavesWhole(f"{name}, which only a dead branch binds, may be read or not")
         if self.context.watching:
-            self.context.leave(f"{name}, which only a dead branch binds, is read where a handler sees the error")
+            raise LeavesWhole(f"{name}, which only a dead branch binds, is read where a handler sees the error")
 
     def _replace_removed(self, node: ast.stmt, removed: Removed) -> Body:
         if removed.eager and (self.kind == "function" or runs_something(node)):
@@ -184,7 +175,7 @@ class StatementFolder:
             elif isinstance(child, ast.expr):
                 setattr(node, name, self.expressions.fold(child, condition=name in _CONDITIONS))
             elif isinstance(child, ast.pattern) and any(map(self.names_removed, walk(child))):
-                self.context.leave("a pattern of `match` names what is removed")
+                raise LeavesWhole("a pattern of `match` names what is removed")
             elif isinstance(child, list) and child and isinstance(child[0], ast.stmt):
                 setattr(node, name, filled(self.block(child)))
             elif isinstance(child, list):

@@ -12,7 +12,7 @@ from shrinker.fold.context import Context
 from shrinker.fold.harvest import harvest
 from shrinker.fold.reading import Reading
 from shrinker.ruleset.models import Registry
-from shrinker.syntax.imports import absolute
+from shrinker.syntax.imports import names_of
 from shrinker.syntax.names import last_name
 from shrinker.syntax.unroll import Unroller
 from shrinker.syntax.walk import walk
@@ -75,13 +75,8 @@ def _rows(reading: Reading, unroller: Unroller, rules: Iterable[Registry]) -> tu
 
 def _imports(reading: Reading, package: str) -> Iterator[ImportSite]:
     for node, kind, guarded in reading.imports:
-        if isinstance(node, ast.Import):
-            for alias in node.names:
-                yield ImportSite(node.lineno, alias.name, None, kind, guarded)
-        else:
-            source = absolute(node.module, node.level, package)
-            for alias in node.names:
-                yield ImportSite(node.lineno, source, alias.name, kind, guarded)
+        for module, name, _ in names_of(node, package):
+            yield ImportSite(node.lineno, module, name or None, kind, guarded)
 
 
 @lru_cache(maxsize=1 << 16)

@@ -16,8 +16,9 @@ from shrinker.program.native.prune import prune_companions
 from shrinker.program.needed import find_needed
 from shrinker.program.propagation import propagate_attributes
 from shrinker.program.reach import import_leads
-from shrinker.program.symbols.dead import NamedPlaces, Searched, dead_spans, live_again, search_symbols
+from shrinker.program.symbols.dead import NamedPlaces, dead_spans, live_again, search_symbols
 from shrinker.program.symbols.saved import SymbolData, found_symbols
+from shrinker.program.symbols.search import Search
 from shrinker.program.written import Written, written_imports
 from shrinker.values.distributions import Distributions
 from shrinker.values.edits import Span
@@ -91,22 +92,21 @@ class _Steps:
         ):
             graph, folded = self._settled(engine)
             with run.timed("symbols"):
-                graph, folded, searched = self._shaken(engine, graph, folded)
+                graph, folded, search, units = self._shaken(engine, graph, folded)
             # The search has read the units, and what is left is to be written.
             folded = {path: replace(module, units=EMPTY_SYMBOLS) for path, module in folded.items()}
             with run.timed("native"):
                 companions = partial(fold_companions, tree, engine.environment)
-                pruned = prune_companions(tree, rules, graph, folded, companions, run.cache)
-                graph = pruned.graph
-                cuts = {**pruned.cuts, **cargo_cuts(tree, graph)}
+                graph, beside, cuts = prune_companions(tree, rules, graph, folded, companions, run.cache)
+                cuts |= cargo_cuts(tree, graph)
                 for path, refuted in refuted_cuts(tree, graph.kept, rules.undefined).items():
                     cuts[path] = tuple(sorted({*cuts.get(path, ()), *refuted}))
-            folded |= pruned.folded
+            folded |= beside
             rescued = {name: f"{path}:{use.line} uses {use.name}" for name, (path, use) in engine.rescued.items()}
         with run.timed("distributions"):
             distributions = decide_distributions(tree, rules, graph, folded, written)
         with run.timed("symbols"):
-            found = found_symbols(searched, tree, graph, written, rules, environment.outlines)
+            found = found_symbols(search, units, tree, graph, written, rules, environment.outlines)
         graph = with_uncertain(graph, distributions)
         refinements = dict(engine.refinements)
         return Analysis(graph, folded, rescued, written, distributions, found, refinements, cuts), self._kept
@@ -128,8 +128,12 @@ class _Steps:
 
     def _shaken(
         self, engine: FoldEngine, whole: Graph, units: dict[str, FoldedModule]
-    ) -> tuple[Graph, dict[str, FoldedModule], Searched]:
-        """Drop what nothing reachable names, and the files that only it named; and what follows from that, until nothing does."""
+    ) -> tuple[Graph, dict[str, FoldedModule], Search, dict[str, FoldedModule]]:
+        """Drop what nothing reachable names, and the files that only it named; and what follows from that, until nothing does.
+
+        Returns:
+            Besides what is left, the last search, and the modules that it was made in.
+        """
         stay = frozenset[str]()
         before, dead = dict(engine.refinements), dict[str, frozenset[Span]]()
         named, modules = NamedPlaces(self._tree), modules_of(self._tree.by_path)
@@ -155,7 +159,7 @@ class _Steps:
                 continue
             changed = propagate_attributes(engine, folded, found.types, found.outside, found.live)
             if not changed:
-                return graph, folded, Searched(found, units)
+                return graph, folded, found, units
             # What these modules name now is searched anew, with nothing dropped.
             del found
             units |= {module.path: module for module in engine.whole(changed)}

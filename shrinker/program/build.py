@@ -6,14 +6,14 @@ from collections.abc import Mapping
 from shrinker.program.edges.data import DataEdges
 from shrinker.program.edges.named import named_modules
 from shrinker.program.edges.native import include_edges
-from shrinker.program.files import FileIndex, index_files
-from shrinker.program.modules import ModuleIndex, index_modules
+from shrinker.program.files import FileIndex
+from shrinker.program.modules import ModuleIndex
 from shrinker.program.nodes import Found, file_node, module_node, suffix
 from shrinker.program.order import first_reasons
 from shrinker.program.reach import Fold, Search
 from shrinker.program.removals import removed_by_rule
 from shrinker.ruleset import Remove, Ruleset
-from shrinker.syntax.native import without_refuted
+from shrinker.syntax.native.conditionals import without_refuted
 from shrinker.values.folded import FoldedModule, LeakedUse, Uncertain
 from shrinker.values.graph import UNREACHABLE, Graph, Removal
 from shrinker.values.upstream import PACKAGE_PREFIX, UpstreamTree
@@ -40,7 +40,7 @@ def build_graph(
         ShrinkerError: `fold` did not return one of the paths it was given.
     """
     paths = [file.path for file in tree.files]
-    index = index_modules(paths)
+    index = ModuleIndex(paths)
     removed = removed_by_rule(paths, rules.removes)
     rescues = _rescue(removed, rescued or {}, index)
     search = Search(index, paths, rules, removed)
@@ -72,7 +72,7 @@ def build_graph(
 
 def missing_roots(tree: UpstreamTree, rules: Ruleset) -> tuple[tuple[str, str], ...]:
     """Root modules that this upstream does not have, as (rule id, pattern); the search starts without them."""
-    index = index_modules(file.path for file in tree.files)
+    index = ModuleIndex(file.path for file in tree.files)
     return tuple(
         (rule.id, pattern) for rule in rules.roots for pattern in rule.modules if not named_modules(pattern, index)
     )
@@ -148,7 +148,7 @@ def _add_files(search: Search, tree: UpstreamTree) -> None:
         search: after its modules are found.
         tree: upstream.
     """
-    files = index_files(
+    files = FileIndex(
         file.path
         for file in tree.files
         if file.path.startswith(PACKAGE_PREFIX) and not file.path.endswith(".py") and file.path not in search.removed
@@ -158,7 +158,9 @@ def _add_files(search: Search, tree: UpstreamTree) -> None:
     seen: set[str] = set()
     for module in ordered:
         src = module_node(module.module)
-        for found in (*data.find(module), *_inline(module, files), *_stub(module, tree)):
+        stub = module.path + "i"
+        stubs = [Found(file_node(stub), "data", 1)] if stub in tree.by_path else []
+        for found in (*data.find(module), *_inline(module, files), *stubs):
             search.add(src, module.path, found)
     _follow_includes(search, tree, files, seen)
     for module, found in _folders(search, ordered, data):
@@ -175,11 +177,6 @@ def _inline(module: FoldedModule, files: FileIndex) -> list[Found]:
         if "#" in site.text and "include" in site.text
         for found in include_edges(site.text, folder, files, site.line)
     ]
-
-
-def _stub(module: FoldedModule, tree: UpstreamTree) -> list[Found]:
-    path = module.path + "i"
-    return [Found(file_node(path), "data", 1)] if path in tree.by_path else []
 
 
 def _follow_includes(search: Search, tree: UpstreamTree, files: FileIndex, seen: set[str]) -> None:

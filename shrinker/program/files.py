@@ -1,47 +1,37 @@
 """The files of the package that are not modules, by base name, suffix and folder, so that no lookup scans them all."""
 
 import re
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable
 
 from shrinker.program.nodes import suffix
 
 
-@dataclass(frozen=True)
 class FileIndex:
     """Files that a string, a folder name or an include may mean."""
 
-    by_base: Mapping[str, tuple[str, ...]]
-    """Base name to paths, sorted."""
-    bases_by_suffix: Mapping[str, tuple[str, ...]]
-    """Suffix to the distinct base names that end in it."""
-    folders_by_base: Mapping[str, tuple[str, ...]]
-    """Last component of a folder to the folders that hold such files at any depth."""
-    by_folder: Mapping[str, tuple[str, ...]]
-    """Folder to all files below it at any depth."""
-
-
-def index_files(paths: Iterable[str]) -> FileIndex:
-    """Index paths (repository layout, posix)."""
-    by_base: dict[str, list[str]] = {}
-    by_suffix: dict[str, set[str]] = {}
-    by_folder: dict[str, list[str]] = {}
-    for path in sorted(paths):
-        folder, _, base = path.rpartition("/")
-        by_base.setdefault(base, []).append(path)
-        by_suffix.setdefault(suffix(path), set()).add(base)
-        while folder:
-            by_folder.setdefault(folder, []).append(path)
-            folder = folder.rpartition("/")[0]
-    folders: dict[str, list[str]] = {}
-    for folder in sorted(by_folder):
-        folders.setdefault(folder.rpartition("/")[2], []).append(folder)
-    return FileIndex(
-        by_base={k: tuple(v) for k, v in by_base.items()},
-        bases_by_suffix={k: tuple(sorted(v)) for k, v in by_suffix.items()},
-        folders_by_base={k: tuple(v) for k, v in folders.items()},
-        by_folder={k: tuple(v) for k, v in by_folder.items()},
-    )
+    def __init__(self, paths: Iterable[str]) -> None:
+        """
+        Args:
+            paths: in the layout of the repository.
+        """
+        self.by_base: dict[str, list[str]] = {}
+        """Base name to paths, sorted."""
+        self.bases_by_suffix: dict[str, list[str]] = {}
+        """Suffix to the distinct base names that end in it."""
+        self.folders_by_base: dict[str, list[str]] = {}
+        """Last component of a folder to the folders that hold such files at any depth."""
+        self.by_folder: dict[str, list[str]] = {}
+        """Folder to all files below it at any depth."""
+        for path in sorted(paths):
+            folder, _, base = path.rpartition("/")
+            self.by_base.setdefault(base, []).append(path)
+            while folder:
+                self.by_folder.setdefault(folder, []).append(path)
+                folder = folder.rpartition("/")[0]
+        for base in sorted(self.by_base):
+            self.bases_by_suffix.setdefault(suffix(base), []).append(base)
+        for folder in sorted(self.by_folder):
+            self.folders_by_base.setdefault(folder.rpartition("/")[2], []).append(folder)
 
 
 def nearest(candidates: Iterable[str], folder: str) -> tuple[str, list[str]]:

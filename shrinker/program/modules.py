@@ -1,26 +1,28 @@
 """The modules of a tree by dotted name: files, packages with and without ``__init__``."""
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
 
 from shrinker.syntax.imports import package_of, with_packages
-from shrinker.values.upstream import PACKAGE_PREFIX, modules_of
+from shrinker.values.upstream import modules_of
 
 
-@dataclass(frozen=True)
 class ModuleIndex:
     """Dotted names of one upstream tree."""
 
-    paths: Mapping[str, str]
-    """Dotted name of every Python module to its path."""
-    names: Mapping[str, str]
-    """The inverse."""
-    packages: frozenset[str]
-    """Every dotted folder that holds a module at any depth; a namespace package has no entry in `paths`."""
-    children: Mapping[str, tuple[str, ...]]
-    """Package to its direct submodules and subpackages, sorted."""
-    top: str
-    """The package itself, ``sglang``."""
+    def __init__(self, paths: Iterable[str]) -> None:
+        """
+        Args:
+            paths: every path of the tree; files outside the package are ignored.
+        """
+        self.paths = modules_of(paths)
+        """Dotted name of every Python module to its path."""
+        around = (package_of(name, path.endswith("/__init__.py")) for name, path in self.paths.items())
+        self.packages = with_packages(around) - {""}
+        """Every dotted folder that holds a module at any depth; a namespace package has no entry in `paths`."""
+        self.children: dict[str, list[str]] = {}
+        """Package to its direct submodules and subpackages, sorted."""
+        for name in sorted({*self.paths, *self.packages}):
+            self.children.setdefault(name.rpartition(".")[0], []).append(name)
 
     def prefix(self, dotted: str) -> tuple[str, str]:
         """Split into the longest leading part that is a module or package, and what remains (``""`` when all is)."""
@@ -47,26 +49,3 @@ class ModuleIndex:
                 yield child
             if child in self.packages:
                 yield from self.below(child)
-
-
-def index_modules(paths: Iterable[str]) -> ModuleIndex:
-    """Index the Python files of a tree.
-
-    Args:
-        paths: every path of the tree; files outside the package are ignored.
-    """
-    modules = modules_of(paths)
-    around = (package_of(name, path.endswith("/__init__.py")) for name, path in modules.items())
-    packages = with_packages(around) - {""}
-    children: dict[str, list[str]] = {}
-    for name in sorted({*modules, *packages}):
-        parent = name.rpartition(".")[0]
-        if parent:
-            children.setdefault(parent, []).append(name)
-    return ModuleIndex(
-        paths=modules,
-        names={path: name for name, path in modules.items()},
-        packages=packages,
-        children={parent: tuple(names) for parent, names in children.items()},
-        top=PACKAGE_PREFIX.rstrip("/").rpartition("/")[2],
-    )

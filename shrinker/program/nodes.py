@@ -37,6 +37,11 @@ def module_node(dotted: str) -> str:
     return f"module:{dotted}"
 
 
+def operator_node(name: str) -> str:
+    """Node id of an operator that native code registers."""
+    return f"operator:{name}"
+
+
 def distribution_name(name: str) -> str:
     """The name of a distribution in the form that the index compares (PEP 503); nothing is loaded for it."""
     return re.sub(r"[-_.]+", "-", name).lower()

@@ -12,7 +12,7 @@ from shrinker.program.edges.named import rule_targets
 from shrinker.program.edges.registry import RegistryEdges
 from shrinker.program.edges.strings import StringEdges
 from shrinker.program.edges.walks import walk_edges
-from shrinker.program.modules import ModuleIndex, index_modules
+from shrinker.program.modules import ModuleIndex
 from shrinker.program.nodes import Found, module_node, node_path
 from shrinker.program.removals import removed_by_rule
 from shrinker.ruleset import Remove, Ruleset
@@ -110,7 +110,7 @@ class Search:
         for mechanism in (
             package_edges(name, self.index),
             self._strings.find(module),
-            external_edges(module, self.index),
+            external_edges(module),
             kernel_edges(module),
         ):
             for found in mechanism:
@@ -144,7 +144,7 @@ def import_leads(tree: UpstreamTree, rules: Ruleset) -> Callable[[FoldedModule],
     def known() -> tuple[ModuleIndex, dict[str, Remove]]:
         # Only when something is folded: a run that finds all it needs does not ask.
         paths = [file.path for file in tree.files]
-        return index_modules(paths), removed_by_rule(paths, rules.removes)
+        return ModuleIndex(paths), removed_by_rule(paths, rules.removes)
 
     def leads(module: FoldedModule) -> list[str]:
         index, removed = known()

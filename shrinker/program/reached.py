@@ -10,7 +10,6 @@ from typing import Any
 
 from shrinker.program.symbols.why import Link, Symbols
 from shrinker.program.ways import Ways, cost_of
-from shrinker.ruleset.match import any_module_matches
 from shrinker.ruleset.models import Reach, Remove
 from shrinker.syntax.walk import Function, definitions, statements, walk
 from shrinker.values.answers import Step
@@ -106,20 +105,10 @@ def taken(data: Mapping[str, Any], rules: Iterable[Remove]) -> list[Taken]:
         removed[rule] = removed.get(rule, 0) + 1
     out: list[Taken] = []
     for each in rules:
-        stays = sorted(
-            path
-            for path, name in kept.items()
-            if any_module_matches(each.modules, name) and not any_module_matches(each.unless, name)
-        )
-        out.append(
-            Taken(
-                each.id,
-                each.feature,
-                removed.get(each.id, 0),
-                tuple(path for path in stays if path in stays_by_need),
-                tuple(path for path in stays if path not in stays_by_need),
-            )
-        )
+        stays = sorted(path for path, name in kept.items() if each.takes_module(name))
+        needed = tuple(path for path in stays if path in stays_by_need)
+        left = tuple(path for path in stays if path not in stays_by_need)
+        out.append(Taken(each.id, each.feature, removed.get(each.id, 0), needed, left))
     return out
 
 

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import astuple
 from pathlib import Path
 from typing import Any
 
@@ -54,22 +55,18 @@ def graph_data(
         "paths": paths,
         "edges": [[node_at[e.src], node_at[e.dst], kind_at[e.kind], path_at[e.path], e.line] for e in edges],
         "kept": list(graph.kept),
-        "removed": {path: [removal.rule, removal.reason] for path, removal in graph.removed.items()},
-        "uncertain": [[u.path, u.line, u.reason] for u in graph.uncertain],
-        "decisions": {
-            path: [[d.line, d.rule, d.kind, d.text, d.outcome, d.lines, d.first, d.last] for d in module.decisions]
-            for path, module in folded.items()
-            if module.decisions
-        },
-        "defines": {module.module: [[name, line] for name, line in module.defines] for module in folded.values()},
-        "importers": {path: [list(row) for row in rows] for path, rows in (importers or {}).items()},
+        "removed": {path: astuple(removal) for path, removal in graph.removed.items()},
+        "uncertain": [*map(astuple, graph.uncertain)],
+        "decisions": {p: [*map(astuple, module.decisions)] for p, module in folded.items() if module.decisions},
+        "defines": {module.module: module.defines for module in folded.values()},
+        "importers": importers or {},
         "distributions": {
             row.name: {
                 "state": row.state,
                 "reason": row.reason,
                 "rule": row.rule,
-                "imports": list(row.imports),
-                "importers": [list(site) for site in (dropped or {}).get(row.name, ())],
+                "imports": row.imports,
+                "importers": (dropped or {}).get(row.name, ()),
             }
             for row in required
         },

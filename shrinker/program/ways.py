@@ -11,7 +11,7 @@ Node = TypeVar("Node", int, str)
 Edge = TypeVar("Edge")
 _COSTS = {"by name": 8, "enumeration": 6, "string": 20, "pattern": 30}
 """Between symbols, where not 1: what the syntax proves explains more than a name that merely agrees."""
-_FILES = {"package": 2, "string": 4, "walk": 4, "import-type": 10}
+FILE_COSTS = {"package": 2, "string": 4, "walk": 4, "import-type": 10}
 """The same between files: what only a type checker reads explains least."""
 _BUILTIN = 6
 """What a look-up counts more by a name that objects of Python's own types have: `x.decode()` most likely means bytes."""
@@ -67,11 +67,6 @@ class Ways(Generic[Node, Edge]):
             node, edge = last
             edges.append(edge)
         return edges[::-1]
-
-
-def file_cost(kind: str) -> int:
-    """What an edge between files counts."""
-    return _FILES.get(kind, 1)
 
 
 def cost_of(kind: str, source: str, out: int) -> int:

@@ -7,7 +7,7 @@ from typing import Any
 
 from shrinker.program.decided import around, told
 from shrinker.program.nodes import distribution_name, path_node
-from shrinker.program.ways import Ways, file_cost
+from shrinker.program.ways import FILE_COSTS, Ways
 from shrinker.values.answers import Chain, Removed, Site, Step
 from shrinker.values.errors import InputError
 from shrinker.values.folded import Decision
@@ -52,7 +52,7 @@ class Files:
 
     def removed(self, query: str) -> list[Removed]:
         """Removed files that a query names, as of `kept`, those of a folder or package, or a distribution that is no longer required."""
-        if self._in_kept(query):
+        if self._lines(query)[0]:
             return []
         named = self._named_removed
         paths = [*_whole(named, query)] or [*_inside(named, query)] or [*_ending(named, query)]
@@ -93,7 +93,7 @@ class Files:
 
     @cached_property
     def _ways(self) -> Ways[int, Sequence[int]]:
-        costs = [file_cost(kind) for kind in self._data["kinds"]]
+        costs = [FILE_COSTS.get(kind, 1) for kind in self._data["kinds"]]
         out: dict[int, list[tuple[int, int, Sequence[int]]]] = {}
         for edge in self._data["edges"]:
             out.setdefault(edge[0], []).append((edge[1], costs[edge[2]], edge))
@@ -132,8 +132,7 @@ class Files:
 
     def decided(self, query: str) -> list[Removed]:
         """What was decided about the line of a kept file that ``path:line`` names, where the line went by that."""
-        path, line = _place(query)
-        files = [file for file in self._data["decisions"] if f"/{file}".endswith(f"/{path}")] if path else []
+        files, line = self._lines(query)
         went = {file: around(self.decisions(file), line) for file in files}
         return [Removed(file, d.rule, told(d), f"{file}:{line}", line) for file, d in went.items() if d is not None]
 
@@ -141,10 +140,10 @@ class Files:
         """What was decided in a kept file."""
         return [Decision(*row) for row in self._data["decisions"].get(path, ())]
 
-    def _in_kept(self, query: str) -> bool:
-        """True for a line of a kept file."""
-        path, _ = _place(query)
-        return bool(path) and any(f"/{file}".endswith(f"/{path}") for file in self._data["kept"])
+    def _lines(self, query: str) -> tuple[list[str], int]:
+        """The kept files of which a query names a line, and the line."""
+        path, line = _place(query)
+        return [file for file in self._data["kept"] if f"/{file}".endswith(f"/{path}")] if path else [], line
 
     def refuse_line(self, query: str) -> None:
         """Nothing, unless a query is a line of a kept file.
@@ -152,8 +151,8 @@ class Files:
         Raises:
             InputError: nothing stands in it that could be kept or removed by itself.
         """
-        path, line = _place(query)
-        if self._in_kept(query):
+        if self._lines(query)[0]:
+            path, line = _place(query)
             raise InputError(
                 f"line {line} of {path} belongs to no statement", "a comment or empty line goes with what is around it"
             )

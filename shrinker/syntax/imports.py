@@ -1,6 +1,7 @@
 """Import statements: which module each names from where it stands, what it loads and binds."""
 
 import ast
+import sys
 from collections.abc import Iterable
 from typing import NamedTuple
 
@@ -50,6 +51,14 @@ def with_packages(names: Iterable[str]) -> frozenset[str]:
 def bound_name(node: Import, alias: ast.alias) -> str:
     """The name that an import binds."""
     return alias.asname or (alias.name if isinstance(node, ast.ImportFrom) else alias.name.partition(".")[0])
+
+
+def names_of(node: Import, package: str) -> list[tuple[str, str, str]]:
+    """Module, name in it (empty for the module itself, ``*`` for all names) and what is bound, of each name of an import."""
+    if isinstance(node, ast.Import):
+        return [(alias.name, "", bound_name(node, alias)) for alias in node.names]
+    source = sys.intern(absolute(node.module, node.level, package))
+    return [(source, alias.name, bound_name(node, alias)) for alias in node.names]
 
 
 def loads(node: Import, package: str) -> list[tuple[Loaded, ...]]:

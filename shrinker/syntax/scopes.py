@@ -30,7 +30,7 @@ class Scope:
     bindings: Bindings
     parameters: frozenset[str]
     rebound: frozenset[str]
-    """Names that functions inside bind by `nonlocal`."""
+    """Names that the function or one inside it declares `nonlocal`."""
 
     def inside(self, node: Scoped) -> "Scope":
         """The scope of a definition, lambda or comprehension that stands in this one."""
@@ -83,7 +83,7 @@ def scope_of(node: Scoped, package: str, outer: Scope | None = None) -> Scope:
                 _add_globals(node, package, bindings)
         case ast.FunctionDef() | ast.AsyncFunctionDef():
             bindings, parameters = collect(node.body, package), parameters_of(node.args)
-            rebound = rebound_in(node)
+            rebound = frozenset(n for s in statements(node) if isinstance(s, ast.Nonlocal) for n in s.names)
         case ast.Lambda():
             bindings, parameters = collect_named(node.body), parameters_of(node.args)
         case _:
@@ -111,8 +111,3 @@ def arguments_of(arguments: ast.arguments) -> list[ast.arg]:
 def parameters_of(arguments: ast.arguments) -> frozenset[str]:
     """Names of all parameters."""
     return frozenset(argument.arg for argument in arguments_of(arguments))
-
-
-def rebound_in(node: Function) -> frozenset[str]:
-    """Names that a function or one inside it declares `nonlocal`."""
-    return frozenset(n for s in statements(node) if isinstance(s, ast.Nonlocal) for n in s.names)

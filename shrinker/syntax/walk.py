@@ -2,10 +2,12 @@
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
+from typing import TypeVar
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 Definition = Function | ast.ClassDef
+T = TypeVar("T")
 
 _LEAVES = frozenset(["identifier", "string", "int", "constant", "expr_context"])
 """Types of the grammar that hold no node that is of use."""
@@ -32,14 +34,32 @@ class _Fields(dict[type, tuple[tuple[str, bool], ...]]):
 _FIELDS = _Fields()
 
 
-class _Holders(dict[type, tuple[str, ...]]):
+class _Names(dict[type, tuple[str, ...]]):
+    """Some fields of each class, found when it is first asked for."""
+
+    def __init__(self, names_of: Callable[[type[ast.AST]], Iterable[str]]) -> None:
+        self._names_of = names_of
+
     def __missing__(self, kind: type[ast.AST]) -> tuple[str, ...]:
-        found = self[kind] = tuple(name for name, _ in _FIELDS[kind])
+        found = self[kind] = tuple(self._names_of(kind))
         return found
 
 
-HOLDERS = _Holders()
+HOLDERS = _Names(lambda kind: (name for name, _ in _FIELDS[kind]))
 """The fields of each class that hold nodes: most nodes are names, constants and attributes, with one or none."""
+
+
+class ByClass(dict[type[ast.AST], T]):
+    """Functions by the classes of nodes that they are for."""
+
+    def of(self, *kinds: type[ast.AST]) -> Callable[[T], T]:
+        """Register a function for some classes."""
+
+        def register(function: T) -> T:
+            self.update(dict.fromkeys(kinds, function))
+            return function
+
+        return register
 
 
 def walk(node: ast.AST) -> Iterator[ast.AST]:
@@ -80,13 +100,7 @@ BLOCKS = ("body", "orelse", "finalbody", "handlers", "cases")
 """Fields of a node that hold statements, or clauses that hold them."""
 
 
-class _Blocks(dict[type, tuple[str, ...]]):
-    def __missing__(self, kind: type[ast.AST]) -> tuple[str, ...]:
-        found = self[kind] = tuple(name for name in BLOCKS if name in kind._fields)
-        return found
-
-
-BLOCKS_OF = _Blocks()
+BLOCKS_OF = _Names(lambda kind: (name for name in BLOCKS if name in kind._fields))
 """Those of each class: most statements have none."""
 
 

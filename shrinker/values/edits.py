@@ -90,19 +90,13 @@ class TakeOperand:
 @dataclass(frozen=True, slots=True)
 class DropElement:
     """Delete one element of a list: an operand of `and`/`or`, an element of a tuple, list, set or dict
-    (span of the value), a class base, a decorator, a comprehension's `if`, the annotation of a parameter or return value."""
+    (span of the value), a class base, a decorator, a comprehension's `if`, the annotation of a parameter or return value, one name of
+    an import that keeps others."""
 
     span: Span
     container: str
-    """``BoolOp``, ``Tuple``, ``List``, ``Set``, ``Dict``, ``ClassDef``, ``decorator``, ``comprehension``, ``annotation`` or ``returns``."""
-
-
-@dataclass(frozen=True, slots=True)
-class DropAlias:
-    """Delete one name of an import statement that keeps others."""
-
-    span: Span
-    """Span of the `ast.alias`."""
+    """``BoolOp``, ``Tuple``, ``List``, ``Set``, ``Dict``, ``ClassDef``, ``decorator``, ``comprehension``, ``annotation``, ``returns`` or
+    ``alias``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,16 +120,4 @@ class Guard:
     """Of the statement that it stands before, which begins its line."""
 
 
-Edit = (
-    DropStatement
-    | DropTail
-    | TakeBlock
-    | DropBlock
-    | Raise
-    | Literal
-    | TakeOperand
-    | DropElement
-    | DropAlias
-    | Refuse
-    | Guard
-)
+Edit = DropStatement | DropTail | TakeBlock | DropBlock | Raise | Literal | TakeOperand | DropElement | Refuse | Guard

@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 
 from shrinker.values.errors import InputError
 from shrinker.values.outcome import EmittedFile
@@ -33,15 +33,10 @@ class Manifest:
 
     def to_json(self) -> str:
         """Stable text: sorted keys, one file a line, newline at the end."""
-        head = {
-            "format": FORMAT,
-            "tool_version": self.tool_version,
-            "profile": self.profile,
-            "rules_hash": self.rules_hash,
-            "upstream": asdict(self.upstream),
-        }
-        if self.defaults:
-            head["defaults"] = self.defaults
+        head = {"format": FORMAT, **asdict(replace(self, files=()))}
+        del head["files"]
+        if not self.defaults:
+            del head["defaults"]
         # Once for all files: `json.dumps` would build an encoder for each.
         write = json.JSONEncoder(sort_keys=True).encode
         columns = [field.name for field in fields(EmittedFile) if field.name != "path"]

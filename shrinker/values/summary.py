@@ -3,7 +3,6 @@
 Sets of words are sorted tuples, since frozensets of a thousand modules take twice the memory and travel slowly.
 """
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -46,8 +45,3 @@ class ModuleSummary:
 
 
 EMPTY = ModuleSummary()
-
-
-def words(found: Iterable[str]) -> Words:
-    """A set of words."""
-    return tuple(sorted(found))

@@ -42,7 +42,7 @@ raises = _edit(kinds.Raise, ast.stmt)
 literal = _edit(kinds.Literal, ast.expr)
 operand = _edit(kinds.TakeOperand, ast.expr)
 element = _edit(kinds.DropElement, (ast.expr, ast.keyword))
-alias = _edit(kinds.DropAlias, ast.alias)
+alias = _edit(lambda where: kinds.DropElement(where, "alias"), ast.alias)
 
 
 def rewrite(source: str, *makers: Maker) -> str:

@@ -6,7 +6,6 @@ import tokenize
 from collections.abc import Iterable
 
 from shrinker.values.edits import (
-    DropAlias,
     DropBlock,
     DropElement,
     DropStatement,
@@ -35,15 +34,12 @@ class Reference:
         self.statements: dict[Span, list[Edit]] = {}
         self.expressions: dict[Span, list[Edit]] = {}
         self.elements: set[tuple[str, Span]] = set()
-        self.aliases: set[Span] = set()
         for edit in edits:
             match edit:
                 case Literal() | TakeOperand():
                     self.expressions.setdefault(edit.span, []).append(edit)
                 case DropElement():
                     self.elements.add((edit.container, edit.span))
-                case DropAlias():
-                    self.aliases.add(edit.span)
                 case _:
                     self.statements.setdefault(edit.span, []).append(edit)
 
@@ -88,7 +84,7 @@ class Reference:
         if "orelse" in dropped:
             node.orelse = []  # type: ignore[attr-defined]
         if isinstance(node, ast.Import | ast.ImportFrom):
-            node.names = [a for a in node.names if span(a) not in self.aliases]
+            node.names = [a for a in node.names if not self.gone("alias", a)]
         return self.children(node)  # type: ignore[return-value]
 
     def children(self, node: ast.AST) -> ast.AST:

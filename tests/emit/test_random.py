@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 from shrinker.check.capabilities.alignment import is_part
 from shrinker.emit.rewrite import rewrite_file
 from shrinker.values.edits import (
-    DropAlias,
     DropBlock,
     DropElement,
     DropStatement,
@@ -102,7 +101,7 @@ class RandomEdits(ast.NodeVisitor):
             self.add(DropBlock(span(node), "handler:0"))
         if isinstance(node, ast.Import | ast.ImportFrom):
             for part in pick(node.names, self.chance, self.rate, spare=True):
-                self.add(DropAlias(span(part)))
+                self.add(DropElement(span(part), "alias"))
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             for part in pick(node.decorator_list, self.chance, self.rate, spare=False):
                 self.add(DropElement(span(part), "decorator"))

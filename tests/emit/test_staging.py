@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from shrinker.emit.tree import install, staging_folder
+from shrinker.emit.staging import install, staging_folder
 from shrinker.values.contents import foreign
 from shrinker.values.errors import InputError
 from tests.emit.small_tree import dead_process, neighbours, previous_tree, write_tree

@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 
 from shrinker.emit.modules import Unwritable
-from shrinker.emit.tree import emit_tree, staging_folder
+from shrinker.emit.staging import staging_folder
+from shrinker.emit.tree import emit_tree
 from shrinker.ruleset.models import Refusal, Ruleset
 from shrinker.values.edits import DropStatement, Literal, Refuse, Span
 from shrinker.values.errors import InputError

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from shrinker.syntax.native import refuted_lines, without_refuted
+from shrinker.syntax.native.conditionals import refuted_lines, without_refuted
 
 UNDEFINED = ("AMD", "AMD_TYPE")
 

@@ -3,7 +3,8 @@
 import pytest
 
 from shrinker.syntax.cmake import read_cmake
-from shrinker.syntax.native import Lines, NativeSource, read_native
+from shrinker.syntax.native.reader import read_native
+from shrinker.syntax.native.source import Lines, NativeSource
 
 
 def read(text: str) -> NativeSource:

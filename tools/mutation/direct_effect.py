@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from shrinker.cache import Cache
 from shrinker.emit.modules import rewrite_modules
 from shrinker.facts.build import build_environment
-from shrinker.facts.environment import Environment, like
+from shrinker.facts.environment import Environment
 from shrinker.facts.lattice import Value
 from shrinker.fold.engine import FoldEngine
 from shrinker.fold.workers import fold_files
@@ -79,7 +79,7 @@ class DirectEffect:
             probe = Environment(rules, {}, self._before.modules, rescued)
             gone = {m for m in self._words if probe.removed_module(m) is not None}
             outlines = {name: it for name, it in self._before.outlines.items() if name not in gone}
-            world = like(Environment(rules, outlines, self._before.modules, rescued), probe)
+            world = Environment(rules, outlines, self._before.modules, rescued, probe)
             asked = [(self._paths[m], self._steps[self._paths[m]]) for m in sorted(self._touched(words, gone, world))]
             now = {module.path: module for module, _ in fold_files(self._tree.root, asked, world)}
             fresh = {

@@ -3,7 +3,8 @@
 from collections.abc import Callable, Iterator
 
 from shrinker.emit.package import NOTE
-from shrinker.syntax.native import Lines, read_native
+from shrinker.syntax.native.reader import read_native
+from shrinker.syntax.native.source import Lines
 from tools.mutation.kinds import Change
 
 SUFFIXES = (".c", ".cc", ".cpp", ".cu", ".cuh", ".h", ".hpp")

@@ -6,12 +6,12 @@ Positions come from `ast`, and the text is cut there: no line without an edit is
 import ast
 from collections.abc import Sequence
 
-from shrinker.emit.rewrite.sites import RewriteError, Sites, UnappliedEdit
+from shrinker.emit.rewrite.sites import RewriteError, Sites
 from shrinker.emit.rewrite.source import Source, preamble
 from shrinker.emit.rewrite.statements import Statements
 from shrinker.values.edits import Edit
 
-__all__ = ["RewriteError", "UnappliedEdit", "rewrite_file"]
+__all__ = ["RewriteError", "rewrite_file"]
 
 
 def rewrite_file(source: bytes, edits: Sequence[Edit], *, header: str | None = None) -> bytes:
@@ -28,8 +28,7 @@ def rewrite_file(source: bytes, edits: Sequence[Edit], *, header: str | None = N
         without edits are copied byte for byte.
 
     Raises:
-        UnappliedEdit: an edit names a place where no node of its kind is.
-        RewriteError: an edit that leaves no valid Python, such as the last name of an import.
+        RewriteError: an edit names a place where no node of its kind is, or leaves no valid Python, as without the last name of an import.
         SyntaxError: the file does not parse.
     """
     file = Source.of(source)

@@ -1,4 +1,4 @@
-"""DropElement and DropAlias: an element of a display, a base, a decorator, an annotation, a comprehension's `if`, a name of an import."""
+"""DropElement: an element of a display, a base, a decorator, an annotation, a comprehension's `if`, a name of an import."""
 
 import ast
 from collections.abc import Iterator, Sequence
@@ -81,7 +81,7 @@ class Elements:
 
     def _aliases(self, node: ast.Import | ast.ImportFrom) -> None:
         """Drop imported names."""
-        gone = self._gone("", node.names)
+        gone = self._gone("alias", node.names)
         if len(gone) == len(node.names):
             raise self._sites.error(node, "no name of an import is left: the statement should have been dropped")
         if gone:

@@ -1,4 +1,4 @@
-"""DropElement and DropAlias on what stands between commas: elements, bases, imported names.
+"""DropElement on what stands between commas: elements, bases, imported names.
 
 All that goes is cut out of the text; a comment goes with the item that it belongs to, and stays with the one that stays.
 """

@@ -10,7 +10,6 @@ from shrinker.emit.rewrite.patches import Patches
 from shrinker.emit.rewrite.source import Source
 from shrinker.syntax.ranges import Placed, meets, span
 from shrinker.values.edits import (
-    DropAlias,
     DropElement,
     DropStatement,
     DropTail,
@@ -30,19 +29,6 @@ class RewriteError(RuntimeError):
     """An edit that cannot be written as Python; the message names line and column of the file."""
 
 
-class UnappliedEdit(RewriteError):
-    """An edit whose node the file does not have, outside of every dropped region."""
-
-    def __init__(self, edit: Edit) -> None:
-        span = edit.span
-        super().__init__(f"line {span.line}, column {span.col}: no node to apply {edit!r} to")
-        self.edit = edit
-
-    def __reduce__(self) -> "tuple[type[UnappliedEdit], tuple[Edit]]":
-        # It travels between processes.
-        return type(self), (self.edit,)
-
-
 class Sites:
     """Where the edits of a file go."""
 
@@ -57,12 +43,12 @@ class Sites:
         self._pending = dict.fromkeys(sorted(found - added, key=lambda edit: edit.span))
         self._statements: dict[tuple[int, int], list[Edit]] = {}
         self._expressions: dict[Span, list[Literal | TakeOperand]] = {}
-        self._elements: set[DropElement | DropAlias] = set()
+        self._elements: set[DropElement] = set()
         for edit in self._pending:
             match edit:
                 case Literal() | TakeOperand():
                     self._expressions.setdefault(edit.span, []).append(edit)
-                case DropElement() | DropAlias():
+                case DropElement():
                     self._elements.add(edit)
                 case _:
                     self._statements.setdefault((edit.span.line, edit.span.col), []).append(edit)
@@ -93,8 +79,8 @@ class Sites:
         return next((e for e in found if isinstance(e, Literal)), found[0] if found else None)
 
     def drops(self, container: str, where: Span) -> bool:
-        """True when an element is to be dropped; marks it as applied. An empty container stands for an import."""
-        edit = DropElement(where, container) if container else DropAlias(where)
+        """True when an element is to be dropped; marks it as applied."""
+        edit = DropElement(where, container)
         self.applied(edit)
         return edit in self._elements
 
@@ -103,11 +89,11 @@ class Sites:
         self._pending.pop(edit, None)
 
     def finish(self) -> None:
-        """Raise UnappliedEdit when an edit is left; one in what goes is void."""
+        """Raise RewriteError when an edit is left whose node the file does not have; one in what goes is void."""
         for edit in self._pending:
             where = edit.span
             if where.line > len(self.source.lines) or not self.patches.drops(self.source.point(where.line, where.col)):
-                raise UnappliedEdit(edit)
+                raise RewriteError(f"line {where.line}, column {where.col}: no node to apply {edit!r} to")
 
     def error(self, node: Placed, reason: str) -> RewriteError:
         """An error that names the node's place in the file."""

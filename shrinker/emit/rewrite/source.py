@@ -69,14 +69,14 @@ class Source:
                 yield first, last
             start = max(start, last)
 
-    def brackets(self, start: int, end: int, nodes: Sequence[Place], kind: str = "()") -> Place | None:
-        """Where the first pair of brackets opens and closes; None without one. The arguments are those of `tokens`."""
+    def brackets(self, start: int, end: int, nodes: Sequence[Place]) -> Place | None:
+        """Where the first pair of parentheses opens and closes; None without one. The arguments are those of `tokens`."""
         opening, depth = -1, 0
         for first, last in self.tokens(start, end, nodes):
             text = self.text[first:last]
-            if text == kind[0]:
+            if text == "(":
                 opening, depth = (first if depth == 0 else opening), depth + 1
-            elif text == kind[1] and depth:
+            elif text == ")" and depth:
                 depth -= 1
                 if not depth:
                     return opening, first

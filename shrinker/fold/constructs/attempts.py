@@ -5,7 +5,7 @@ import ast
 
 from shrinker.facts.bound import failing_import, removed_names
 from shrinker.facts.lattice import Removed
-from shrinker.fold.context import EvaluatesRemoved, filled
+from shrinker.fold.context import EvaluatesRemoved, LeavesWhole, filled
 from shrinker.fold.messages import message
 from shrinker.fold.statements import Folded, StatementFolder, folds
 from shrinker.syntax.control import asks_for_exception, leaves
@@ -54,7 +54,7 @@ def _fold_handlers(folder: StatementFolder, node: ast.Try) -> None:
             try:
                 handler.type = folder.expressions.fold(handler.type)
             except EvaluatesRemoved as poison:
-                folder.context.leave(f"a handler catches {poison.removed.name}, which is removed")
+                raise LeavesWhole(f"a handler catches {poison.removed.name}, which is removed") from poison
         handler.body = filled(folder.block(handler.body))
 
 
@@ -95,7 +95,7 @@ def _fail_alone(folder: StatementFolder, node: ast.Try, handler: ast.ExceptHandl
     removed = _removed_by(folder, first)
     catches_all = handler.type is None or (isinstance(handler.type, ast.Name) and handler.type.id in _ALL)
     if removed is not None and not (folder.kind == "function" and catches_all):
-        context.leave("import of a removed module fails, but its handler uses the exception")
+        raise LeavesWhole("import of a removed module fails, but its handler uses the exception")
     dead = [*node.body[1:], *node.orelse]
     context.forget(*dead)
     if node.body[1:]:

@@ -5,10 +5,10 @@ from typing import cast
 
 from shrinker.facts.effects import is_pure
 from shrinker.facts.evaluate import evaluate
-from shrinker.facts.lattice import Known, Removed
+from shrinker.facts.lattice import Known, Removed, TextDomain
 from shrinker.fold.constructs.displays import fold_display
 from shrinker.fold.context import EvaluatesRemoved
-from shrinker.fold.domains import drop_elements
+from shrinker.fold.domains import drop_texts
 from shrinker.fold.expressions import ExpressionFolder, folds_expression, without_removed
 
 
@@ -25,9 +25,12 @@ def fold_comparison(folder: ExpressionFolder, node: ast.Compare, condition: bool
     try:
         display = node.comparators[0] if isinstance(single, ast.In | ast.NotIn) else None
         if isinstance(display, ast.Tuple | ast.List | ast.Set):
-            drop_elements(folder.context, folder.scope, node.left, display)
+            domain = evaluate(node.left, folder.scope)
+            if isinstance(domain, TextDomain) and not domain.items:
+                drop_texts(folder.context, folder.scope, display, domain)
         if isinstance(display, ast.Tuple | ast.List | ast.Set) and (
-            (isinstance(display, ast.Tuple) and _is_class_of_something(node.left)) or _names_member(folder, display)
+            (isinstance(display, ast.Tuple) and _is_class_of_something(node.left))
+            or any(_is_removed_member(folder, element) for element in display.elts)
         ):
             node.comparators = [fold_display(folder, display, type(display).__name__)]
             if not cast(ast.Tuple, display).elts and is_pure(node.left, folder.scope):
@@ -86,10 +89,6 @@ def _is_removed_member(folder: ExpressionFolder, node: ast.expr) -> bool:
 def _is_decided(folder: ExpressionFolder, node: ast.expr) -> bool:
     value = evaluate(node, folder.scope)
     return isinstance(value, Known) and bool(value.rules)
-
-
-def _names_member(folder: ExpressionFolder, node: ast.Tuple | ast.List | ast.Set) -> bool:
-    return any(_is_removed_member(folder, element) for element in node.elts)
 
 
 def fold_instance_test(folder: ExpressionFolder, node: ast.Call) -> ast.expr:

@@ -5,7 +5,7 @@ import ast
 from shrinker.facts.lattice import Removed
 from shrinker.facts.scopes import LATER, LocalScope, ModuleScope, around_function, function_scope, shadowed
 from shrinker.fold.constructs.annotations import fold_annotation
-from shrinker.fold.context import Context, EvaluatesRemoved, filled
+from shrinker.fold.context import Context, EvaluatesRemoved, LeavesWhole, filled
 from shrinker.fold.domains import registration
 from shrinker.fold.statements import Folded, StatementFolder, folds
 from shrinker.syntax.control import declares, is_generator, rebinds
@@ -70,9 +70,9 @@ def _refuse_another_kind(context: Context, node: Function, generator: bool, decl
     """A folded function must not be another one: without its only `yield` it is no generator, without its `global` it
     binds another name."""
     if generator and not is_generator(node):
-        context.leave(f"folding would remove the only yield of {node.name}")
+        raise LeavesWhole(f"folding would remove the only yield of {node.name}")
     if declared and rebinds(node, declared - declares(node)):
-        context.leave(f"folding would remove the only global declaration of {node.name}")
+        raise LeavesWhole(f"folding would remove the only global declaration of {node.name}")
 
 
 def _fold_default(folder: StatementFolder, node: ast.expr) -> ast.expr:
@@ -81,7 +81,7 @@ def _fold_default(folder: StatementFolder, node: ast.expr) -> ast.expr:
         return folder.expressions.fold(node)
     except EvaluatesRemoved as poison:
         if poison.removed.member:
-            folder.context.leave(f"a default names {poison.removed.name}, which is removed")
+            raise LeavesWhole(f"a default names {poison.removed.name}, which is removed") from poison
         raise
 
 

@@ -4,7 +4,7 @@ import ast
 
 from shrinker.facts.bound import removed_names
 from shrinker.facts.lattice import Removed
-from shrinker.fold.context import EvaluatesRemoved
+from shrinker.fold.context import EvaluatesRemoved, LeavesWhole
 from shrinker.fold.statements import Folded, StatementFolder, folds
 from shrinker.syntax.imports import absolute
 
@@ -30,7 +30,7 @@ def fold_import(folder: StatementFolder, node: ast.Import | ast.ImportFrom) -> F
         for alias, _ in gone:
             # It binds the package, of which nothing says that every run asks it for this module.
             if alias.asname is None and folder.context.source.text.count(alias.name) > 1:
-                folder.context.leave(
+                raise LeavesWhole(
                     f"line {node.lineno} imports {alias.name}, and what is removed of it may be used by that name"
                 )
     if len(gone) == len(node.names):

@@ -37,7 +37,7 @@ def _inside(folder: ExpressionFolder, names: Iterable[str]) -> ExpressionFolder:
     if isinstance(scope, LocalScope) and scope.is_class:
         # Functions and comprehensions do not see the names of the class around them.
         scope = scope.outer
-    return folder.within(shadowed(scope, dict.fromkeys(names, UNKNOWN)))
+    return ExpressionFolder(folder.context, shadowed(scope, dict.fromkeys(names, UNKNOWN)))
 
 
 @folds_expression(ast.ListComp, ast.SetComp, ast.GeneratorExp, ast.DictComp)

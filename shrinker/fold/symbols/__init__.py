@@ -1,5 +1,1 @@
 """From a folded syntax tree to its units: the removable pieces of a module, and what each of them names."""
-
-from shrinker.fold.symbols.collect import collect_symbols
-
-__all__ = ["collect_symbols"]

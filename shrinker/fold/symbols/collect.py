@@ -4,10 +4,10 @@ import ast
 from collections.abc import Sequence, Set
 from typing import Any
 
-from shrinker.fold.exports import entries, exported, fixed_entries, is_export, replaced_names, replaces_own
+from shrinker.fold.exports import entries, exported, is_export, replaced_names, replaces_own
 from shrinker.fold.symbols.uses import Uses
 from shrinker.syntax.control import is_main
-from shrinker.syntax.imports import absolute, is_type_checking
+from shrinker.syntax.imports import is_type_checking, names_of
 from shrinker.syntax.names import dotted
 from shrinker.syntax.ranges import span
 from shrinker.syntax.scopes import Scope, scope_of
@@ -39,7 +39,9 @@ def collect_symbols(tree: ast.Module, package: str) -> SymbolTable:
     """
     collector = _Collector(scope_of(tree, package), {"__all__"} | replaced_names(tree))
     collector.block(tree.body, -1, frozenset())
-    return SymbolTable(tuple(collector.units), frozenset(exported(tree)), frozenset(fixed_entries(tree)), entries(tree))
+    exports, places = exported(tree), entries(tree)
+    fixed = exports.difference(name for name, _ in places)
+    return SymbolTable(tuple(collector.units), frozenset(exports), frozenset(fixed), places)
 
 
 class _Collector:
@@ -119,7 +121,7 @@ class _Collector:
             parent,
             uses,
             runs=runs,
-            bases=tuple("|".join(uses.paths_of(_unsubscripted(b))) for b in node.bases),
+            bases=tuple("|".join(uses.paths_of(b.value if isinstance(b, ast.Subscript) else b)) for b in node.bases),
             flags=flags | more,
             pure=class_calls(node),
         )
@@ -146,23 +148,10 @@ class _Collector:
     def _import(self, node: ast.Import | ast.ImportFrom, parent: int, flags: frozenset[str]) -> None:
         if isinstance(node, ast.ImportFrom) and node.module == "__future__":
             return
-        for alias in node.names:
-            if isinstance(node, ast.ImportFrom):
-                imports = (absolute(node.module, node.level, self.module.package), alias.name, node.lineno)
-                bound = alias.asname or alias.name
-            else:
-                imports = (alias.name, "", node.lineno)
-                bound = alias.asname or alias.name.partition(".")[0]
-            self.units.append(
-                Symbol(
-                    kind="import",
-                    names=(bound,) if bound != "*" else (),
-                    span=span(alias),
-                    parent=parent,
-                    imports=(imports,),
-                    flags=flags | ({"whole"} if isinstance(node, ast.Import) and alias.asname is None else frozenset()),
-                )
-            )
+        for alias, (source, name, bound) in zip(node.names, names_of(node, self.module.package), strict=True):
+            whole = {"whole"} if not name and alias.asname is None else frozenset[str]()
+            names, imports = (bound,) if bound != "*" else (), ((source, name, node.lineno),)
+            self.units.append(Symbol("import", names, span(alias), parent, imports=imports, flags=flags | whole))
 
     def _if(self, node: ast.If, parent: int, flags: frozenset[str]) -> None:
         if is_main(node):
@@ -206,10 +195,6 @@ class _Collector:
             unproven=tuple(sorted(calls or ())) if plain and not special else (),
             pure=() if plain and node.value is not None and is_wrapper(node.value) else None,
         )
-
-
-def _unsubscripted(node: ast.expr) -> ast.expr:
-    return node.value if isinstance(node, ast.Subscript) else node
 
 
 def _belongs(decorator: ast.expr, own: frozenset[str]) -> bool:

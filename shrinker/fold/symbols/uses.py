@@ -7,7 +7,7 @@ from typing import Any
 from shrinker.fold.computed import pattern_of
 from shrinker.fold.messages import is_message
 from shrinker.fold.symbols.paths import ANYTHING, Paths, owner_of
-from shrinker.syntax.imports import absolute
+from shrinker.syntax.imports import names_of
 from shrinker.syntax.scopes import Comprehension, Scope, arguments_of
 from shrinker.syntax.walk import Function, children, walk
 
@@ -78,14 +78,11 @@ class Uses:
         return scope
 
     def _imported(self, node: ast.Import | ast.ImportFrom) -> None:
-        for alias in node.names:
-            if isinstance(node, ast.ImportFrom):
-                self._follow.imported(absolute(node.module, node.level, self._scope.package), alias.name, node.lineno)
-            else:
-                self._follow.imported(alias.name, "", node.lineno)
-                if alias.asname is None:
-                    # It binds the package around it.
-                    self._follow.imported(alias.name.partition(".")[0], "", node.lineno)
+        for alias, (source, name, bound) in zip(node.names, names_of(node, self._scope.package), strict=True):
+            self._follow.imported(source, name, node.lineno)
+            if not name and alias.asname is None:
+                # It binds the package around it.
+                self._follow.imported(bound, "", node.lineno)
 
     def body(self, body: list[ast.stmt]) -> None:
         """Statements one after the other; texts that stand alone say nothing."""

@@ -99,8 +99,8 @@ class DataEdges:
             pattern = glob_pattern(base)
             bases = [name for name in self._index.bases_by_suffix[ending] if pattern.fullmatch(name)]
         candidates = [path for name in bases for path in self._index.by_base[name]]
-        tail = glob_pattern("/".join(_tail(text)))
-        exact = tuple(path for path in candidates if _ends(path, tail))
+        tail = re.compile("(?:.*/)?" + glob_pattern("/".join(_tail(text))).pattern)
+        exact = tuple(path for path in candidates if tail.fullmatch(path))
         return exact, tuple(candidates) if not exact else ()
 
 
@@ -111,16 +111,6 @@ def _tail(text: str) -> list[str]:
         if parts[index] in ("", ".", "..") or not parts[index].strip("*"):
             return parts[index + 1 :]
     return parts
-
-
-def _ends(path: str, tail: re.Pattern[str]) -> bool:
-    start = 0
-    while True:
-        if tail.fullmatch(path, start):
-            return True
-        start = path.find("/", start) + 1
-        if start == 0:
-            return False
 
 
 def _short(text: str) -> str:

@@ -4,9 +4,9 @@
 import sys
 from collections.abc import Iterator
 
-from shrinker.program.modules import ModuleIndex
 from shrinker.program.nodes import Found
 from shrinker.values.folded import FoldedModule
+from shrinker.values.upstream import PACKAGE
 
 # Gone since 3.11 or come since: without them the list of external distributions would depend on the interpreter.
 _NAMES = """
@@ -21,13 +21,13 @@ def is_standard(name: str) -> bool:
     return name in sys.stdlib_module_names or name in _OTHER_VERSIONS
 
 
-def external_edges(module: FoldedModule, index: ModuleIndex) -> Iterator[Found]:
+def external_edges(module: FoldedModule) -> Iterator[Found]:
     """Edges to ``external:<top-level name>``, also of `import_module` with a literal name."""
     calls = ((call.target or "*", call.line) for call in module.dynamic if call.mechanism == "import_module")
     asked = (row for row in calls if "*" not in row[0])
     for dotted, line in (*((site.module, site.line) for site in module.imports), *asked):
         top = dotted.partition(".")[0]
-        if top and top != index.top and not is_standard(top):
+        if top and top != PACKAGE and not is_standard(top):
             yield Found(f"external:{top}", "external", line)
 
 

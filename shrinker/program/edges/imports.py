@@ -8,35 +8,23 @@ from collections.abc import Iterator
 
 from shrinker.program.modules import ModuleIndex
 from shrinker.program.nodes import Found, module_node
-from shrinker.values.folded import FoldedModule, ImportSite
+from shrinker.values.folded import FoldedModule
+from shrinker.values.upstream import PACKAGE
 
 
 def import_edges(module: FoldedModule, index: ModuleIndex) -> Iterator[Found]:
     """Edges of every import that folding left."""
     for site in module.imports:
-        if site.module != index.top and not site.module.startswith(index.top + "."):
+        if site.module.partition(".")[0] != PACKAGE:
             continue
-        for node, kind in _targets(site, index):
-            yield Found(node, kind, site.line)
-
-
-def _targets(site: ImportSite, index: ModuleIndex) -> Iterator[tuple[str, str]]:
-    # A missing module raises where it is imported, but what leads to it is imported first.
-    found, rest = index.prefix(site.module)
-    yield from _node(found, site.kind, index)
-    if rest or site.name in (None, "*"):
-        return
-    yield from _node(f"{site.module}.{site.name}", site.kind, index)
-
-
-def _node(dotted: str, kind: str, index: ModuleIndex) -> Iterator[tuple[str, str]]:
-    if dotted in index.paths:
-        yield module_node(dotted), kind
-    elif dotted in index.packages:
-        # A namespace package runs no code, its parents do.
-        parent = next(index.parents(dotted), None)
-        if parent is not None:
-            yield module_node(parent), "package"
+        # A missing module raises where it is imported, but what leads to it is imported first.
+        found, rest = index.prefix(site.module)
+        for dotted in (found,) if rest or site.name in (None, "*") else (found, f"{site.module}.{site.name}"):
+            if dotted in index.paths:
+                yield Found(module_node(dotted), site.kind, site.line)
+            # A namespace package runs no code, its parents do.
+            elif dotted in index.packages and (parent := next(index.parents(dotted), None)) is not None:
+                yield Found(module_node(parent), "package", site.line)
 
 
 def star_edges(module: FoldedModule, index: ModuleIndex) -> Iterator[Found]:

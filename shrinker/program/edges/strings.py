@@ -11,15 +11,17 @@ from functools import lru_cache
 
 from shrinker.program.files import nearest
 from shrinker.program.modules import ModuleIndex
-from shrinker.program.nodes import Found, module_node
+from shrinker.program.nodes import Found, module_node, path_node
 from shrinker.syntax.imports import absolute, package_of
 from shrinker.values.folded import FoldedModule, StringSite
+from shrinker.values.upstream import PACKAGE
 
 _DOTTED = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+")
 _PATTERN = re.compile(r"[\w*]+(?:\.[\w*]+)*")
 _COMMAND = re.compile(r"(?:^|\s)-m[\s=]+([A-Za-z_]\w*(?:\.\w+)+)")
 _DYNAMIC = ("import_module", "spec_from_file")
 _LITERALS = 3
+_TOP = f"{PACKAGE}."
 
 
 class StringEdges:
@@ -27,9 +29,8 @@ class StringEdges:
 
     def __init__(self, index: ModuleIndex) -> None:
         self._index = index
-        self._top = index.top + "."
         self._py_by_base: dict[str, list[str]] = {}
-        for path in sorted(index.names):
+        for path in sorted(index.paths.values()):
             self._py_by_base.setdefault(path.rpartition("/")[2], []).append(path)
         self._all = "\n".join(sorted(index.paths))
         self._resolve = lru_cache(maxsize=None)(self._resolve_uncached)
@@ -67,7 +68,7 @@ class StringEdges:
                 for match in _COMMAND.finditer(text)
                 for node in self._exact(match.group(1))
             )
-        if not text.startswith(self._top):
+        if not text.startswith(_TOP):
             return ()
         dotted, _, attribute = text.partition(":")
         if attribute and not attribute.replace(".", "_").isidentifier():
@@ -127,11 +128,11 @@ class StringEdges:
             candidates = [p for p in candidates if p.startswith(folder + "/")]
         for path in nearest(candidates, folder)[1]:
             if path != module.path:
-                yield Found(module_node(self._index.names[path]), "string", line, f"script path {text!r} in a string")
+                yield Found(path_node(path), "string", line, f"script path {text!r} in a string")
 
     def _says_little(self, pattern: str) -> bool:
         """True for a bare ``*`` or ``sglang.*``; one literal end such as ``*.foo`` is enough."""
-        return len(pattern.removeprefix(self._top).replace("*", "").replace(".", "")) < _LITERALS
+        return len(pattern.removeprefix(_TOP).replace("*", "").replace(".", "")) < _LITERALS
 
     def _matching(self, pattern: str, star: str) -> list[str]:
         body = star.join(re.escape(part) for part in pattern.split("*"))

@@ -4,7 +4,7 @@ A walk often receives its package as an argument. Then the packages named by str
 the modules that import it are its targets.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from shrinker.program.modules import ModuleIndex
 from shrinker.program.nodes import Found, module_node
@@ -32,41 +32,27 @@ def walk_edges(
         for site in modules[name].dynamic:
             if site.mechanism != "walk":
                 continue
+            asked: list[tuple[str, int, str]]
             if site.target is not None and site.target.strip("*."):
-                for package in _packages(site.target, index):
-                    yield from _walk(name, site.line, site, package, by_package, index)
-                continue
-            for origin in [name, *importers.get(name, ())]:
-                for line, package in _named_packages(modules[origin], index):
-                    yield from _walk(origin, line, site, package, by_package, index)
-
-
-def _packages(target: str, index: ModuleIndex) -> Iterable[str]:
-    if "*" not in target:
-        return [target] if target in index.packages else []
-    return [package for package in sorted(index.packages) if name_matches(target, package)]
-
-
-def _named_packages(module: FoldedModule, index: ModuleIndex) -> Iterator[tuple[int, str]]:
-    for site in module.strings:
-        if site.text in index.packages and "." in site.text:
-            yield site.line, site.text
+                asked = [(name, site.line, each) for each in sorted(index.packages) if name_matches(site.target, each)]
+            else:
+                texts = ((origin, s) for origin in (name, *importers.get(name, ())) for s in modules[origin].strings)
+                asked = [(o, s.line, s.text) for o, s in texts if s.text in index.packages and "." in s.text]
+            for origin, line, package in asked:
+                for found in _walk(line, site, package, by_package.get(package), index):
+                    yield origin, found
 
 
 def _walk(
-    origin: str, line: int, site: DynamicSite, package: str, rules: Mapping[str, Sequence[str]], index: ModuleIndex
-) -> Iterator[tuple[str, Found]]:
-    kept = rules.get(package)
+    line: int, site: DynamicSite, package: str, kept: Sequence[str] | None, index: ModuleIndex
+) -> Iterator[Found]:
+    """What a walk over a package finds, as far as rules say so; all without a rule."""
     # `iter_modules` sees one level, `walk_packages` and anything unknown see all.
     names = index.children.get(package, ()) if "iter_modules" in site.text else tuple(index.below(package))
     for dotted in names:
         if dotted not in index.paths:
             continue
-        below = dotted[len(package) + 1 :]
         if kept is None:
-            yield (
-                origin,
-                Found(module_node(dotted), "walk", line, f"walk over `{package}`, which no [[walk]] rule narrows"),
-            )
-        elif any(name_matches(pattern, below) for pattern in kept):
-            yield origin, Found(module_node(dotted), "walk", line)
+            yield Found(module_node(dotted), "walk", line, f"walk over `{package}`, which no [[walk]] rule narrows")
+        elif any(name_matches(pattern, dotted[len(package) + 1 :]) for pattern in kept):
+            yield Found(module_node(dotted), "walk", line)

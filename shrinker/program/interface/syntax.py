@@ -5,6 +5,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 
 from shrinker.syntax.bindings import Binding, collect
+from shrinker.syntax.imports import package_of
 from shrinker.syntax.parsing import parsed
 
 _MOST_HOPS = 20
@@ -63,7 +64,7 @@ class Syntax:
     def _names(self, module: str) -> dict[str, list[Binding]]:
         if module not in self._bound:
             tree = self.tree(module)
-            package = module if self.paths.get(module, "").endswith("/__init__.py") else module.rpartition(".")[0]
+            package = package_of(module, self.paths.get(module, "").endswith("/__init__.py"))
             self._bound[module] = collect(tree.body if tree is not None else (), package).names
         return self._bound[module]
 

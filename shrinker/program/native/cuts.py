@@ -9,7 +9,7 @@ from itertools import pairwise
 from shrinker.program.native.library import SOURCES
 from shrinker.program.native.reach import NativeReach, pasted_names
 from shrinker.program.nodes import suffix
-from shrinker.syntax.native import refuted_lines
+from shrinker.syntax.native.conditionals import refuted_lines
 from shrinker.values.graph import Graph
 from shrinker.values.native import Cut
 from shrinker.values.upstream import UpstreamTree

@@ -5,16 +5,11 @@ from collections.abc import Collection, Iterator, Mapping
 
 from shrinker.program.native.callers import Callers, calling_lines
 from shrinker.program.native.reach import NativeReach
-from shrinker.program.nodes import file_node, path_node
+from shrinker.program.nodes import file_node, operator_node, path_node
 from shrinker.program.symbols.search import Search
 from shrinker.values.folded import FoldedModule
 from shrinker.values.graph import Edge, Graph
 from shrinker.values.upstream import UpstreamTree
-
-
-def operator_node(name: str) -> str:
-    """Node id of an operator that native code registers."""
-    return f"operator:{name}"
 
 
 def wrapper_edges(
@@ -57,18 +52,9 @@ def wrapper_edges(
 
 def library_edges(tree: UpstreamTree, reach: NativeReach) -> Iterator[Edge]:
     """From operators to sources, and from these to others."""
-    for need in reach.needs:
-        if need.kind == "build":
-            continue
-        operator = need.kind in ("operator", "registration")
-        line = need.line or _line(tree, reach.library.closure(need.path), need.name)
-        yield Edge(
-            operator_node(need.source) if operator else file_node(need.source),
-            file_node(need.target),
-            "registration" if operator else need.kind,
-            need.path,
-            line,
-        )
+    yield from reach.edges
+    for path, target, name in reach.calls:
+        yield Edge(file_node(path), file_node(target), "call", path, _line(tree, reach.library.closure(path), name))
 
 
 def _line(tree: UpstreamTree, paths: Collection[str], name: str) -> int:

@@ -8,11 +8,13 @@ from functools import cached_property
 
 from shrinker.cache import Cache
 from shrinker.program.edges.native import include_edges
-from shrinker.program.files import FileIndex, index_files
+from shrinker.program.files import FileIndex
 from shrinker.program.nodes import node_path, suffix
 from shrinker.program.order import reached
 from shrinker.syntax.cmake import read_cmake
-from shrinker.syntax.native import NativeSource, read_native, without_refuted
+from shrinker.syntax.native.conditionals import without_refuted
+from shrinker.syntax.native.reader import read_native
+from shrinker.syntax.native.source import NativeSource
 from shrinker.values.upstream import UpstreamTree
 
 COMPILED = frozenset({"c", "cc", "cpp", "cxx", "cu"})
@@ -52,15 +54,12 @@ class Library:
     """Of each compiled source the places of build lists that name it."""
     texts: Mapping[str, str] = field(repr=False)
     """Of everything else that a build may read: lists, scripts, declarations of the package."""
+    _closures: dict[str, tuple[str, ...]] = field(default_factory=dict, repr=False)
 
     @cached_property
     def compiled(self) -> tuple[str, ...]:
         """Sources that a build list names and a compiler gets, sorted."""
         return tuple(path for path in self.entries if suffix(path) in COMPILED)
-
-    @cached_property
-    def _closures(self) -> dict[str, tuple[str, ...]]:
-        return {}
 
     def closure(self, path: str) -> tuple[str, ...]:
         """The file, and all that it includes."""
@@ -85,7 +84,7 @@ def read_library(
     """
     paths = sorted(path for path in kept if path.startswith(f"{folder}/"))
     own = [path for path in paths if suffix(path) in SOURCES]
-    index = index_files(own)
+    index = FileIndex(own)
     texts = {
         path: tree.read(path).decode("utf-8", "replace")
         for path in paths

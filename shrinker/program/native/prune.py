@@ -1,7 +1,7 @@
 """Packages that travel beside the served one, with the kernels that they offer: what kept code reaches of both stays."""
 
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from shrinker.cache import Cache
 from shrinker.program.native.callers import Callers, find_callers, said_by, said_outside
@@ -29,20 +29,9 @@ _NO_OPERATOR = "no operator that kept code names needs it"
 _NO_IMPORT = "no kept code imports or names it"
 
 
-@dataclass(frozen=True, slots=True)
-class Pruned:
-    """The companions, and what is left of their sources."""
-
-    graph: Graph
-    folded: dict[str, FoldedModule]
-    """Modules of the companions by path."""
-    cuts: Mapping[str, tuple[Cut, ...]]
-    """Lines that go, by path of a file that is no Python."""
-
-
 def prune_companions(
     tree: UpstreamTree, rules: Ruleset, graph: Graph, folded: Mapping[str, FoldedModule], fold: Fold, cache: Cache
-) -> Pruned:
+) -> tuple[Graph, dict[str, FoldedModule], dict[str, tuple[Cut, ...]]]:
     """Decide what stays of the packages beside the served one.
 
     Args:
@@ -52,6 +41,9 @@ def prune_companions(
         folded: modules of the served package by path, with nothing in them that goes.
         fold: folds companions.
         cache: of earlier runs.
+
+    Returns:
+        The graph without what goes, the companions that are left by path, and lines that go by path of a file that is no Python.
     """
     with_sources = [rule for rule in rules.companions if rule.sources]
     dead: dict[str, frozenset[Span]] = {}
@@ -68,7 +60,9 @@ def prune_companions(
         graph = replace(graph, uncertain=tuple(sorted({*graph.uncertain, *callers.undecided})))
         if callers.undecided:
             continue
-        search = search_package(rules, own, callers.words | _dunder(own))
+        # Tools ask any package for these, such as its version.
+        special = {name for module in own.values() for name, _ in module.defines if is_special(name)}
+        search = search_package(rules, own, callers.words | special)
         dead |= dead_spans(search, {module.module for module in own.values()})
         unloaded = {path for path, module in own.items() if module.module not in search.loaded}
         gone |= {path: _NO_IMPORT for path in unloaded if file_node(path) not in named}
@@ -99,12 +93,7 @@ def prune_companions(
         edges += new
         edges += library_edges(tree, reach)
     companions = {path: module for path, module in companions.items() if path not in gone}
-    return Pruned(_without(graph, gone, edges), companions, cut)
-
-
-def _dunder(modules: Mapping[str, FoldedModule]) -> frozenset[str]:
-    """Names that tools ask of any package, such as its version."""
-    return frozenset(name for module in modules.values() for name, _ in module.defines if is_special(name))
+    return _without(graph, gone, edges), companions, cut
 
 
 def _without(graph: Graph, gone: Mapping[str, str], edges: Collection[Edge]) -> Graph:

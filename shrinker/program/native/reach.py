@@ -9,26 +9,12 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from shrinker.program.native.library import Library
-from shrinker.syntax.native import Registration
+from shrinker.program.nodes import file_node, operator_node
+from shrinker.syntax.native.source import Registration
+from shrinker.values.graph import Edge
 
 _FEWEST = 3
 """Letters that a macro must spell out for a name that it puts together to be looked for."""
-
-
-@dataclass(frozen=True, slots=True, order=True)
-class Need:
-    """Why a source stays."""
-
-    target: str
-    source: str
-    """A source, or the operator."""
-    kind: str
-    """``include``, ``call``, ``operator`` (defines it), ``registration`` (registers it) or ``build``."""
-
-    path: str
-    line: int
-    name: str = ""
-    """The function, of a call."""
 
 
 @dataclass
@@ -41,25 +27,25 @@ class NativeReach:
     named: frozenset[str] = frozenset()
     """Sources that rules keep by hand."""
     operators: set[str] = field(default_factory=set)
+    _stack: list[str] = field(default_factory=list)
+    _unions: dict[tuple[str, str], frozenset[str]] = field(default_factory=dict)
     kept: set[str] = field(default_factory=set)
-    needs: list[Need] = field(default_factory=list)
+    edges: set[Edge] = field(default_factory=set)
+    """Why sources stay that no build list keeps by itself."""
+    calls: set[tuple[str, str, str]] = field(default_factory=set)
+    """The same of functions: a source, one that may define the function, and its name."""
 
     def run(self) -> "NativeReach":
         """Search to the fixpoint."""
         for path in self._fixed():
-            self._keep(Need(path, "", "build", "", 0))
+            self._keep(path)
         self._name((*self.words, *self._uncut()))
         while self._stack:
             self._visit(self._stack.pop())
             if not self._stack:
                 for path in self._emptied():
-                    self._keep(Need(path, "", "build", "", 0))
-        self.needs.sort()
+                    self._keep(path)
         return self
-
-    @cached_property
-    def _stack(self) -> list[str]:
-        return []
 
     @cached_property
     def registered(self) -> dict[str, list[tuple[str, Registration]]]:
@@ -95,10 +81,6 @@ class NativeReach:
             )
         return self._unions[key]
 
-    @cached_property
-    def _unions(self) -> dict[tuple[str, str], frozenset[str]]:
-        return {}
-
     def _fixed(self) -> Iterator[str]:
         """Sources that stay whatever is reached: what they do counts, or how they are named cannot be cut."""
         scripts = [text for path, text in self.library.texts.items() if not path.endswith((".cmake", "CMakeLists.txt"))]
@@ -130,21 +112,24 @@ class NativeReach:
             if len(paths) >= size - 1:
                 yield from paths
 
-    def _keep(self, need: Need) -> None:
-        self.needs.append(need)
-        if need.target not in self.kept:
-            self.kept.add(need.target)
-            self._stack.append(need.target)
+    def _keep(self, path: str) -> None:
+        if path not in self.kept:
+            self.kept.add(path)
+            self._stack.append(path)
+
+    def _need(self, source: str, target: str, kind: str, path: str, line: int) -> None:
+        """A source stays for something on a line of a path."""
+        self.edges.add(Edge(source, file_node(target), kind, path, line))
+        self._keep(target)
 
     def _name(self, words: Iterable[str]) -> None:
         """Operators that are among some words, and what they need."""
         for name in sorted(self.registered.keys() & set(words) - self.operators):
             self.operators.add(name)
             for path, registration in self.registered[name]:
-                self._keep(Need(path, name, "registration", path, registration.line))
-                for function in registration.functions:
-                    for target in self._definitions(function, path):
-                        self._keep(Need(target, name, "operator", path, registration.line))
+                defining = (each for function in registration.functions for each in self._definitions(function, path))
+                for target in (path, *defining):
+                    self._need(operator_node(name), target, "registration", path, registration.line)
 
     def _definitions(self, name: str, source: str) -> list[str]:
         """Compiled sources that may define a function which another one needs; none for what a third party defines."""
@@ -154,11 +139,12 @@ class NativeReach:
 
     def _visit(self, path: str) -> None:
         for target, line in self.library.includes.get(path, ()):
-            self._keep(Need(target, path, "include", path, line))
+            self._need(file_node(path), target, "include", path, line)
         self._name(self.library.sources[path].spoken)
         if path in self.library.compiled:
             for name, target in self._calls(path):
-                self._keep(Need(target, path, "call", path, 0, name))
+                self.calls.add((path, target, name))
+                self._keep(target)
 
     def _calls(self, path: str) -> Iterator[tuple[str, str]]:
         """Functions that a compiled source may call in another one: what it mentions, and sees a declaration of."""

@@ -3,7 +3,6 @@
 import re
 import sys
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
 
 from shrinker.program.reach import IMPORT_KINDS
 from shrinker.program.symbols.program import Program
@@ -23,15 +22,6 @@ Place = tuple[str, int]
 """Path and line."""
 _DEEP = 20_000
 """Paths are followed recursively, through re-exports and classes."""
-
-
-@dataclass(frozen=True, slots=True)
-class Searched:
-    """A search, and what it was made in."""
-
-    search: Search
-    folded: Mapping[str, FoldedModule]
-    """Every module, by path, with its units: before anything was dropped."""
 
 
 def search_symbols(

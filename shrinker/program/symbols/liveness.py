@@ -84,7 +84,7 @@ class Liveness:
             self.keep(key, Reason(node, "subclass hook"))
         for line, kind, target in self.outside.edges.get(name, ()):
             if line <= 1:
-                self._edge(target, Reason(node, kind))
+                self._escape(target, Reason(node, kind))
         for word in ("__getattr__", "__dir__", *sorted(module.fixed)):
             for number in module.symbols.get(word, ()):
                 self.keep((name, number), Reason(node, "protocol"))
@@ -187,10 +187,6 @@ class Liveness:
                 self._names_in.setdefault(symbol, []).append((name, number))
                 if symbol in self.names:
                     self.keep((name, number), Reason(f"name:{symbol}", "by name"))
-
-    def _edge(self, target: str, reason: Reason) -> None:
-        self._load(target, reason)
-        self._escape(target, reason)
 
     def _pattern(self, pattern: str, reason: Reason) -> None:
         if pattern in self._patterns:

@@ -178,12 +178,8 @@ class Program:
 
     def is_foreign(self, module: str) -> bool:
         """True for what is outside the tree and may do more than define when it is imported."""
-        return module not in self.modules and not self.is_quiet(module)
-
-    def is_quiet(self, module: str) -> bool:
-        """True for what is outside the tree and does nothing that other code sees when it is imported."""
         top = module.partition(".")[0]
-        return top in self.top or top in self._inert
+        return module not in self.modules and top not in self.top and top not in self._inert
 
     def loads(self, module: str, name: str) -> tuple[str, ...]:
         """Modules that an import loads, with the packages around them."""

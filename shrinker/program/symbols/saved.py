@@ -9,15 +9,16 @@ from itertools import chain, groupby
 from typing import Any
 
 from shrinker.facts.outline import Outline
-from shrinker.program.symbols.dead import Searched
 from shrinker.program.symbols.program import Module
 from shrinker.program.symbols.reasons import Node
 from shrinker.program.symbols.removed_code import Gone, Site, module_sites, outside_sites, without_unit
+from shrinker.program.symbols.search import Search
 from shrinker.program.symbols.units import Unit, each_name
 from shrinker.program.symbols.why import FORMAT
 from shrinker.program.ways import Ways, cost_of
 from shrinker.program.written import Written
 from shrinker.ruleset import Ruleset
+from shrinker.values.folded import FoldedModule
 from shrinker.values.graph import Graph
 from shrinker.values.upstream import UpstreamTree
 
@@ -38,7 +39,8 @@ class SymbolData:
 
 
 def found_symbols(
-    searched: Searched,
+    search: Search,
+    folded: Mapping[str, FoldedModule],
     tree: UpstreamTree,
     graph: Graph,
     written: Written,
@@ -48,14 +50,14 @@ def found_symbols(
     """What a search found, and what stands in its way where it found nothing.
 
     Args:
-        searched: the search, after it ran: from here on it knows of what removed code names, too.
+        search: after it ran: from here on it knows of what removed code names, too.
+        folded: every module that it was made in, by path, with its units: before anything was dropped.
         tree: upstream.
         graph: of the files that stay.
         written: imports of all of upstream.
         rules: of the profile.
         outlines: of the modules that no rule removes.
     """
-    search, folded = searched.search, searched.folded
     live = frozenset(search.live)
     reasons = {**search.edges, **search.from_removed()}
     modules = dict(sorted(search.program.modules.items()))

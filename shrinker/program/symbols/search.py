@@ -152,7 +152,7 @@ class Search(Liveness):
             self._enumerate(key, unit)
         for line, kind, target in self.outside.edges.get(key[0], ()):
             if unit.span.line <= line <= unit.span.end_line and line > 1:
-                self._edge(target, Reason(key, kind, line))
+                self._escape(target, Reason(key, kind, line))
         if unit.kind == "class":
             self._class(key, module)
 
@@ -206,7 +206,7 @@ class Search(Liveness):
         if unpickles(self.program, self.types, key):
             # What comes in names any class below it, and clients write it with what the classes have for that.
             reason = Reason(key, "unpickled")
-            for each in (key, *(k for k in self.types.hierarchy.below(key) if k[1] >= 0)):
+            for each in (key, *self.types.heirs(key)):
                 self._open(each, reason)
                 self._keep_heir(each, reason)
 

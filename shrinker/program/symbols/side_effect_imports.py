@@ -35,11 +35,6 @@ class Loading:
             )
         return known
 
-    def refresh(self) -> None:
-        """More imports became live."""
-        self._direct.clear()
-        self._reached.clear()
-
     def before(self, name: str) -> frozenset[str]:
         """Modules that are certainly loaded before a module: the packages around it, and what those load without it."""
         found: set[str] = set()
@@ -72,18 +67,14 @@ class Loading:
             if name in seen or name in before:
                 continue
             seen.add(name)
-            # Modules in a cycle may load in one order only.
-            cyclic = self._is_cyclic(name)
+            # Modules in a cycle may load in one order only, and a package is loaded before its parts.
+            cyclic = name in self._reach(self.direct(name))
             if name in anyway and not cyclic:
                 continue
             if cyclic or name in self._program.acting:
                 return True
             stack.extend(self._program.imports.get(name, ()))
         return False
-
-    def _is_cyclic(self, name: str) -> bool:
-        """True when a module that a module loads asks for it again, or is in it: a package is loaded before its parts."""
-        return name in self._reach(self.direct(name))
 
     def _reach(self, names: Iterable[str]) -> frozenset[str]:
         start = frozenset(names)
@@ -132,7 +123,7 @@ def _settle_imports(search: Search) -> bool:
                     beside.update(targets)
                     # What it loads may load more: before the next import is looked at.
                     search.drain()
-                    loading.refresh()
+                    loading = Loading(search.program, search.live)
                     found = True
             if (name, number) in search.live and unit.parent < 0:
                 above += loads
