@@ -136,3 +136,15 @@ def flash_attn_with_kvcache(
 def is_fa3_supported(*args: Any, **kwargs: Any) -> bool:
     """Hopper only, here."""
     return current().capability[0] == 9
+
+
+@kernel("sgl_kernel", source="sgl-kernel/csrc/attention/merge_attn_states.cu")
+def merge_state_v2(
+    v_a: Tensor, s_a: Tensor, v_b: Tensor, s_b: Tensor, v_merged: Tensor | None = None, s_merged: Tensor | None = None
+) -> tuple[Tensor, Tensor]:
+    """Attention over two sets of keys, from the outputs and log-sum-exps over each."""
+    most = torch.maximum(s_a, s_b)
+    most = most.masked_fill(torch.isinf(most), 0.0)
+    a, b = torch.exp(s_a - most), torch.exp(s_b - most)
+    merged = ((v_a.float() * a[..., None] + v_b.float() * b[..., None]) / (a + b)[..., None]).to(v_a.dtype)
+    return given(merged, v_merged), given(torch.log(a + b) + most, s_merged)

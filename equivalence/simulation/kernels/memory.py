@@ -4,13 +4,28 @@ import ctypes
 
 import torch
 
-from equivalence.simulation.kernels.registry import Tensor, jit
+from equivalence.simulation.kernels.registry import Tensor, jit, kernel
+
+
+@kernel("sgl_kernel", "concat_mla_k", source="sgl-kernel/csrc/elementwise/concat_mla.cu")
+@jit("concat_mla_k", "concat_mla_k", source="elementwise/concat_mla.cuh")
+def concat_mla_k(k: Tensor, k_nope: Tensor, k_rope: Tensor) -> None:
+    """Keys of all heads: their own part, then the part that all share."""
+    width = k_nope.shape[-1]
+    k[..., :width].copy_(k_nope)
+    k[..., width:].copy_(k_rope.expand(*k.shape[:-1], k_rope.shape[-1]))
 
 
 @jit("concat_mla_absorb_q", "concat_mla_absorb_q", source="elementwise/concat_mla.cuh")
 def concat_mla_absorb_q(a: Tensor, b: Tensor, out: Tensor) -> None:
     """Both halves of a query, side by side."""
     out.copy_(torch.cat([a, b], -1))
+
+
+@jit("set_mla_kv_buffer", "set_mla_kv_buffer", source="elementwise/set_mla_kv_buffer.cuh")
+def set_mla_kv_buffer(buffer: Tensor, slots: Tensor, nope: Tensor, rope: Tensor, warps: int) -> None:
+    """Write the latent and the rotated key of each token to its slot."""
+    buffer[slots.long()] = torch.cat([nope, rope], -1)
 
 
 @jit("kvcache", "store_cache", source="elementwise/kvcache.cuh")

@@ -80,3 +80,21 @@ def sgl_per_token_group_quant_8bit(
     assert masked_m is None, "masked layouts have no reference"
     x = silu_and_mul(input) if fuse_silu_and_mul else input
     quantize_groups(x, output_q, output_s, group_size, eps, fp8_min, fp8_max, scale_ue8m0)
+
+
+@kernel("sgl_kernel", source="sgl-kernel/csrc/gemm/per_tensor_quant_fp8.cu")
+def sgl_per_tensor_quant_fp8(input: Tensor, output_q: Tensor, output_s: Tensor, is_static: bool) -> None:
+    """All values by one scale: the given one (static), or their largest magnitude over what FP8 holds."""
+    wide = input.float()
+    if not is_static:
+        output_s.copy_((wide.abs().amax() / LARGEST).reshape(output_s.shape))
+    output_q.copy_((wide / output_s.float()).clamp(-LARGEST, LARGEST).to(output_q.dtype))
+
+
+@kernel("sgl_kernel", source="sgl-kernel/csrc/gemm/per_token_quant_fp8.cu")
+def sgl_per_token_quant_fp8(input: Tensor, output_q: Tensor, output_s: Tensor) -> None:
+    """Each row by its largest magnitude."""
+    wide = input.float()
+    scale = wide.abs().amax(-1, keepdim=True) / LARGEST
+    output_s.copy_(scale.reshape(output_s.shape))
+    output_q.copy_((wide / scale.clamp(min=1e-12)).clamp(-LARGEST, LARGEST).to(output_q.dtype))

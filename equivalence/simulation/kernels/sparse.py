@@ -8,10 +8,12 @@ from equivalence.simulation.kernels.attention import attend
 from equivalence.simulation.kernels.gemm import Scaled
 from equivalence.simulation.kernels.quantization import LARGEST
 from equivalence.simulation.kernels.registry import Tensor, jit, kernel
+from equivalence.simulation.kernels.rope import rotate
 
 _DEEP_GEMM = "DeepGEMM (deepseek-ai), deep_gemm/include/deep_gemm/impls/sm90_fp8_mqa_logits.cuh"
 _PAGED = "DeepGEMM (deepseek-ai), deep_gemm/include/deep_gemm/impls/sm90_fp8_paged_mqa_logits.cuh"
 _TOP_K = "sgl-kernel/csrc/elementwise/topk.cu"
+_INDEX_K = "deepseek_v32/indexer_k.cuh"
 _FLASH_MLA = "FlashMLA (deepseek-ai), csrc/sm90/prefill/sparse/fwd.cu"
 
 # The index of keys: pages of so many keys in FP8, then their scales in float32
@@ -38,6 +40,53 @@ def fused_store_index_k_cache(key: Tensor, cache: Tensor, slots: Tensor) -> None
     keys, scales = _pages(cache, key.shape[-1])
     page, place = slots.long() // keys.shape[1], slots.long() % keys.shape[1]
     keys[page, place], scales[page, place] = quantize_rows(key)
+
+
+def _index_key(x: Tensor, weight: Tensor, bias: Tensor, cos_sin: Tensor, positions: Tensor, eps: float) -> Tensor:
+    key = torch.nn.functional.layer_norm(x.float(), x.shape[-1:], weight.float(), bias.float(), eps)
+    rotate(key, cos_sin, positions, neox=False)
+    return key.to(x.dtype)
+
+
+@jit("dpsk_v32_k_indexer_norm_rope", "forward", source=_INDEX_K)
+def k_indexer_norm_rope(
+    x: Tensor, out: Tensor, weight: Tensor, bias: Tensor, cos_sin: Tensor, positions: Tensor, eps: float
+) -> None:
+    """Normalize keys [tokens, width] and rotate their first columns."""
+    out.copy_(_index_key(x, weight, bias, cos_sin, positions, eps))
+
+
+@jit("dpsk_v32_k_indexer_norm_rope_store", "forward", source=_INDEX_K)
+def k_indexer_norm_rope_store(
+    x: Tensor,
+    cache: Tensor,
+    slots: Tensor,
+    weight: Tensor,
+    bias: Tensor,
+    cos_sin: Tensor,
+    positions: Tensor,
+    eps: float,
+) -> None:
+    """The same, into their slots."""
+    fused_store_index_k_cache(_index_key(x, weight, bias, cos_sin, positions, eps), cache, slots)
+
+
+@jit("dpsk_v4_main_q_indexer_rope_first_quant", "forward", source="deepseek_v4/main_norm_rope.cuh")
+def q_indexer_rope_first_quant(
+    x: Tensor,
+    out: Tensor,
+    weight: Tensor,
+    weights: Tensor,
+    weight_scale: float,
+    cos_sin: Tensor,
+    positions: Tensor,
+) -> None:
+    """Rotate queries [tokens, heads, width], write them in FP8, and their heads' weights times their scales."""
+    wide = x.float().clone()
+    rotate(wide, cos_sin, positions, neox=False)
+    q, scale = quantize_rows(wide)
+    out.copy_(q)
+    weights.copy_((weight.float() * weight_scale * scale).view_as(weights))
 
 
 @jit("hadamard", "hadamard_transform", source="fast-hadamard-transform/hadamard_jit.cuh")
@@ -164,6 +213,12 @@ def topk_transform(
 
 
 @kernel("sgl_kernel", source=_TOP_K)
+def fast_topk_v2(score: Tensor, lengths: Tensor, topk: int, row_starts: Tensor | None = None) -> Tensor:
+    """The best places of each row."""
+    return best(score, lengths, topk, row_starts)
+
+
+@kernel("sgl_kernel", source=_TOP_K)
 def fast_topk_transform_fused(
     score: Tensor,
     lengths: Tensor,
@@ -177,6 +232,15 @@ def fast_topk_transform_fused(
     counts = cu_seqlens_q.long().diff()
     table = page_table_size_1.repeat_interleave(counts, 0)[: len(found)]
     return torch.where(found < 0, found, table.gather(1, found.clamp(min=0).long()).to(torch.int32))
+
+
+@kernel("sgl_kernel", source=_TOP_K)
+def fast_topk_transform_ragged_fused(
+    score: Tensor, lengths: Tensor, topk_indices_offset: Tensor, topk: int, row_starts: Tensor | None = None
+) -> Tensor:
+    """The same as places among the keys of all sequences."""
+    found = best(score, lengths, topk, row_starts)
+    return torch.where(found < 0, found, found + topk_indices_offset.to(torch.int32)[:, None])
 
 
 # Attention over them

@@ -100,6 +100,15 @@ def test_attention_by_pages_with_a_part_that_meets_the_values() -> None:
     near(found, full(torch.cat([q, q_v], -1), torch.cat([k, v], -1), v, 0.2, True))
 
 
+def test_two_parts_of_attention_merge_to_the_whole() -> None:
+    q, k, v = torch.randn(3, 2, 8), torch.randn(10, 2, 8), torch.randn(10, 2, 8)
+    whole, total = attention.attend(q, k, v, 0.5, causal=False)
+    parts = [attention.attend(q, k[s], v[s], 0.5, causal=False) for s in (slice(0, 6), slice(6, 10))]
+    merged, lse = attention.merge_state_v2(parts[0][0], parts[0][1].T, parts[1][0], parts[1][1].T)
+    near(merged, whole)
+    near(lse, total.T)
+
+
 def test_blocks_of_experts() -> None:
     ids = torch.tensor([[0, 2], [2, -1], [2, 1]])
     tokens, experts = torch.zeros(40, dtype=torch.int32), torch.full((10,), -9, dtype=torch.int32)
@@ -160,6 +169,29 @@ def test_fp8_products() -> None:
     near(out, rows @ weight.T)
 
 
+def test_grouped_fp8_products_take_each_rows_expert() -> None:
+    a, b = scaled(6, 128, rows=1), scaled(2, 128, 128, rows=128)
+    experts, out = torch.tensor([1, 1, 0, -1, 0, 1]), torch.zeros(6, 128)
+    gemm.m_grouped_fp8_gemm_nt_contiguous(a, b, out, experts)
+    rows = a[0].double() * a[1].double().repeat_interleave(128, 1)
+    for i, expert in enumerate(experts.tolist()):
+        if expert < 0:
+            assert not out[i].any()
+        else:
+            near(out[i], (b[0][expert].double() * b[1][expert].double().item()) @ rows[i])
+    masked = torch.zeros(2, 3, 128)
+    blocks = (a[0].view(2, 3, 128), a[1].view(2, 3, 1))
+    gemm.fp8_m_grouped_gemm_nt_masked(blocks, b, masked, torch.tensor([2, 0]), 3)
+    assert not masked[1].any() and not masked[0, 2].any() and masked[0, :2].all(-1).all()
+
+
+def test_latent_cache() -> None:
+    buffer, slots = torch.zeros(5, 1, 6), torch.tensor([3, 1], dtype=torch.int32)
+    memory.set_mla_kv_buffer(buffer, slots, torch.ones(2, 1, 4), 2 * torch.ones(2, 1, 2), 1)
+    assert buffer[3, 0].tolist() == [1, 1, 1, 1, 2, 2]
+    assert buffer.sum() == 16
+
+
 def test_future_tokens() -> None:
     ids, future = torch.tensor([5, -2, -1]), torch.tensor([0, 70, 80])
     memory.resolve_future_token_ids(ids, future)
@@ -197,9 +229,15 @@ def test_layernorm() -> None:
 
 def test_fp8_of_older_releases_gives_back_what_went_in() -> None:
     x, q = torch.randn(6, 256), torch.empty(6, 256).to(torch.float8_e4m3fn)
-    groups = torch.empty(6, 2)
+    groups, rows, whole = torch.empty(6, 2), torch.empty(6, 1), torch.zeros(1)
     quantization.sgl_per_token_group_quant_8bit(x, q, groups, 128, 1e-10, -448.0, 448.0)
     near(quantization.dequantize(q, groups, 1, 128), x, 0.05)
+    quantization.sgl_per_token_quant_fp8(x, q, rows)
+    near(q.float() * rows, x, 0.05)
+    quantization.sgl_per_tensor_quant_fp8(x, q, whole, False)
+    near(q.float() * whole, x, 0.05)
+    quantization.sgl_per_tensor_quant_fp8(x, q, whole * 2, True)
+    near(q.float() * whole * 2, x, 0.05)
 
 
 def test_pages_of_all_layers_go_to_rows_that_hold_a_token() -> None:

@@ -2,8 +2,8 @@
 
 import torch
 
-from equivalence.simulation.kernels import sparse
-from tests.equivalence.simulation.inside.plain import near
+from equivalence.simulation.kernels import norm, sparse
+from tests.equivalence.simulation.inside.plain import near, turns
 
 
 def test_hadamard() -> None:
@@ -23,6 +23,31 @@ def test_keys_of_an_index_are_where_they_were_put() -> None:
         assert torch.equal(cache[page, place * 16 : place * 16 + 16].view(torch.float8_e4m3fn).float(), q[row].float())
         assert cache[page, 64 + place * 4 : 64 + place * 4 + 4].view(torch.float32) == scales[row]
     assert int((cache != 0).any(-1).sum()) == 2
+
+
+def test_an_indexed_key_is_normalized_and_rotated() -> None:
+    x, w, b = torch.randn(3, 16), torch.randn(16), torch.randn(16)
+    angles, cos_sin = turns(8)
+    positions, out = torch.tensor([0, 3, 7]), torch.empty(3, 16)
+    sparse.k_indexer_norm_rope(x, out, w, b, cos_sin, positions, 1e-5)
+    plain = norm.layernorm(x, w, b, 1e-5)
+    turned = torch.complex(plain[:, 0:8:2], plain[:, 1:8:2]) * torch.exp(1j * angles[positions])
+    near(torch.complex(out[:, 0:8:2], out[:, 1:8:2]).abs(), turned.abs())
+    assert torch.allclose(torch.view_as_real(turned).flatten(1), out[:, :8], atol=1e-5)
+    near(out[:, 8:], plain[:, 8:])
+    cache = torch.zeros(2, 4 * 20, dtype=torch.uint8)
+    again = torch.zeros_like(cache)
+    sparse.k_indexer_norm_rope_store(x, cache, positions, w, b, cos_sin, positions, 1e-5)
+    sparse.fused_store_index_k_cache(out, again, positions)
+    assert torch.equal(cache, again)
+
+
+def test_queries_of_an_index_carry_their_scales_in_the_weights() -> None:
+    x, weight = torch.randn(3, 2, 16), torch.randn(3, 2)
+    cos_sin, positions = torch.cat([torch.ones(8, 4), torch.zeros(8, 4)], -1), torch.tensor([0, 3, 7])
+    q, weights = torch.empty(3, 2, 16).to(torch.float8_e4m3fn), torch.empty(3, 2, 1)
+    sparse.q_indexer_rope_first_quant(x, q, weight, weights, 0.5, cos_sin, positions)
+    near(q.float() * weights / (weight[..., None] * 0.5), x, 0.05)
 
 
 def test_scores_of_pages_are_those_of_the_keys_in_them() -> None:
@@ -50,9 +75,11 @@ def test_scores_of_pages_are_those_of_the_keys_in_them() -> None:
 def test_the_best_keys() -> None:
     scores = torch.tensor([[5.0, 1.0, 4.0, 2.0, 9.0, 8.0], [9.0, 9.0, 1.0, 3.0, 2.0, 0.0]])
     lengths = torch.tensor([4, 2])
-    assert sparse.best(scores, lengths, 3).tolist() == [[0, 2, 3], [0, 1, -1]]
+    assert sparse.fast_topk_v2(scores, lengths, 3).tolist() == [[0, 2, 3], [0, 1, -1]]
     starts = torch.tensor([2, 2])
-    assert sparse.best(scores, torch.tensor([4, 3]), 2, starts).tolist() == [[2, 3], [1, 2]]
+    assert sparse.fast_topk_v2(scores, torch.tensor([4, 3]), 2, starts).tolist() == [[2, 3], [1, 2]]
+    offsets = torch.tensor([10, 20])
+    assert sparse.fast_topk_transform_ragged_fused(scores, lengths, offsets, 3).tolist() == [[10, 12, 13], [20, 21, -1]]
     table = torch.tensor([[7, 6, 5, 4, 3, 2]])
     starts = torch.tensor([0, 2])
     assert sparse.fast_topk_transform_fused(scores, lengths, table, starts, 3).tolist() == [[7, 5, 4], [7, 6, -1]]
