@@ -13,11 +13,11 @@ from shrinker.emit.modules import rewrite_modules
 from shrinker.emit.package import notice, pyproject, version_module
 from shrinker.emit.refusals import lost_names, refusals_module, removed_endpoints, removed_options
 from shrinker.emit.writer import Writer, count_lines, without_lines
+from shrinker.program.decided import looking
 from shrinker.program.definitions import Definition
 from shrinker.program.interface.compare import compare_interfaces, read_offered
 from shrinker.program.interface.syntax import Syntax
 from shrinker.project import PACKAGE
-from shrinker.ruleset.match import any_module_matches
 from shrinker.ruleset.models import Ruleset
 from shrinker.values.contents import MANIFEST
 from shrinker.values.distributions import Distributions
@@ -101,11 +101,10 @@ def emit_tree(
     interface = _interface(tree, rules, folded, graph, writer.read, modules, cache)
     lost = lost_names(tree, rules, folded, modules, writer.read, cache)
     # With an equals sign where they are never set.
-    names = {name for path in tree.by_path if (name := module_name(path)) is not None}
-    known = [r for r in rules.refusals if not r.modules or any(any_module_matches(r.modules, name) for name in names)]
+    asked = looking({path: folded[path] for path in graph.kept if path in folded})
     off = [(name, fact) for fact in rules.facts for name in fact.environment if not fact.value]
     refused = refusals_module(
-        known,
+        [rule for rule in rules.refusals if not rule.modules or rule.id in asked],
         sorted((name if fact.value is False else f"{name}=", fact.id) for name, fact in off),
         folded,
         graph.kept,

@@ -12,7 +12,8 @@ from shrinker.facts.lattice import UNKNOWN, Known, Ref, Removed, TextDomain, Val
 from shrinker.facts.outline import Outline
 from shrinker.facts.scopes import ModuleScope
 from shrinker.facts.world import ClosedWorld, NamePatterns
-from shrinker.ruleset.models import Remove, Ruleset
+from shrinker.ruleset.match import any_module_matches
+from shrinker.ruleset.models import Answer, Refusal, Remove, Ruleset
 from shrinker.syntax.bindings import Binding
 
 _BUILTINS = frozenset(dir(builtins))
@@ -98,6 +99,16 @@ class Environment(ClosedWorld):
         if not all(part.isidentifier() for part in dotted.split(".")):
             return None
         return self.removed_module(dotted) or self.removed_module(dotted.rpartition(".")[0])
+
+    @cached_property
+    def _unknown(self) -> frozenset[str]:
+        """Refusals of what upstream knows nothing of."""
+        bound = [rule for rule in self.rules.refusals if rule.modules]
+        return frozenset(r.id for r in bound if not any(any_module_matches(r.modules, name) for name in self.modules))
+
+    def refusals_in(self, module: str) -> tuple[Refusal | Answer, ...]:
+        """The rules that have functions of a module look at an argument, but for what upstream does not know."""
+        return tuple(rule for rule in super().refusals_in(module) if rule.id not in self._unknown)
 
     def resolve(self, module: str, name: str) -> Value:
         """What `name` is in `module` once that module is imported.

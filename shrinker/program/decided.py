@@ -21,6 +21,11 @@ def deciding(decisions: Sequence[Decision], line: int) -> Decision | None:
     return around(decisions, line) or max(above, key=lambda d: d.line, default=None)
 
 
+def looking(folded: Mapping[str, FoldedModule]) -> frozenset[str]:
+    """Ids of the rules for which some function looks at an argument."""
+    return frozenset(r for module in folded.values() for d in module.decisions if d.kind == "refusal" for r in d.rules)
+
+
 def told(decision: Decision) -> str:
     """A decision in words."""
     return f"`{decision.text}` is {decision.outcome} (line {decision.line})"

@@ -16,7 +16,7 @@ from shrinker.emit.tree import emit_tree
 from shrinker.ruleset.models import Refusal, Ruleset
 from shrinker.values.edits import DropStatement, Literal, Refuse, Span
 from shrinker.values.errors import InputError
-from shrinker.values.folded import FoldedModule
+from shrinker.values.folded import Decision, FoldedModule
 from shrinker.values.form import digest
 from shrinker.values.graph import Graph, Removal
 from shrinker.values.manifest import Manifest
@@ -92,24 +92,21 @@ def test_what_is_written(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("modules", "looks"), [((), True), (("sglang.gone",), True), (("sglang.m*",), True), (("sglang.later",), False)]
+    ("kind", "modules", "there"),
+    [("refusal", ("sglang.m*",), True), ("if", ("sglang.later",), False), ("if", (), True)],
 )
-def test_nobody_looks_for_what_upstream_does_not_know(tmp_path: Path, modules: tuple[str, ...], looks: bool) -> None:
+def test_the_table_has_what_upstream_knows(tmp_path: Path, kind: str, modules: tuple[str, ...], there: bool) -> None:
     decided, path = _decided(tmp_path / "up"), "python/sglang/m0.py"
-    asked = SOURCE.replace(
-        "    return", "    from sglang.removed_features import refuse; refuse('sglang.m0.f', a)\n    return"
-    )
-    edit = Refuse(Span(5, 4, 5, 4), "sglang.m0.f", "a")
-    decided.folded[path] = folded_module(path, (edit,), digest(ast.parse(asked)))
-    own: dict[str, Any] = {
-        "id": "refuse-new",
-        "why": "A rule of the test.",
-        "feature": "others",
-        "instead": "Take another one.",
-    }
-    rule = Refusal(**own, function="sglang.m0.f", attribute="", values=("new",), modules=modules)
+    look = "    from sglang.removed_features import refuse; refuse('sglang.m0.f', a)\n    return"
+    asked = digest(ast.parse(SOURCE.replace("    return", look)))
+    module = folded_module(path, (Refuse(Span(5, 4, 5, 4), "sglang.m0.f", "a"),), asked)
+    decided.folded[path] = replace(module, decisions=(Decision(5, "refuse-new", kind, "a", "true", 0),))
+    own: dict[str, Any] = {"id": "refuse-new", "why": "A rule of the test.", "feature": "others"}
+    own |= {"function": "sglang.m0.f", "instead": "Take another one.", "modules": modules}
+    rule = Refusal(**own, attribute="", values=("new",))
     decided.emit(tmp_path / "out", rules=Ruleset(profile="deepseek", digest="h", refusals=(rule,)))
-    assert ("refuse-new" in (tmp_path / "out/python/sglang/removed_features.py").read_text()) is looks
+    table = (tmp_path / "out/python/sglang/removed_features.py").read_text()
+    assert ("refuse-new" in table) is there
 
 
 def test_all_files_that_cannot_be_written_are_told_at_once(tmp_path: Path) -> None:

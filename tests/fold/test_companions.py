@@ -103,3 +103,14 @@ def test_of_several_functions_the_one_with_a_body_looks(tmp_path: Path) -> None:
     assert text.count("refuse(") == 1 and text.index("refuse(") > text.index("def start")
     uncertain = (world.out.with_name(f"{world.out.name}.reports") / "uncertain.txt").read_text()
     assert "no place for a look" not in uncertain
+
+
+@pytest.mark.parametrize(("module", "looks"), [("sglang.srt.npu", 1), ("sglang.srt.n*", 1), ("sglang.srt.later_*", 0)])
+def test_nobody_looks_for_what_upstream_does_not_know(tmp_path: Path, module: str, looks: int) -> None:
+    world = World(tmp_path)
+    cuda = "def start(name='cuda'):\n    print(name)\n    return name\n"
+    write(world.upstream, FILES | {"python/sglang/srt/cuda.py": cuda})
+    bound = REFUSAL.format(argument="name", optional="true") + f'modules = ["{module}"]\n'
+    write(world.rules, RULES | {"world.toml": RULES["world.toml"] + bound})
+    assert world.shrink().code == 0
+    assert (world.out / "python/sglang/srt/cuda.py").read_text().count("refuse(") == looks

@@ -5,7 +5,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from shrinker.program.decided import around, rule_of
+from shrinker.program.decided import around, looking, rule_of
 from shrinker.program.interface.endpoints import WORDS as ENDPOINTS
 from shrinker.program.interface.endpoints import read_endpoints
 from shrinker.program.interface.flags import WORDS as FLAGS
@@ -115,9 +115,9 @@ def _refused(rules: Ruleset, flags: Sequence[Offer], folded: Mapping[str, Folded
         if flag.attribute and flag.attribute not in by_attribute:
             by_attribute[flag.attribute] = [flag]
     # A rule for another release looks at nothing here.
-    looking = {r for module in folded.values() for d in module.decisions if d.kind == "refusal" for r in d.rules}
+    asked = looking(folded)
     for rule in rules.refusals:
-        for attribute in rule.attributes if rule.id in looking else ():
+        for attribute in rule.attributes if rule.id in asked else ():
             subject, where = attribute or rule.argument, ", ".join(rule.functions)
             # Of several programs with such a flag the one whose code looks.
             named = sorted(by_attribute[attribute], key=lambda flag: not where.startswith(flag.where))
