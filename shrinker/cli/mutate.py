@@ -37,7 +37,7 @@ def mutate(
         list[str] | None,
         typer.Option(
             help="Ask these, in this order. Default: form, references, capabilities.",
-            autocompletion=options.level_names,
+            autocompletion=options.levels_without_a_run,
         ),
     ] = None,
     upstream: options.RecordedUpstream = None,

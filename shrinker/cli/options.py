@@ -24,6 +24,11 @@ def level_names(incomplete: str) -> list[str]:
     return [name for name in LEVELS if name.startswith(incomplete)]
 
 
+def levels_without_a_run(incomplete: str) -> list[str]:
+    """The same, of the levels that a default run asks."""
+    return [name for name in DEFAULT_LEVELS if name.startswith(incomplete)]
+
+
 def rule_ids(ctx: typer.Context, incomplete: str) -> list[str]:
     """Completion of ids of rules; none where the rules cannot be read."""
     from shrinker.project import rules_folder
@@ -60,10 +65,9 @@ Rules = Annotated[
 RecordedUpstream = Annotated[str | None, typer.Option(help="Where upstream is; default: what SHRINK.json names.")]
 TimeoutFactor = Annotated[float, typer.Option(min=0.1, help="Factor of all time limits, for slow or busy machines.")]
 
+DEFAULT_LEVELS = ("form", "references", "capabilities")
 LEVELS = (
-    "form",
-    "references",
-    "capabilities",
+    *DEFAULT_LEVELS,
     "embedders",
     "imports",
     "model",

@@ -170,7 +170,7 @@ def test_completion(world: World) -> None:
     (world.folder / "elsewhere").rename(world.rules)
     assert _completed(world, "shrinker shrink --rules rules --profile ") == ["small"]
     assert _completed(world, "shrinker verify --level ") == list(LEVELS)
-    assert _completed(world, "shrinker mutate --level re") == ["references"]
+    assert _completed(world, "shrinker mutate --level ") == list(EVIDENCE_LEVELS)
     assert _completed(world, "shrinker rules --rules rules --profile small re") == ["remove-npu"]
     assert _completed(world, "shrinker ablate --rules nowhere re") == []
 

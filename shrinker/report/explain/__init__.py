@@ -5,6 +5,7 @@ Everything is read from what the run left: the tree with its table of removed fe
 
 import re
 from collections import Counter
+from contextlib import suppress
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
@@ -61,7 +62,7 @@ class Explainer:
         try:
             return self._named(name)
         except InputError:
-            if found := self._deep_folders(name):
+            if found := self._deep_folders(name) or self._field(name):
                 return found
             raise
 
@@ -109,6 +110,12 @@ class Explainer:
         files = self._tree.data["kept"], self._tree.data["removed"]
         found = {path[: path.index(inner) + len(inner)] for some in files for path in some if inner in path}
         return [answer for root in sorted(found) for answer in self._files_of(root)]
+
+    def _field(self, name: str) -> list[Answer]:
+        """A flag by the field that code reads it from."""
+        with suppress(InputError):
+            return offered.flag(self._tree, f"--{name.replace('_', '-')}") if name.isidentifier() else []
+        return []
 
     def _files_of(self, *roots: str) -> list[Answer]:
         kept = [path for path in self._tree.data["kept"] if path.startswith(roots)]
