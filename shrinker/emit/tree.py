@@ -100,8 +100,8 @@ def emit_tree(
     # What a server no longer has is seen where it is written.
     interface = _interface(tree, rules, folded, graph, writer.read, modules, cache)
     lost = lost_names(tree, rules, folded, modules, writer.read, cache)
+    asked = looking(folded)
     # With an equals sign where they are never set.
-    asked = looking({path: folded[path] for path in graph.kept if path in folded})
     off = [(name, fact) for fact in rules.facts for name in fact.environment if not fact.value]
     refused = refusals_module(
         [rule for rule in rules.refusals if not rule.modules or rule.id in asked],

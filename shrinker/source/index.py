@@ -1,17 +1,16 @@
 """The package index: which file is a release, and its bytes. PEP 691 (JSON) or PEP 503 (HTML), whichever it answers with."""
 
 import base64
-import html
 import http.client
 import json
 import os
-import re
 import time
 import urllib.error
 import urllib.parse
 import urllib.request
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from html.parser import HTMLParser
 
 from packaging.requirements import Requirement
 from packaging.utils import InvalidSdistFilename, InvalidWheelFilename, parse_sdist_filename, parse_wheel_filename
@@ -28,7 +27,6 @@ MAX_DOWNLOAD_BYTES = 2**30
 _JSON = ("application/vnd.pypi.simple.v1+json", "application/json")
 _HTML = ("text/html", "application/vnd.pypi.simple.v1+html")
 _ACCEPT = f"{_JSON[0]}, {_HTML[1]};q=0.2, text/html;q=0.01, */*;q=0.001"
-_LINK = re.compile(r"""<a\s[^>]*?\bhref\s*=\s*(["'])(.*?)\1""", re.IGNORECASE | re.DOTALL)
 _CHECK = "check UV_DEFAULT_INDEX / PIP_INDEX_URL"
 
 
@@ -86,7 +84,9 @@ def list_files(index: str, project: str) -> tuple[IndexFile, ...]:
             return tuple(_rows(json.loads(body)["files"], base))
         if kind not in _HTML:
             raise ValueError(f"content type {kind!r}")
-        return tuple(_links(body.decode("utf-8"), base))
+        parser = _Links(base)
+        parser.feed(body.decode("utf-8"))
+        return tuple(parser.files)
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise InputError(f"{without_password(page)} is not a package index: {error}", _CHECK) from error
 
@@ -214,10 +214,18 @@ def _rows(files: list[dict[str, object]], base: str) -> Iterator[IndexFile]:
         )
 
 
-def _links(page: str, base: str) -> Iterator[IndexFile]:
+class _Links(HTMLParser):
     """Anchors of a PEP 503 page; the fragment of the address holds the hash."""
-    for match in _LINK.finditer(page):
-        url, _, fragment = html.unescape(match[2]).partition("#")
-        sha256 = urllib.parse.parse_qs(fragment).get("sha256", [""])[0]
-        name = urllib.parse.unquote(url.rpartition("/")[2])
-        yield IndexFile(name, urllib.parse.urljoin(base, url), sha256.lower() or None)
+
+    def __init__(self, base: str) -> None:
+        super().__init__()
+        self._base = base
+        self.files: list[IndexFile] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        href = dict(attrs).get("href") if tag == "a" else None
+        if href:
+            url, _, fragment = href.partition("#")
+            sha256 = urllib.parse.parse_qs(fragment).get("sha256", [""])[0]
+            name = urllib.parse.unquote(url.rpartition("/")[2])
+            self.files.append(IndexFile(name, urllib.parse.urljoin(self._base, url), sha256.lower() or None))

@@ -119,7 +119,7 @@ class Index:
                 {"meta": {"api-version": "1.1"}, "files": rows}
             ).encode()
         links = "".join(
-            f'<a href="../../f/{n}#sha256={h}" data-requires-python="&gt;=3.8">{n}</a><br/>'
+            f'<!-- <a href="../../f/none.whl"> --><a data-requires-python=">=3.8" href=../../f/{n}#sha256={h}>{n}</a><br/>'
             for n, h in self.hashes.items()
         )
         return "text/html; charset=utf-8", f"<html><body>{links}</body></html>".encode()

@@ -13,6 +13,7 @@ from functools import cache, lru_cache
 from typing import NamedTuple, TypeVar
 
 from shrinker.check.tokens import is_subsequence
+from shrinker.syntax.imports import bound_name
 from shrinker.syntax.walk import Definition
 
 _TOKEN = re.compile(r"\w+|[^\w\s]")
@@ -56,8 +57,8 @@ class Aligner:
 
     def _is_idle(self, node: ast.stmt) -> bool:
         match node:
-            case ast.Import(names=names) | ast.ImportFrom(names=names):
-                return not any((alias.asname or alias.name.partition(".")[0]) in self._names for alias in names)
+            case ast.Import() | ast.ImportFrom():
+                return not any(bound_name(node, alias) in self._names for alias in node.names)
             case ast.Assign(targets=[ast.Name(id=name)]):
                 return name not in self._names
         return isinstance(node, ast.Pass)
