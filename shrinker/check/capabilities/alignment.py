@@ -12,6 +12,7 @@ from difflib import SequenceMatcher
 from functools import cache, lru_cache
 from typing import NamedTuple, TypeVar
 
+from shrinker.check.capabilities.vocabulary import Around
 from shrinker.check.tokens import is_subsequence
 from shrinker.syntax.imports import bound_name
 from shrinker.syntax.walk import Definition
@@ -157,20 +158,20 @@ class Aligner:
         return score, pairs
 
 
-def scopes(body: list[ast.stmt], name: str = "") -> Iterator[tuple[str, list[ast.stmt]]]:
-    """Qualified name and body of the module, its functions and classes."""
-    yield name, body
-    for node in below(body):
+def scopes(*around: ast.Module | Definition, name: str = "") -> Iterator[tuple[str, Around]]:
+    """Qualified names of a module, its functions and classes."""
+    yield name, around
+    for node in below(around[-1].body):
         if isinstance(node, Definition):
-            yield from scopes(node.body, f"{name}.{node.name}".lstrip("."))
+            yield from scopes(*around, node, name=f"{name}.{node.name}".lstrip("."))
 
 
-def closest(aligner: Aligner, body: list[ast.stmt], candidates: list[list[ast.stmt]]) -> list[ast.stmt]:
+def closest(aligner: Aligner, body: list[ast.stmt], candidates: list[Around]) -> Around:
     """Of several definitions of one name the one that this is left of."""
     if len(candidates) == 1:
         return candidates[0]
     heads = [aligner.head(node) for node in body]
-    return max(candidates, key=lambda one: likeness(heads, [aligner.head(n) for n in one]))
+    return max(candidates, key=lambda one: likeness(heads, [aligner.head(n) for n in one[-1].body]))
 
 
 class _Step(NamedTuple):

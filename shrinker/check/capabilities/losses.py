@@ -25,7 +25,7 @@ from shrinker.check.capabilities.alignment import (
 )
 from shrinker.check.capabilities.loss import Loss
 from shrinker.check.capabilities.own_names import entries_without_name, names_read
-from shrinker.check.capabilities.vocabulary import Vocabulary, words
+from shrinker.check.capabilities.vocabulary import Around, Vocabulary, words
 from shrinker.syntax.control import is_main, leaves
 from shrinker.syntax.lines import one_line
 
@@ -47,9 +47,9 @@ def losses(
             does not explain counts.
         replaced: texts that rules put in the place of upstream's.
     """
-    before: dict[str, list[list[ast.stmt]]] = defaultdict(list)
-    for name, body in scopes(ours.body):
-        before[name].append(body)
+    before: dict[str, list[Around]] = defaultdict(list)
+    for name, around in scopes(ours):
+        before[name].append(around)
     left = frozenset(
         name for node in ast.walk(theirs) if isinstance(node, ast.Name | ast.Attribute) for name in words(node)
     )
@@ -57,10 +57,11 @@ def losses(
     unasked = entries_without_name(ours, theirs)
     aligner = Aligner(lambda test, value: vocabulary.reason(test, value) is not None, left)
     found: list[Loss] = []
-    for name, body in scopes(theirs.body):
+    for name, (*_, left_of) in scopes(theirs):
         if name in before:
-            near = closest(aligner, body, before[name])
-            found += _Scope(vocabulary, aligner, read, replaced, unasked, ours, name, near, body).losses()
+            near = closest(aligner, left_of.body, before[name])
+            words_here, body = vocabulary.within(near), near[-1].body
+            found += _Scope(words_here, aligner, read, replaced, unasked, ours, name, body, left_of.body).losses()
     return found
 
 

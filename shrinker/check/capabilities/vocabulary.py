@@ -4,9 +4,13 @@ import ast
 import hashlib
 import re
 from collections.abc import Iterable, Iterator
+from copy import copy
+from functools import cached_property, partial
 
 from shrinker.ruleset.models import Dropped
 from shrinker.syntax.names import last_name
+from shrinker.syntax.scopes import Scope, scope_of
+from shrinker.syntax.walk import Definition
 
 _LONGEST = 80
 """Characters of a text that still names something; a longer one is a message."""
@@ -16,6 +20,8 @@ _OF_ARGUMENTS = frozenset(
     {"all", "any", "endswith", "get", "getattr", "hasattr", "isinstance", "issubclass", "len", "startswith"}
 )
 """Calls that ask what their arguments say."""
+Around = tuple[ast.Module | Definition, ...]
+"""A module, function or class, the last, and what it stands in, the module first."""
 _PART = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 
 
@@ -46,26 +52,51 @@ class Vocabulary:
         self.digest = hashlib.sha256(said.encode()).hexdigest()
         """Equal ones say the same."""
         self._said: dict[tuple[str, bool], str | None] = {}
+        self._around: Around = ()
 
     def whole(self, name: str) -> str | None:
         """The row by which anything may be gone from a function or class of this qualified name."""
         around = ((row.id, f"{one}.") for row in self._rows for one in row.inside)
         return next((row for row, start in around if f"{name}.".startswith(start)), None)
 
+    def within(self, around: Around) -> "Vocabulary":
+        """The same of tests that stand in a function or class of upstream: a name of which no word speaks is what it is bound to there."""
+        inner = copy(self)
+        inner._around = around
+        return inner
+
     def reason(self, test: ast.expr, value: bool) -> str | None:
         """The row whose words let a test of Python have this value, whatever all else in it is; of several the first one. None for none.
 
         A comparison with some texts, or with some classes, is one with each of them.
         """
+        return self._reason(test, value, None) or (self._reason(test, value, self._scope) if self._around else None)
+
+    @cached_property
+    def _scope(self) -> Scope | None:
+        outer = None
+        for node in self._around:
+            outer = scope_of(node, "", outer)
+        return outer
+
+    def _reason(
+        self, test: ast.expr, value: bool, scope: Scope | None, seen: frozenset[str] = frozenset()
+    ) -> str | None:
+        ask = partial(self._reason, scope=scope, seen=seen)
         match test:
             case ast.Constant():
                 return "a constant" if bool(test.value) is value else None
             case ast.UnaryOp(op=ast.Not(), operand=operand):
-                return self.reason(operand, not value)
+                return ask(operand, not value)
             case ast.BoolOp(op=op, values=values):
-                return self.of_all((self.reason(each, value) for each in values), isinstance(op, ast.And) is value)
+                return self.of_all((ask(each, value) for each in values), isinstance(op, ast.And) is value)
             case ast.NamedExpr(value=inner) | ast.Call(func=ast.Name(id="bool"), args=[inner], keywords=[]):
-                return self.reason(inner, value)
+                return ask(inner, value)
+            case ast.Compare(left=left, ops=[op], comparators=[ast.Constant(value=None | False as right)]):
+                value = value is isinstance(op, _NEGATED)
+                if right is None and isinstance(left, ast.Name):
+                    return self._of_name(left.id, value, scope, seen, nothing=True)
+                return ask(left, value)
             case ast.Compare(left=left, ops=[op], comparators=[right]):
                 return self._comparison(left, right, value is not isinstance(op, _NEGATED))
             case ast.Call(func=ast.Name(id="isinstance" | "issubclass"), args=[what, ast.Tuple(elts=classes)]):
@@ -73,12 +104,37 @@ class Vocabulary:
             case ast.Call(func=func) if last_name(func) not in _OF_ARGUMENTS:
                 # What it is asked of says nothing of what it asks.
                 return self.of(words(func), value)
+            case ast.Name(id=name):
+                return self._of_name(name, value, scope, seen)
         return self.of(words(test), value)
+
+    def _of_name(
+        self, name: str, value: bool, scope: Scope | None, seen: frozenset[str], nothing: bool = False
+    ) -> str | None:
+        """By the words of the name, or of all that it is bound to.
+
+        Args:
+            nothing: it is None that makes the test false.
+        """
+        said = self._row(name, value)
+        owner = scope.owner(name) if said is None and scope is not None and name not in seen else None
+        if owner is None:
+            return said
+        seen |= {name}
+        reasons: list[str | None] = []
+        for binding in owner.values(name) or ():
+            if any(g.test and self._reason(g.test, not g.polarity, owner, seen) for g in binding.guards):
+                continue
+            plain = binding.value if binding.kind == "value" else None
+            if nothing and not value and isinstance(plain, ast.Constant) and plain.value is not None:
+                plain = None
+            reasons.append(self._reason(plain, value, owner, seen) if plain else None)
+        said = self.of_all(reasons, True)
+        # Another module may set a name of this one.
+        return None if isinstance(owner.node, ast.Module) and said == "a constant" else said
 
     def _comparison(self, left: ast.expr, right: ast.expr, value: bool) -> str | None:
         match right:
-            case ast.Constant(value=None | False):
-                return self.reason(left, not value)
             case ast.List(elts=items) | ast.Tuple(elts=items) | ast.Set(elts=items) if items:
                 return self.of_all((self.of((*words(left), *words(item)), value) for item in items), not value)
         return self.of((*words(left), *words(right)), value)
