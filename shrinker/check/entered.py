@@ -8,7 +8,9 @@ import ast
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
+from typing import NamedTuple
 
 from shrinker.ruleset.match import any_name_matches
 from shrinker.ruleset.models import Entry
@@ -41,13 +43,23 @@ class Asked:
     """It is made of a text in any case."""
 
 
+class Choices(NamedTuple):
+    """What may be chosen, as far as the syntax tells; nothing where any text may be."""
+
+    texts: tuple[str, ...] = ()
+    lists: tuple[str, ...] = ()
+    """Names of lists of which each text is a choice, too."""
+
+
 @dataclass(slots=True)
 class Entered:
     """What was read of one file."""
 
     module: str = ""
-    fields: list[tuple[str, str, tuple[str, ...] | None, int]] = field(default_factory=list)
-    """Class, field, its choices (None where any text is one, or the syntax does not tell them), and line."""
+    fields: list[tuple[str, str, Choices, int]] = field(default_factory=list)
+    """Class, field, its choices, and line."""
+    lists: dict[str, Choices] = field(default_factory=dict)
+    """What lists of the module offer, by their names."""
     enumerations: list[Asked] = field(default_factory=list)
     made: set[tuple[str, str]] = field(default_factory=set)
     """Last name of a class and the flag that its objects are made of."""
@@ -67,7 +79,7 @@ def read_entered(root: Path, entries: tuple[Entry, ...], path: str) -> Entered:
     if tree is None or module is None:
         return Entered()
     reader = _Reader(tree, module, entries)
-    reader.block(tree.body, {})
+    reader.block(tree.body)
     return reader.found
 
 
@@ -77,9 +89,11 @@ class _Reader:
         self._entries = entries
         self._held = frozenset(name for entry in entries if entry.kind == "flag" for name in entry.held)
         self._own = False
-        self._lists = _displays(tree.body)
+        self._local: dict[str, ast.expr] = {}
+        """What names of the function are bound to first."""
+        self.found.lists.update(_lists(tree.body))
 
-    def block(self, body: Iterable[ast.AST], local: dict[str, ast.expr]) -> None:
+    def block(self, body: Iterable[ast.AST]) -> None:
         for node in body:
             if isinstance(node, ast.ClassDef):
                 self._class(node)
@@ -87,8 +101,8 @@ class _Reader:
                 self._function(node)
             else:
                 if isinstance(node, _NOTED):
-                    self._note(node, local)
-                self.block(children(node), local)
+                    self._note(node)
+                self.block(children(node))
 
     def _class(self, node: ast.ClassDef) -> None:
         whole = f"{self.found.module}.{node.name}"
@@ -99,22 +113,24 @@ class _Reader:
                     self.found.fields.append((whole, each.target.id, self._choices(each.annotation), each.lineno))
         if any("Enum" in last_name(base) for base in node.bases):
             self.found.enumerations.append(_enumeration(node))
-        before, self._own = self._own, self._own or "flag" in kinds
-        self.block(node.body, {})
-        self._own = before
+        before = self._own, self._local
+        self._own, self._local = self._own or "flag" in kinds, {}
+        self.block(node.body)
+        self._own, self._local = before
 
     def _function(self, node: Function) -> None:
         if node.returns is not None and last_name(node.returns)[:1].isupper():
             self.found.gives.add((node.name, last_name(node.returns)))
-        local: dict[str, ast.expr] = {}
+        before, self._local = self._local, {}
         for each in sorted(statements(node), key=lambda node: node.lineno):
             if isinstance(each, ast.Assign) and isinstance(each.targets[0], ast.Name):
-                local.setdefault(each.targets[0].id, each.value)
+                self._local.setdefault(each.targets[0].id, each.value)
         if (node.end_lineno or node.lineno) - node.body[0].lineno < _SHORT:
             self._computed(node.name, node.body)
-        self.block(children(node), local)
+        self.block(children(node))
+        self._local = before
 
-    def _note(self, node: ast.AST, local: dict[str, ast.expr]) -> None:
+    def _note(self, node: ast.AST) -> None:
         match node:
             case ast.Assign(targets=targets, value=value):
                 for target in targets:
@@ -133,7 +149,7 @@ class _Reader:
                     how = "EnvText" if how in {"get", "getenv"} and default not in _SWITCHES else how
                     self.found.variables.add((variable, how, how != "EnvText" and default not in _NO))
                 made = last_name(func.value if isinstance(func, ast.Attribute) else func)
-                given = local.get(first.id, first) if isinstance(first, ast.Name) else first
+                given = self._local.get(first.id, first) if isinstance(first, ast.Name) else first
                 if made[:1].isupper():
                     self.found.made.update((made, name) for kind, name in self._leaves(given) if kind == _FLAG)
                 if last_name(func) in {"getattr", "hasattr"} and rest:
@@ -145,6 +161,8 @@ class _Reader:
                 self.found.reads.update(text for row in rows.elts for text in _texts(row))
 
     def _holds(self, node: ast.expr) -> bool:
+        if isinstance(node, ast.Name) and node.id not in self._held:
+            node = self._local.get(node.id, node)
         name = last_name(node.func) + "()" if isinstance(node, ast.Call) else last_name(node)
         return name in self._held or (self._own and name in {"self", "cls"})
 
@@ -167,31 +185,33 @@ class _Reader:
                 case ast.Call(func=func) if _ASKS.fullmatch(last_name(func)):
                     yield _CALL, last_name(func)
 
-    def _choices(self, annotation: ast.expr) -> tuple[str, ...] | None:
-        found: set[str] = set()
+    @staticmethod
+    def _choices(annotation: ast.expr) -> Choices:
+        found: list[Choices] = []
         for each in walk(annotation):
             match each:
                 case (
                     ast.keyword(arg="choices", value=chosen) | ast.Subscript(value=ast.Name(id="Literal"), slice=chosen)
                 ):
-                    names = {n.id for n in walk(chosen) if isinstance(n, ast.Name)}
-                    if names - self._lists.keys() - {"list", "sorted", "tuple", "set"}:
-                        return None
-                    for part in (chosen, *(self._lists[name] for name in names & self._lists.keys())):
-                        found.update(text for n in walk(part) for text in _texts(n))
-        return tuple(sorted(found)) or None
+                    found.append(_chosen(chosen))
+        texts, lists = (tuple(sorted({*chain(*parts)})) for parts in zip(*found, strict=True)) if found else ((), ())
+        return Choices(texts, lists)
 
 
-def _displays(body: Iterable[ast.stmt]) -> dict[str, ast.expr]:
-    """Names of the module and what they list; one that stands for another one lists the same."""
-    known: dict[str, ast.expr] = {}
+def _lists(body: Iterable[ast.stmt]) -> Iterator[tuple[str, Choices]]:
+    """Names of the module and what they list, or for which list they stand."""
     for node in body:
         match node:
-            case ast.Assign(targets=[ast.Name(id=name)], value=ast.Name(id=other)) if other in known:
-                known[name] = known[other]
-            case ast.Assign(targets=[ast.Name(id=name)], value=ast.List() | ast.Tuple() | ast.Set() | ast.Dict()):
-                known[name] = node.value
-    return known
+            case ast.Assign(
+                targets=[ast.Name(id=name)],
+                value=ast.Name() | ast.List() | ast.Tuple() | ast.Set() | ast.Dict() as value,
+            ):
+                yield name, _chosen(value)
+
+
+def _chosen(node: ast.expr) -> Choices:
+    names = (n.id for n in walk(node) if isinstance(n, ast.Name) and n.id not in {"list", "sorted", "tuple", "set"})
+    return Choices(tuple(sorted({text for n in walk(node) for text in _texts(n)})), tuple(sorted({*names})))
 
 
 def _enumeration(node: ast.ClassDef) -> Asked:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
-from shrinker.check.entered import Asked, Entered
+from shrinker.check.entered import Asked, Choices, Entered
 from shrinker.check.leftovers.vocabulary import foreign_words
 from shrinker.ruleset import Ruleset
 from shrinker.ruleset.match import name_matches, overlap
@@ -51,10 +51,16 @@ class Outside:
         self._enumerations: dict[str, list[Asked]] = defaultdict(list)
         self._sources: dict[str, list[tuple[str, str, str]]] = defaultdict(list)
         self.variables: dict[str, list[tuple[str, bool]]] = defaultdict(list)
+        files = [*files]
+        self._lists: dict[str, list[Choices]] = defaultdict(list)
+        for file in files:
+            for name, choices in file.lists.items():
+                self._lists[name].append(choices)
         for file in files:
             for owner, name, choices, line in file.fields:
+                field = Field(owner, tuple(sorted(self._texts(choices) or ())) or None, line)
                 for kind in {kind for pattern, kind in kinds if name_matches(pattern, owner)}:
-                    (self.flags if kind == "flag" else self.requests)[name] = Field(owner, choices, line)
+                    (self.flags if kind == "flag" else self.requests)[name] = field
             for made, flag in file.made:
                 self._fed[made].add(flag)
             for function, given in file.gives:
@@ -71,6 +77,17 @@ class Outside:
             for attribute in refusal.attributes if refusal.id in placed else ():
                 self.refusals[attribute.rpartition(".")[2]].append(refusal)
         self.foreign = foreign_words(rules)
+
+    def _texts(self, choices: Choices, seen: frozenset[str] = frozenset()) -> set[str] | None:
+        """All of them, with those of lists that are anywhere; None where one of these is not known."""
+        found = set(choices.texts)
+        for name in choices.lists:
+            lists = self._lists.get(name, ()) if name not in seen else ()
+            more = [self._texts(each, seen | {name}) for each in lists]
+            if not more or None in more:
+                return None
+            found.update(*(texts for texts in more if texts))
+        return found
 
     def refused(self, name: str, text: str | None = None, any_case: bool = False) -> str:
         """The refusal of a field's value, of any value without one; empty for none."""

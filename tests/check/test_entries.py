@@ -153,6 +153,20 @@ def test_not_enforced(judge: Judge, rules: str, said: str) -> None:
     assert finding.message.startswith("claim: ") and said in finding.message
 
 
+LISTS = 'KINDS = ["one", "two", "three"]\nMORE = KINDS\n'
+ELSEWHERE = ARGS.replace(LISTS, "from sglang.choices import MORE\n")
+
+
+# A text of a list that no file has may be any.
+@pytest.mark.parametrize(
+    ("lists", "asked"), [(LISTS, 0), (LISTS.replace('"one", ', '"four", '), 1), ("MORE = KINDS", 1)]
+)
+def test_choices_that_another_module_lists(judge: Judge, lists: str, asked: int) -> None:
+    upstream = {"args.py": ELSEWHERE, "choices.py": lists}
+    found = judge(_domain('names = ["sglang.**.kind"]\nnever = ["four"]'), upstream)
+    assert ELSEWHERE != ARGS and len(found.findings) == asked
+
+
 def test_a_profile_without_entries_is_not_asked(judge: Judge) -> None:
     assert judge(_fact(FAST), head="") == Entries()
 
@@ -171,13 +185,14 @@ WITHOUT_KIND = {"uses.py": USES.replace("        self.kind = args.kind\n", "")}
         ({}, {"uses.py": USES.replace("args.kind", "get_args().kind")}),
         ({}, {"uses.py": USES.replace("args.kind", 'getattr(args, "kind")')}),
         ({}, {"uses.py": USES.replace("self.kind = args.kind", 'for name in ("kind", "mode"): print(name)')}),
+        ({}, {"uses.py": USES.replace("self.kind = args.kind", "mine = get_args(); self.kind = mine.kind")}),
         (WITHOUT_KIND | {"checks.py": "def check(args):\n    return args.kind\n"}, WITHOUT_KIND | {"checks.py": ""}),
         # Of another object.
         (WITHOUT_KIND | {"other.py": "def f(batch):\n    return batch.kind\n"}, WITHOUT_KIND | {"other.py": ""}),
         # Never read of an object that holds it.
         ({}, {"args.py": ARGS.replace("self.checked = self.slow", "pass")}),
     ],
-    ids=range(7),
+    ids=range(8),
 )
 def test_effects_that_are_kept(judge: Judge, upstream: Files, generated: Files) -> None:
     found = judge("", upstream, generated)

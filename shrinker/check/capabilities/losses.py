@@ -252,6 +252,8 @@ class _Scope:
                 # Which arm is left: the one that the rest is part of.
                 first, second, rest = map(ast.unparse, (ours.body, ours.orelse, theirs))
                 body = rest == first or (rest != second and likeness(rest, first) >= likeness(rest, second))
+                if body and is_part(rest, second) and self.words.reason(ours.test, False):
+                    body = False
                 what = f"the value {'unless' if body else 'if'}"
                 self._lose(ours, self.words.reason(ours.test, body), what, ast.unparse(ours.test))
                 self._piece(ours.body if body else ours.orelse, theirs)

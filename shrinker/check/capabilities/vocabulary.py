@@ -8,12 +8,15 @@ from copy import copy
 from functools import cached_property, partial
 
 from shrinker.ruleset.models import Dropped
+from shrinker.syntax.bindings import Binding
 from shrinker.syntax.names import last_name
 from shrinker.syntax.scopes import Scope, scope_of
+from shrinker.syntax.side_effects import acts
 from shrinker.syntax.walk import Definition
 
 _LONGEST = 80
 """Characters of a text that still names something; a longer one is a message."""
+_CONSTANT = "a constant"
 _NEGATED = (ast.NotEq, ast.NotIn, ast.IsNot)
 
 _OF_ARGUMENTS = frozenset(
@@ -85,7 +88,7 @@ class Vocabulary:
         ask = partial(self._reason, scope=scope, seen=seen)
         match test:
             case ast.Constant():
-                return "a constant" if bool(test.value) is value else None
+                return _CONSTANT if bool(test.value) is value else None
             case ast.UnaryOp(op=ast.Not(), operand=operand):
                 return ask(operand, not value)
             case ast.BoolOp(op=op, values=values):
@@ -97,13 +100,16 @@ class Vocabulary:
                 if right is None and isinstance(left, ast.Name):
                     return self._of_name(left.id, value, scope, seen, nothing=True)
                 return ask(left, value)
+            case ast.Compare(left=left, ops=[ast.Gt() | ast.LtE() as op], comparators=[ast.Constant(value=0)]):
+                return ask(left, value is isinstance(op, ast.Gt))
             case ast.Compare(left=left, ops=[op], comparators=[right]):
                 return self._comparison(left, right, value is not isinstance(op, _NEGATED))
             case ast.Call(func=ast.Name(id="isinstance" | "issubclass"), args=[what, ast.Tuple(elts=classes)]):
                 return self.of_all((self.of((*words(what), *words(one)), value) for one in classes), not value)
             case ast.Call(func=func) if last_name(func) not in _OF_ARGUMENTS:
                 # What it is asked of says nothing of what it asks.
-                return self.of(words(func), value)
+                said = self.of(words(func), value)
+                return said or (self._of_call(func.id, value, scope, seen) if isinstance(func, ast.Name) else None)
             case ast.Name(id=name):
                 return self._of_name(name, value, scope, seen)
         return self.of(words(test), value)
@@ -123,15 +129,25 @@ class Vocabulary:
         seen |= {name}
         reasons: list[str | None] = []
         for binding in owner.values(name) or ():
-            if any(g.test and self._reason(g.test, not g.polarity, owner, seen) for g in binding.guards):
-                continue
-            plain = binding.value if binding.kind == "value" else None
-            if nothing and not value and isinstance(plain, ast.Constant) and plain.value is not None:
-                plain = None
-            reasons.append(self._reason(plain, value, owner, seen) if plain else None)
-        said = self.of_all(reasons, True)
+            tests = ((guard.test, not guard.polarity) for guard in binding.guards if guard.test)
+            reason = next(filter(None, (self._reason(test, no, owner, seen) for test, no in tests)), None)
+            plain = binding.value if binding.kind == "value" and reason is None else None
+            # None is what makes the test false.
+            if plain and not (nothing and not value and isinstance(plain, ast.Constant) and plain.value is not None):
+                reason = self._reason(plain, value, owner, seen)
+            reasons.append(reason)
+        said = self.of_all(sorted(reasons, key=lambda reason: reason == _CONSTANT), True)
         # Another module may set a name of this one.
-        return None if isinstance(owner.node, ast.Module) and said == "a constant" else said
+        return None if isinstance(owner.node, ast.Module) and said == _CONSTANT else said
+
+    def _of_call(self, name: str, value: bool, scope: Scope | None, seen: frozenset[str]) -> str | None:
+        """By what a function of the same file answers that does nothing else."""
+        owner = scope.owner(name) if scope is not None and name not in seen else None
+        match owner.values(name) if owner else None:
+            case [Binding(node=ast.FunctionDef(body=[*before, ast.Return(value=ast.expr() as answer)]) as function)]:
+                if not any(map(acts, before)):
+                    return self._reason(answer, value, scope_of(function, "", owner), seen | {name})
+        return None
 
     def _comparison(self, left: ast.expr, right: ast.expr, value: bool) -> str | None:
         match right:
