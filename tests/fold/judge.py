@@ -108,13 +108,3 @@ def undefined(source: str) -> set[str]:
                 if symbol.is_referenced():
                     read.add(symbol.get_name())
     return read - bound - _EVERYWHERE
-
-
-def again(shrunk: Shrunk, rules: Ruleset = RULES, *, rounds: bool = False) -> list[str]:
-    """What folding the emitted tree once more would still decide."""
-    second = shrink(shrunk.after, rules, rounds=rounds)
-    return [
-        f"{path}:{d.line}: {d.kind} {d.text} -> {d.outcome} ({d.rule})"
-        for path, module in second.modules.items()
-        for d in module.decisions
-    ]
