@@ -2,13 +2,12 @@
 
 import json
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from tests.cli.small import Done, World
+from tests.small import python
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 
@@ -35,8 +34,7 @@ def test_an_error_is_a_json_document_too(world: World) -> None:
 @pytest.mark.parametrize("words", [["mutate"], ["mutate", "--rules"], ["cross-check"], ["ablate", "a-rule"]])
 def test_an_installed_wheel_has_no_tools(words: list[str]) -> None:
     code = "import sys; sys.modules['tools'] = None; from shrinker.cli import main; main()"
-    command = [sys.executable, "-c", code, *words, "--json"]
-    done = subprocess.run(command, cwd=REPOSITORY, capture_output=True, text=True, timeout=120)
+    done = python(REPOSITORY, "-c", code, *words, "--json")
     document = json.loads(done.stdout)
     assert done.returncode == document["exit"] == 2 and "Traceback" not in done.stderr
     assert "tools/" in document["error"] and "checkout" in document["next"]

@@ -87,22 +87,6 @@ def test_one_file_changed_and_changed_back(world: World, path: str, old: str, ne
     assert _computed(world)["analyses"] == 0
 
 
-def test_a_broken_cache_is_no_cache(world: World) -> None:
-    first = _run(world)
-    file = world.folder / "cache/results/results.sqlite"
-    whole = file.read_bytes()
-    for damage in (b"", whole[:5000], whole[: len(whole) // 2], b"x" * len(whole), _scrambled(whole)):
-        file.write_bytes(damage)
-        assert _run(world) == first
-    assert _run(world) == first
-    assert _computed(world)["analyses"] == 0
-
-
-def _scrambled(whole: bytes) -> bytes:
-    half = len(whole) // 2
-    return whole[:4096] + bytes(byte ^ 1 for byte in whole[4096:half]) + whole[half:]
-
-
 def test_judging_again_takes_nothing_from_the_cache(world: World) -> None:
     _run(world)
     results = world.folder / "cache/results/results.sqlite"

@@ -2,11 +2,11 @@
 
 import os
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+
+from tests.small import python
 
 ROOT = Path(__file__).resolve().parents[2]
 MUTANTS = {
@@ -63,8 +63,7 @@ def mistaken(folder: Path, old: str, new: str) -> Path:
 
 @pytest.mark.parametrize(("old", "new"), MUTANTS.values(), ids=MUTANTS)
 def test_mistake_is_found(tmp_path: Path, old: str, new: str) -> None:
-    environment = os.environ | {"PYTHONPATH": f"{mistaken(tmp_path, old, new)}{os.pathsep}{ROOT}"}
-    done = subprocess.run([sys.executable, "-c", TRIAL], cwd=tmp_path, env=environment, capture_output=True, text=True)
+    done = python(mistaken(tmp_path, old, new), "-c", TRIAL, env=os.environ | {"PYTHONPATH": str(ROOT)})
     assert done.stdout == "True\n", f"{TREES * 8} examples do not show it: {done.stderr}"
 
 

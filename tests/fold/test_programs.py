@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.fold.judge import faults, shrink
+from tests.fold.defects import faults, shrink
 from tests.fold.programs import PROGRAMS, read_program
 from tests.fold.world import difference, trace
 

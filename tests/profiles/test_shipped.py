@@ -1,18 +1,39 @@
 """The shipped profiles, from the widest to the narrowest; and a profile of another family, one file of rules beside the shipped ones."""
 
-import os
 import subprocess
-import sys
 from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
+from shrinker.facts.build import build_environment
+from shrinker.facts.lattice import Known
 from shrinker.project import RULES_FOLDER
 from shrinker.ruleset.load import load_profile, load_rules
 from shrinker.ruleset.models import Api, Remove, Root, Walk
 from tests.cli.small import World
-from tests.small import read_archive, write
+from tests.fold.programs import make_tree
+from tests.small import python, read_archive, write
+
+PREDICATES: dict[str, bool | None] = {
+    # What no rule names stays a question.
+    "is_fast": None,
+    "is_cuda": True,
+    "is_hip": False,
+    "is_musa": False,
+    "is_npu": False,
+    "is_xpu": False,
+}
+
+
+@pytest.mark.parametrize("predicate", PREDICATES)
+def test_predicates(tmp_path: Path, predicate: str) -> None:
+    asking = f"from sglang.srt.utils import {predicate}\n\nanswer = {predicate}()\n"
+    defined = f"def {predicate}():\n    return ask()\n"
+    tree = make_tree(tmp_path, {"python/sglang/srt/utils.py": defined, "python/sglang/a.py": asking})
+    found = build_environment(tree, load_profile("deepseek"), jobs=1).resolve("sglang.a", "answer")
+    assert (found.truth if isinstance(found, Known) else None) is PREDICATES[predicate], found
+
 
 PROGRAMS = ("package/operators.toml", "package/environment.toml")
 FILES = read_archive(Path(__file__).with_name("miniature.txtar"))
@@ -87,9 +108,7 @@ def llama(tmp_path_factory: pytest.TempPathFactory) -> World:
 
 
 def serve(tree: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "sglang.launch_server", *arguments]
-    environment = os.environ | {"PYTHONPATH": str(tree / "python"), "PYTHONDONTWRITEBYTECODE": "1"}
-    return subprocess.run(command, capture_output=True, text=True, cwd=tree, env=environment, timeout=60)
+    return python(tree / "python", "-m", "sglang.launch_server", *arguments)
 
 
 def test_the_tree_keeps_its_family_and_drops_the_other(llama: World) -> None:
@@ -130,8 +149,7 @@ def test_the_family_is_served_as_by_upstream(llama: World) -> None:
 
 def test_the_other_family_is_refused(llama: World) -> None:
     code = read_archive(Path(__file__).with_name("other_family.txtar"))["main.py"]
-    environment = os.environ | {"PYTHONPATH": str(llama.out / "python"), "PYTHONDONTWRITEBYTECODE": "1"}
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment, timeout=60)
+    done = python(llama.out / "python", "-c", code)
     assert done.returncode != 0
     for word in ("models other than Llama", "refuse-architectures", "Serve a Llama model"):
         assert word in done.stderr
