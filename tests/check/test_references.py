@@ -14,7 +14,14 @@ from tests.small import read_cases, rule
 TYPING = "from typing import TYPE_CHECKING\n"
 
 HERE = Path(__file__).parent
-FAIL = read_cases(HERE / "lost_references.txtar") | read_cases(HERE / "lost_members.txtar")
+FAIL, PASS = (
+    {
+        name: files
+        for kind in ("references", "members", "rows")
+        for name, files in read_cases(HERE / f"{side}_{kind}.txtar").items()
+    }
+    for side in ("lost", "kept")
+)
 NAME_GONE = {
     "a name dropped from a module that is imported": ("imports", "from sglang.p.a import f\n"),
     "a name that a star import gave": ("star-import names", "from sglang.p.a import *\nprint(f)\n"),
@@ -38,8 +45,6 @@ MODULE_GONE = {
 """The same, when the module has gone."""
 for lost, rows in (("class f: pass  # gone\ng = 2\n", NAME_GONE), ("f = 1  # gone\n", MODULE_GONE)):
     FAIL |= {n: {"p/a.py": lost, "p/b.py": text, "found": f"{check} p/b.py"} for n, (check, text) in rows.items()}
-
-PASS = read_cases(HERE / "kept_references.txtar") | read_cases(HERE / "kept_members.txtar")
 
 
 @pytest.mark.parametrize("name", FAIL)
