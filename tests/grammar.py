@@ -50,14 +50,16 @@ class Grammar:
             less: by how much fewer of those of this name may stand within each other than elsewhere.
             values: what other names stand for.
         """
-        made = self._made(random, name, frozenset(places), {name: less}, dict(values))
+        made = self._made(random, name, frozenset(places), {name: less}, {"nothing": "", **values})
         return re.sub(r"(?m)(^[ \t]*)?⇤", "", f"{made}\n").replace("␤", "\n")
 
     def _made(
         self, random: Random, name: str, places: frozenset[str], depth: Mapping[str, int], values: dict[str, str]
     ) -> str:
-        if name in values or name in ("n", "nothing"):
-            return values[name] if name in values else str(random.randint(2, 99)) if name == "n" else ""
+        if name in values:
+            return values[name]
+        if name == "n":
+            return str(random.randint(2, 99))
         deep = depth.get(name, 0)
         fit = [some for some in self._of[name] if some.places <= places and (not some.deep or some.deep > deep)]
         [some] = random.choices(fit, [some.weight for some in fit])

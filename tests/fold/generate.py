@@ -44,7 +44,7 @@ def laid_out(text: str, style: Style) -> str:
             quoted = quoted is not (row.count('"""') == 1)
             continue
         margin = style.indent * (depth // 4)
-        body = [inner for inner in rows[at : at + 3] if inner[0] > depth]
+        body = rows[at : next((end for end in range(at, len(rows)) if rows[end][0] <= depth), len(rows))]
         simple = all(inner[0] == depth + 4 and _simple(inner[1]) for inner in body)
         if style.one_line and 0 < len(body) <= 2 and simple and not row.startswith(("class", "match")):
             row, at = f"{row} {'; '.join(inner[1] for inner in body)}", at + len(body)
