@@ -6,34 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from shrinker.facts.build import build_environment
-from shrinker.facts.lattice import Known
 from shrinker.project import RULES_FOLDER
 from shrinker.ruleset.load import load_profile, load_rules
 from shrinker.ruleset.models import Api, Remove, Root, Walk
 from tests.cli.small import World
-from tests.fold.programs import make_tree
 from tests.small import python, read_archive, write
-
-PREDICATES: dict[str, bool | None] = {
-    # What no rule names stays a question.
-    "is_fast": None,
-    "is_cuda": True,
-    "is_hip": False,
-    "is_musa": False,
-    "is_npu": False,
-    "is_xpu": False,
-}
-
-
-@pytest.mark.parametrize("predicate", PREDICATES)
-def test_predicates(tmp_path: Path, predicate: str) -> None:
-    asking = f"from sglang.srt.utils import {predicate}\n\nanswer = {predicate}()\n"
-    defined = f"def {predicate}():\n    return ask()\n"
-    tree = make_tree(tmp_path, {"python/sglang/srt/utils.py": defined, "python/sglang/a.py": asking})
-    found = build_environment(tree, load_profile("deepseek"), jobs=1).resolve("sglang.a", "answer")
-    assert (found.truth if isinstance(found, Known) else None) is PREDICATES[predicate], found
-
 
 PROGRAMS = ("package/operators.toml", "package/environment.toml")
 FILES = read_archive(Path(__file__).with_name("miniature.txtar"))
