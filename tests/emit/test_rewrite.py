@@ -250,11 +250,12 @@ def arm(source: str) -> Edit:
     return kinds.TakeOperand(span(found), "body")
 
 
+ARM: list[Maker] = [arm]
 ROWS: list[tuple[str, Row]] = [
     *read_programs().items(),
     *((row[0], row) for row in LINES),
     *((f"{of}: {before}", (before, after, [element("F", of)])) for of, before, after in ELEMENTS),
-    *((before, (before, after, [arm])) for before, after in TERNARY),
+    *((before, (before, after, ARM)) for before, after in TERNARY),
 ]
 
 
