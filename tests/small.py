@@ -4,6 +4,7 @@ import json
 import os
 import re
 import subprocess
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -51,6 +52,12 @@ def rule(kind: str, name: str, /, *lines: str, why: str = "A rule of the test.",
     return "\n".join((f"[[{kind}]]", *own, *lines, *more, ""))
 
 
+def python(folder: Path, *words: str | Path, env: Mapping[str, str] | None = None) -> subprocess.CompletedProcess[str]:
+    """What Python does with these words in a folder."""
+    env = env or os.environ | {"PYTHONDONTWRITEBYTECODE": "1"}
+    return subprocess.run([sys.executable, *words], cwd=folder, env=env, capture_output=True, text=True, timeout=300)
+
+
 _OTHER = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE")
 """What a hook of git hands down: with it, a test would write into the repository that is being committed to."""
 
@@ -79,9 +86,6 @@ def committed(folder: Path, files: Mapping[str, str], subject: str = "x") -> str
     git(write(folder, files), "add", "-A")
     git(folder, "commit", "-qm", subject)
     return git(folder, "rev-parse", "HEAD")
-
-
-"""A run that nobody watches."""
 
 
 class Silent:

@@ -3,10 +3,11 @@
 import re
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+
+from tests.small import python
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 PATCHES = sorted((REPOSITORY / "docs/first-changes").glob("*.patch"))
@@ -18,8 +19,7 @@ def apply(checkout: Path, patch: Path, folder: str) -> None:
 
 
 def passes(checkout: Path, files: list[str]) -> bool:
-    command = [sys.executable, "-m", "pytest", "-n", "0", "-p", "no:cacheprovider", *files]
-    done = subprocess.run(command, cwd=checkout, capture_output=True, text=True, check=False, timeout=300)
+    done = python(checkout, "-m", "pytest", "-n", "0", "-p", "no:cacheprovider", *files)
     assert done.returncode in (0, 1), done.stdout + done.stderr
     return done.returncode == 0
 

@@ -2,8 +2,6 @@
 
 import ast
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -18,7 +16,7 @@ from benchmarks.subjects.base import NotInstalledError
 from shrinker.ruleset import Fact, Remove, Ruleset
 from shrinker.source import open_upstream
 from tests.benchmarks.measured import session
-from tests.small import read_cases
+from tests.small import python, read_cases
 
 WHY = "Because the test says so."
 PREDICATES = Predicates(
@@ -236,10 +234,6 @@ def test_page_and_data_are_written(tmp_path):
 
 
 def test_command_line_refuses_an_unknown_upstream(tmp_path):
-    done = subprocess.run(
-        [sys.executable, "-m", "benchmarks.compare", "--upstream", f"path:{tmp_path}", "--into", str(tmp_path)],
-        cwd=Path(__file__).resolve().parents[2],
-        capture_output=True,
-        text=True,
-    )
+    repository = Path(__file__).resolve().parents[2]
+    done = python(repository, "-m", "benchmarks.compare", "--upstream", f"path:{tmp_path}", "--into", tmp_path)
     assert done.returncode == 2 and "next:" in done.stderr and not list(tmp_path.iterdir())

@@ -191,9 +191,11 @@ def asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 def test_nothing_is_lost(asked: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-    assert kills.main([*asked, "--moments", "4"]) == 0
+    assert kills.main([*asked, "--jobs", "2", "--moments", "20"]) == 0
     told = capsys.readouterr().out
-    assert "WRONG" not in told and told.count("right: killed") == 4
+    assert "WRONG" not in told and told.count("right: killed") == 20
+    # Fewer than half are alive then where the machine gets faster in between.
+    assert int(told.partition(" of 20 runs were alive")[0].rpartition("\n")[2]) >= 5, "otherwise this shows nothing"
     assert "two runs at once: the tree is one run's" in told
     assert "the tree of before is there, byte for byte" in told or "skipped: a full disk" in told
 

@@ -1,15 +1,30 @@
 """Layers and variants: keys that cannot meet by accident, values that come back as they were, results that depend on answers."""
 
 import ast
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import pytest
+
 from shrinker.cache import Cache, Question, Recorded, Variants, digest_of, hash_of, pack, unpack
+from shrinker.cache.files import map_files
 from shrinker.cache.identity import content_digest, tool_identity
 from shrinker.cache.variants import _MOST
 from shrinker.values.edits import Literal, Span
 from shrinker.values.folded import Decision
+
+
+def _owner(number: int) -> tuple[int, int]:
+    return number, os.getpid()
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_results_are_in_the_order_of_the_items(jobs: int) -> None:
+    found = map_files(_owner, range(9), [1] * 9, jobs=jobs)
+    assert [number for number, _ in found] == list(range(9))
+    assert (os.getpid() in {owner for _, owner in found}) is (jobs == 1)
 
 
 def test_texts_do_not_run_into_each_other() -> None:

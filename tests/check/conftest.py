@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.check.trees import Build, Case, Files, manifest_of, upstream_tree, what_is_left, write_below
+from tests.check.trees import LEFT, Build, Case, Files, manifest_of, what_is_left
+from tests.program.small_tree import write_below, write_tree
 
 
 @pytest.fixture
@@ -15,11 +16,10 @@ def case(tmp_path: Path) -> Build:
     """
 
     def build(upstream: Files, generated: Files | None = None) -> Case:
-        generated = what_is_left(upstream) if generated is None else generated
-        source, out = tmp_path / "upstream", tmp_path / "out"
-        write_below(source, upstream)
-        write_below(out, {path: upstream[path] if text == "=" else text for path, text in generated.items()})
-        tree = upstream_tree(source)
+        generated = what_is_left(upstream) if generated is None else what_is_left(generated, LEFT)
+        upstream = what_is_left(upstream, LEFT)
+        ours = {path: upstream[path] if text == "=" else text for path, text in generated.items()}
+        tree, out = write_tree(tmp_path / "upstream", upstream), write_below(tmp_path / "out", ours)
         return Case(tree, out, manifest_of(tree, out))
 
     return build

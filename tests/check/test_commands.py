@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from shrinker.check.resolve import Modules
-from tests.check.trees import Build, write_below
+from tests.check.trees import Build
+from tests.program.small_tree import write_below
 from tests.small import read_archive
 
 _DECLARED = "[project]\nname = 'sglang'\n"

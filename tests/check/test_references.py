@@ -7,13 +7,21 @@ from pathlib import Path
 import pytest
 
 from shrinker.values.errors import InputError
+from shrinker.values.upstream import PACKAGE_PREFIX
 from tests.check.trees import RULES, Build
 from tests.small import read_cases, rule
 
 TYPING = "from typing import TYPE_CHECKING\n"
 
 HERE = Path(__file__).parent
-FAIL = read_cases(HERE / "lost_references.txtar")
+FAIL, PASS = (
+    {
+        name: files
+        for kind in ("references", "members", "rows")
+        for name, files in read_cases(HERE / f"{side}_{kind}.txtar").items()
+    }
+    for side in ("lost", "kept")
+)
 NAME_GONE = {
     "a name dropped from a module that is imported": ("imports", "from sglang.p.a import f\n"),
     "a name that a star import gave": ("star-import names", "from sglang.p.a import *\nprint(f)\n"),
@@ -38,22 +46,22 @@ MODULE_GONE = {
 for lost, rows in (("class f: pass  # gone\ng = 2\n", NAME_GONE), ("f = 1  # gone\n", MODULE_GONE)):
     FAIL |= {n: {"p/a.py": lost, "p/b.py": text, "found": f"{check} p/b.py"} for n, (check, text) in rows.items()}
 
-PASS = read_cases(HERE / "kept_references.txtar")
-
 
 @pytest.mark.parametrize("name", FAIL)
 def test_fails(case: Build, name: str) -> None:
     upstream = {**FAIL[name]}
     wanted = upstream.pop("found").strip()
     made = case(upstream)
-    assert ", ".join(" ".join(found) for found in made.findings("references")) == wanted
-    assert not made.evidence("references").inherited
+    evidence = made.evidence("references")
+    found = [f"{each.check} {each.path.removeprefix(PACKAGE_PREFIX)}" for each in (*evidence.findings, *evidence.open)]
+    assert ", ".join(found) == wanted and not evidence.inherited
     assert case(upstream, upstream).findings("references") == []
 
 
 @pytest.mark.parametrize("name", PASS)
 def test_passes(case: Build, name: str) -> None:
-    assert case(PASS[name]).findings("references") == []
+    evidence = case(PASS[name]).evidence("references")
+    assert evidence.findings == evidence.open == ()
 
 
 def test_upstreams_own_faults_are_inherited(case: Build) -> None:

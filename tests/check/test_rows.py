@@ -7,36 +7,8 @@ import pytest
 from tests.check.trees import Build, less
 from tests.small import read_archive, rule
 
-PROGRAMS = read_archive(Path(__file__).with_name("rows.txtar"))
-TABLE = PROGRAMS["table.py"]
-KEY, ELEMENT, CALL = '    "two": Two,\n', ", Two]", 'register("two", Two)\n'
-CALLED = "class One: pass\nKINDS = []\nKINDS.append(One)\nprint(One)\n"
-SPARE = "def spare():\n    return [(One, 1), (Two, 2)]\n"
-DISPATCH = PROGRAMS["dispatch.py"]
-GONE = ("class Gone: pass\n", "            (Gone, self.gone),\n", "    def gone(self): pass\n")
-PAIR, KNOWN, SECOND = "            ((Two, Gone), self.two),\n", ", Two: self.two", ", (Two, 2)"
-ROWS: dict[str, tuple[str, tuple[str, ...], int]] = {
-    "of a key whose value is still there": (TABLE, (KEY,), 1),
-    "of a list that has more": (TABLE, (ELEMENT,), 1),
-    "of a call that files what is still there": (TABLE, (CALL,), 1),
-    "of a class that is still there, in three tables": (
-        DISPATCH,
-        (*GONE, PAIR, KNOWN, "    def two(self): pass\n", SECOND),
-        3,
-    ),
-    "with its class": (DISPATCH, (*GONE, " Gone"), 0),
-    "with its table": (DISPATCH, (*GONE, " Gone", SPARE), 0),
-    "with all its classes": (DISPATCH, (*GONE, "class Two: pass\n", PAIR, KNOWN, SECOND), 0),
-    "with its value": (TABLE, (KEY, ELEMENT, CALL, "class Two: pass\n"), 0),
-    "with what it is called on": (CALLED, ("KINDS = []\n", "KINDS.append(One)\n"), 0),
-    "of a table that nobody looks at, as a whole": (TABLE, ("EntryClass = [One, Two]\n",), 0),
-}
-
-
-@pytest.mark.parametrize("name", ROWS)
-def test_rows_that_go(case: Build, name: str) -> None:
-    text, lost, findings = ROWS[name]
-    assert case({"p.py": text}, {"p.py": less(text, *lost)}).findings("references") == [("rows", "p.py")] * findings
+TABLE = read_archive(Path(__file__).with_name("rows.txtar"))["table.py"]
+KEY, CALL = '    "two": Two,\n', 'register("two", Two)\n'
 
 
 @pytest.mark.parametrize(

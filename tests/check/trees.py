@@ -5,7 +5,7 @@ platforms.
 import ast
 import hashlib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
@@ -17,12 +17,9 @@ from shrinker.ruleset.load import load_rules
 from shrinker.values.form import digest
 from shrinker.values.manifest import Manifest
 from shrinker.values.outcome import EmittedFile, Evidence
-from shrinker.values.upstream import PACKAGE_PREFIX, Identity, UpstreamTree
-from tests.program.small_tree import tree_of
-from tests.small import write
+from shrinker.values.upstream import PACKAGE_PREFIX, UpstreamTree
 
 Files = Mapping[str, str]
-IDENTITY = Identity(kind="path", spec="path", version=None, commit=None, dirty=True)
 WHY = "A rule of a test."
 RULES = Ruleset(
     facts=(
@@ -41,12 +38,6 @@ RULES = Ruleset(
         Platform(id="own", why=WHY, words=("sm*",), own=True),
     ),
 )
-
-
-def upstream_tree(root: Path) -> UpstreamTree:
-    """The value that the `source` phase would give for the folder."""
-    paths = [path for path in root.rglob("*") if path.is_file() and "__pycache__" not in path.parts]
-    return replace(tree_of(root, [path.relative_to(root).as_posix() for path in paths]), identity=IDENTITY)
 
 
 def emitted(tree: UpstreamTree, out: Path, path: str) -> EmittedFile:
@@ -102,14 +93,14 @@ class Case:
 
 Build = Callable[..., Case]
 """What the fixture `case` is."""
-GONE = "# gone\n"
-"""The end of a line that the generated tree does not have."""
+GONE, LEFT = "# gone\n", "# left\n"
+"""The end of a line that the generated tree does not have, and of one that it alone has."""
 
 
-def what_is_left(files: Files) -> Files:
+def what_is_left(files: Files, mark: str = GONE) -> Files:
     """Files without the lines that are marked; one of which nothing else is there goes as a whole."""
     left = {
-        path: "".join(line for line in text.splitlines(True) if not line.endswith(GONE)) for path, text in files.items()
+        path: "".join(line for line in text.splitlines(True) if not line.endswith(mark)) for path, text in files.items()
     }
     return {path: text for path, text in left.items() if text or not files[path]}
 
@@ -120,8 +111,3 @@ def less(text: str, *parts: str) -> str:
         assert part in text
         text = text.replace(part, "]" if part.endswith("]") else "")
     return text
-
-
-def write_below(root: Path, files: Files) -> None:
-    """Write files; a path without ``//`` before it lies below the package."""
-    write(root, {p.removeprefix("//") if p.startswith("//") else PACKAGE_PREFIX + p: t for p, t in files.items()})

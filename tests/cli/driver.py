@@ -70,36 +70,23 @@ def die(before: int) -> None:
 
 
 def full(wanted: str) -> None:
-    """No space for a file; what is written goes through `write_bytes`, `open` (of a path or builtin) or `mkstemp`."""
+    """No space for a file; what is written goes through `write_bytes` or `open`."""
     import builtins
-    import tempfile
 
     no_space = OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), wanted)
-    write, opened, made, plain = Path.write_bytes, Path.open, tempfile.mkstemp, builtins.open
+    write, plain = Path.write_bytes, builtins.open
 
     def write_bytes(self: Path, data: bytes) -> int:
         if self.name == wanted:
             raise no_space
         return write(self, data)
 
-    def path_open(self: Path, mode: str = "r", *arguments: object, **named: object) -> object:
-        if wanted in self.name and "w" in mode:
-            raise no_space
-        return opened(self, mode, *arguments, **named)  # type: ignore[call-overload]
-
     def builtin(file: object, mode: str = "r", *arguments: object, **named: object) -> object:
         if isinstance(file, str) and file.endswith(f"/{wanted}") and "w" in mode:
             raise no_space
         return plain(file, mode, *arguments, **named)  # type: ignore[call-overload]
 
-    def mkstemp(*arguments: object, **named: object) -> tuple[int, str]:
-        if wanted in str(named.get("prefix", "")):
-            raise no_space
-        return made(*arguments, **named)  # type: ignore[call-overload, no-any-return]
-
     Path.write_bytes = write_bytes  # type: ignore[method-assign, assignment]
-    Path.open = path_open  # type: ignore[method-assign, assignment]
-    tempfile.mkstemp = mkstemp  # type: ignore[assignment]
     builtins.open = builtin  # type: ignore[assignment]
 
 

@@ -14,7 +14,7 @@ from typing import Any
 from unittest import mock
 
 from shrinker.cli import main
-from tests.small import content, read_archive, rule, write
+from tests.small import content, python, read_archive, rule, write
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 DRIVER = Path(__file__).with_name("driver.py")
@@ -137,10 +137,7 @@ class World:
         raise AssertionError("the command did not end")
 
     def process(self, arguments: Sequence[str], **extra: str) -> Done:
-        command = [sys.executable, "-m", "shrinker.cli", *arguments]
-        done = subprocess.run(
-            command, capture_output=True, text=True, cwd=self.folder, env=self.environment(**extra), timeout=120
-        )
+        done = python(self.folder, "-m", "shrinker.cli", *arguments, env=self.environment(**extra))
         return Done(done.returncode, done.stdout, done.stderr)
 
     def shrink(self, *more: str, upstream: str | None = None, **extra: str) -> Done:

@@ -6,8 +6,7 @@ from typing import Any
 import pytest
 
 from shrinker.values.errors import InputError
-from tests.cli.small import RULES, World
-from tests.small import write
+from tests.cli.small import World
 
 LAYERS = {"analyses", "form", "rewritten", "structure", "symbols"}
 
@@ -86,42 +85,6 @@ def test_one_file_changed_and_changed_back(world: World, path: str, old: str, ne
     file.write_text(before)
     assert _run(world) == first
     assert _computed(world)["analyses"] == 0
-
-
-def test_an_edit_inside_a_function_folds_one_module(world: World) -> None:
-    _run(world)
-    write(world.upstream, {"python/sglang/srt/cuda.py": "def start():\n    name = 'cuda'\n    return name\n"})
-    _run(world)
-    # Once as it is, and once with what the refinement rounds found out for it.
-    assert 1 <= _computed(world)["folded"] <= 2
-    assert _counts(world)["folded"]["asked"] >= 4
-
-
-def test_a_changed_rule_is_a_changed_result(world: World) -> None:
-    first = _run(world)
-    text = RULES["world.toml"].partition("[[remove]]")[0].replace("value = false", "value = true")
-    write(world.rules, {"world.toml": text})
-    warm = _run(world)
-    assert warm != first
-    assert _run(world, "--no-cache") == warm
-    write(world.rules, RULES)
-    assert _run(world) == first
-
-
-def test_a_broken_cache_is_no_cache(world: World) -> None:
-    first = _run(world)
-    file = world.folder / "cache/results/results.sqlite"
-    whole = file.read_bytes()
-    for damage in (b"", whole[:5000], whole[: len(whole) // 2], b"x" * len(whole), _scrambled(whole)):
-        file.write_bytes(damage)
-        assert _run(world) == first
-    assert _run(world) == first
-    assert _computed(world)["analyses"] == 0
-
-
-def _scrambled(whole: bytes) -> bytes:
-    half = len(whole) // 2
-    return whole[:4096] + bytes(byte ^ 1 for byte in whole[4096:half]) + whole[half:]
 
 
 def test_judging_again_takes_nothing_from_the_cache(world: World) -> None:

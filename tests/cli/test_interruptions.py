@@ -1,22 +1,20 @@
-"""Ctrl-C, SIGTERM, a killed worker, a full disk, runs killed at any moment or side by side: the tree, its reports and its lock stay one run's,
-and the cache tells no lie."""
+"""Ctrl-C, SIGTERM, a killed worker, a full disk, runs killed or side by side: the tree, its reports and its lock stay one run's, and the cache tells
+no lie. `tests/benchmarks` kills runs at any moment."""
 
 import multiprocessing
 import os
-import random
 import shutil
 import signal
-import subprocess
-import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
 
 import pytest
 
 from shrinker.cache.workers import WorkerPool
-from tests.cli.small import FILES, World, large, small_world
-from tests.small import content, write
+from tests.cli.small import World, large, small_world
+from tests.small import content
 
 
 @pytest.fixture(scope="module")
@@ -160,71 +158,18 @@ def test_an_error_in_a_process_of_its_own(previous: World) -> None:
     assert done.code == 2 and done.document["exit"] == 2
 
 
-CUDA = "python/sglang/srt/cuda.py"
-KILLS = 20
-
-
-def _start(world: World, jobs: int = 1, **extra: str) -> subprocess.Popen[str]:
-    return subprocess.Popen(
-        [sys.executable, "-m", "shrinker.cli", *world.arguments(jobs=jobs)],
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        text=True,
-        cwd=world.folder,
-        env=world.environment(**extra),
-        start_new_session=True,
-    )
-
-
-def test_killed_at_twenty_random_moments(generated: World) -> None:
-    world = generated
-    states = {"cuda": content(world.out)}
-    write(world.upstream, {CUDA: FILES[CUDA].replace("'cuda'", "'new'")})
-    start = time.perf_counter()
-    fresh = World(world.folder)
-    fresh.process(fresh.arguments()).expect(0)
-    usual = time.perf_counter() - start
-    states["new"] = content(world.out)
-    chance = random.Random(7)
-    killed = 0
-    for number in range(KILLS):
-        text = "'new'" if number % 2 else "'cuda'"
-        write(world.upstream, {CUDA: FILES[CUDA].replace("'cuda'", text)})
-        run = _start(world, jobs=1 + number % 2)
-        time.sleep(chance.uniform(0.05, 0.75) * usual)
-        if run.poll() is None:
-            os.killpg(run.pid, signal.SIGKILL)
-            killed += 1
-        run.communicate(timeout=60)
-        # Away for a moment only when it died between two renames: the next run moves it back.
-        assert not world.out.exists() or content(world.out) in states.values()
-    # Fewer than half are alive then where the machine gets faster in between.
-    assert killed >= KILLS // 4, "otherwise this shows nothing"
-    for name in ("cuda", "new"):
-        write(world.upstream, {CUDA: FILES[CUDA].replace("'cuda'", f"'{name}'")})
-        world.shrink().expect(0)
-        assert content(world.out) == states[name], "what killed runs left in the cache is right"
-        assert world.hidden() == []
-    world.verify().expect(0)
-
-
-@pytest.mark.parametrize("same", [True, False])
-def test_two_runs_at_once(world: World, same: bool) -> None:
-    other = World(world.folder)
-    if not same:
-        other = World(world.folder / "second")
-        shutil.copytree(world.upstream, other.upstream)
-        shutil.copytree(world.rules, other.rules)
+def test_two_runs_at_once_share_a_cache(world: World) -> None:
+    """Into one place: `benchmarks.kills` tries that."""
+    other = World(world.folder / "second")
+    shutil.copytree(world.upstream, other.upstream)
+    shutil.copytree(world.rules, other.rules)
     shared = {"SHRINKER_CACHE": str(world.folder / "cache"), "HOME": str(world.folder / "home")}
-    runs = [_start(world, 1, **shared), _start(other, 1, **shared)]
-    for run in runs:
-        _, said = run.communicate(timeout=120)
-        assert run.returncode == 0 or (same and run.returncode == 2), said
-    assert any(run.returncode == 0 for run in runs)
+    with ThreadPoolExecutor() as both:
+        for done in both.map(lambda one: one.process(one.arguments(), **shared), (world, other)):
+            done.expect(0)
     first = content(world.out)
     assert world.hidden() == [] and other.hidden() == []
-    if not same:
-        assert content(other.out) == first
+    assert content(other.out) == first
     assert world.shrink("--no-cache").code == 0
     assert content(world.out) == first
     world.verify().expect(0)

@@ -35,14 +35,6 @@ def test_force_says_where_the_owners_files_are(generated: World) -> None:
     assert "moved aside" in generated.shrink("--force").out
 
 
-def test_a_tree_in_a_repository_keeps_it(generated: World) -> None:
-    (generated.out / ".git").mkdir()
-    (generated.out / ".git/HEAD").write_text("ref: refs/heads/mine\n")
-    assert generated.shrink().code == 0
-    assert (generated.out / ".git/HEAD").read_text() == "ref: refs/heads/mine\n"
-    assert generated.verify().code == 0
-
-
 def test_a_report_of_the_owners_ends_the_run(world: World) -> None:
     reports = world.folder / "notes"
     reports.mkdir()

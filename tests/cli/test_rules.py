@@ -3,8 +3,6 @@
 import os
 import re
 import shlex
-import subprocess
-import sys
 import tomllib
 from typing import Any
 
@@ -19,7 +17,7 @@ from shrinker.cli.gpu import NATIVE_LEVEL
 from shrinker.cli.help import EXAMPLES
 from shrinker.cli.options import LEVELS
 from tests.cli.small import RULES, World
-from tests.small import rule
+from tests.small import python, rule
 
 GROUP: Any = typer.main.get_command(app)
 COMMANDS = sorted(GROUP.commands)
@@ -134,17 +132,14 @@ def test_examples_parse() -> None:
 
 
 def test_it_is_a_module_too(world: World) -> None:
-    done = subprocess.run(
-        [sys.executable, "-m", "shrinker", "--version"], env=world.environment(), capture_output=True, text=True
-    )
+    done = python(world.folder, "-m", "shrinker", "--version", env=world.environment())
     assert (done.returncode, done.stdout) == (0, world.run(["--version"]).out)
 
 
 def test_what_a_shell_shows_of_a_command_is_one_line(world: World) -> None:
     """A second line would be another answer; nothing in brackets is taken for a style."""
     asked = {"_SHRINKER_COMPLETE": "complete_fish", "_TYPER_COMPLETE_FISH_ACTION": "get-args"}
-    environment = world.environment(**asked, _TYPER_COMPLETE_ARGS="shrinker ")
-    done = subprocess.run([sys.executable, "-m", "shrinker"], env=environment, capture_output=True, text=True)
+    done = python(world.folder, "-m", "shrinker", env=world.environment(**asked, _TYPER_COMPLETE_ARGS="shrinker "))
     rows = [row.split("\t") for row in done.stdout.strip().splitlines()]
     assert [name for name, *_ in rows] == list(GROUP.commands)
     assert all(len(row) == 2 and "[]" not in row[1] for row in rows)
@@ -154,9 +149,7 @@ def _completed(world: World, line: str) -> list[str]:
     """What a shell is offered for the last word of a line."""
     words = line.split(" ")
     asked = {"_SHRINKER_COMPLETE": "complete_bash", "COMP_WORDS": line, "COMP_CWORD": str(len(words) - 1)}
-    program = [sys.executable, "-m", "shrinker"]
-    environment = world.environment(**asked)
-    done = subprocess.run(program, env=environment, capture_output=True, text=True, cwd=world.folder)
+    done = python(world.folder, "-m", "shrinker", env=world.environment(**asked))
     assert done.stderr == ""
     return done.stdout.split()
 

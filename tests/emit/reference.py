@@ -1,9 +1,8 @@
 """What edits mean, written a second time: on `ast` alone, as plainly as possible."""
 
 import ast
-import io
-import tokenize
 from collections.abc import Iterable
+from typing import TypeVar
 
 from shrinker.values.edits import (
     DropBlock,
@@ -18,46 +17,36 @@ from shrinker.values.edits import (
     TakeOperand,
 )
 
-_LAYOUT = {tokenize.NEWLINE, tokenize.NL, tokenize.INDENT, tokenize.DEDENT, tokenize.ENDMARKER, tokenize.ENCODING}
-_ALLOWED = {"pass", "True", "False", "None", "else", "if", ","}
-
 
 def span(node: ast.AST) -> Span:
     """Span of a node."""
     return Span(node.lineno, node.col_offset, node.end_lineno, node.end_col_offset)  # type: ignore[attr-defined]
 
 
+Node = TypeVar("Node", bound=ast.AST)
+
+
 class Reference:
     """Applies edits to the tree of a program."""
 
     def __init__(self, edits: Iterable[Edit]) -> None:
-        self.statements: dict[Span, list[Edit]] = {}
-        self.expressions: dict[Span, list[Edit]] = {}
-        self.elements: set[tuple[str, Span]] = set()
+        self.of: dict[Span, list[Edit]] = {}
         for edit in edits:
-            match edit:
-                case Literal() | TakeOperand():
-                    self.expressions.setdefault(edit.span, []).append(edit)
-                case DropElement():
-                    self.elements.add((edit.container, edit.span))
-                case _:
-                    self.statements.setdefault(edit.span, []).append(edit)
+            self.of.setdefault(edit.span, []).append(edit)
 
-    def apply(self, source: str) -> ast.Module:
-        """The program after the edits."""
-        tree = ast.parse(source)
-        tree.body = self.block(tree.body)
-        return tree
+    def edits(self, node: object) -> list[Edit]:
+        """Those that name a node, or another one in its place."""
+        return self.of.get(span(node), []) if isinstance(node, ast.AST) and hasattr(node, "lineno") else []
 
-    def gone(self, container: str, node: ast.AST) -> bool:
+    def gone(self, node: object) -> bool:
         """True when an element is dropped."""
-        return (container, span(node)) in self.elements
+        return any(isinstance(edit, DropElement) for edit in self.edits(node))
 
     def block(self, body: list[ast.stmt]) -> list[ast.stmt]:
         """A block after the edits; may be empty."""
         out: list[ast.stmt] = []
         for node in body:
-            edits = self.statements.get(span(node), [])
+            edits = self.edits(node)
             raised = [e for e in edits if isinstance(e, Raise)]
             taken = [e for e in edits if isinstance(e, TakeBlock)]
             # Of edits on one statement the one that deletes most counts.
@@ -74,72 +63,47 @@ class Reference:
                 # An emptied block has its `pass` before it is taken.
                 out.extend(self.block(found) or ([ast.Pass()] if found and not is_elif(node, name) else []))
                 continue
-            out.append(self.statement(node, {e.block for e in edits if isinstance(e, DropBlock)}))
+            for edit in edits:
+                if isinstance(edit, DropBlock) and edit.block == "orelse":
+                    node.orelse = []  # type: ignore[attr-defined]
+                elif isinstance(edit, DropBlock):
+                    node.handlers[int(edit.block.partition(":")[2])].body = []  # type: ignore[attr-defined]
+            if isinstance(node, ast.Try | ast.TryStar):
+                node.handlers = [handler for handler in node.handlers if handler.body]
+            out.append(self.children(node))
         return out
 
-    def statement(self, node: ast.stmt, dropped: set[str]) -> ast.stmt:
-        """One statement that stays."""
-        if isinstance(node, ast.Try | ast.TryStar):
-            node.handlers = [h for i, h in enumerate(node.handlers) if f"handler:{i}" not in dropped]
-        if "orelse" in dropped:
-            node.orelse = []  # type: ignore[attr-defined]
-        if isinstance(node, ast.Import | ast.ImportFrom):
-            node.names = [a for a in node.names if not self.gone("alias", a)]
-        return self.children(node)  # type: ignore[return-value]
-
-    def children(self, node: ast.AST) -> ast.AST:
+    def children(self, node: Node) -> Node:
         """Edits inside a node."""
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-            node.decorator_list = [d for d in node.decorator_list if not self.gone("decorator", d)]
-        match node:
-            case ast.BoolOp():
-                node.values = [v for v in node.values if not self.gone("BoolOp", v)]
-            case ast.Tuple() | ast.List() | ast.Set():
-                node.elts = [e for e in node.elts if not self.gone(type(node).__name__, e)]
-            case ast.Dict():
-                rows = [(k, v) for k, v in zip(node.keys, node.values, strict=True) if not self.gone("Dict", v)]
-                node.keys, node.values = [k for k, _ in rows], [v for _, v in rows]
-            case ast.ClassDef():
-                node.bases = [a for a in node.bases if not self.gone("ClassDef", a)]
-                node.keywords = [k for k in node.keywords if not self.gone("ClassDef", k)]
-            case ast.comprehension():
-                node.ifs = [i for i in node.ifs if not self.gone("comprehension", i)]
-            case ast.arg() if node.annotation is not None and self.gone("annotation", node.annotation):
-                node.annotation = None
-            case ast.FunctionDef() | ast.AsyncFunctionDef() if node.returns and self.gone("returns", node.returns):
-                node.returns = None
+        if isinstance(node, ast.Dict):
+            rows = [row for row in zip(node.keys, node.values, strict=True) if not self.gone(row[1])]
+            node.keys, node.values = [key for key, _ in rows], [value for _, value in rows]
         for name, value in list(ast.iter_fields(node)):
-            if isinstance(value, ast.expr):
-                setattr(node, name, self.expression(value))
-            elif isinstance(value, ast.AST):
-                self.children(value)
-            elif isinstance(value, list) and value and isinstance(value[0], ast.stmt):
-                arm = value[0] if name == "orelse" and is_elif(node, name) else None
-                left = self.block(value)
-                setattr(node, name, left or ([] if arm is not None else [ast.Pass()]))
-            elif isinstance(value, list):
-                setattr(node, name, [self.part(v) for v in value])
+            match value:
+                case [ast.stmt(), *_]:
+                    left: object = self.block(value) or ([] if is_elif(node, name) else [ast.Pass()])
+                case list():
+                    left = [self.part(item) for item in value if not self.gone(item)]
+                case ast.AST() if name in ("annotation", "returns") and self.gone(value):
+                    left = None
+                case _:
+                    left = self.part(value)
+            setattr(node, name, left)
         return node
 
-    def part(self, value: object) -> object:
-        """An item of a list of children."""
-        if isinstance(value, ast.expr):
-            return self.expression(value)
-        return self.children(value) if isinstance(value, ast.AST) else value
-
-    def expression(self, node: ast.expr) -> ast.expr:
-        """An expression after the edits."""
-        edits = self.expressions.get(span(node), []) if not isinstance(node, ast.JoinedStr) else []
+    def part(self, node: object) -> object:
+        """A child after the edits."""
+        if not isinstance(node, ast.expr):
+            return self.children(node) if isinstance(node, ast.AST) else node
+        edits = [] if isinstance(node, ast.JoinedStr) else self.edits(node)
         for edit in edits:
             if isinstance(edit, Literal):
                 return ast.parse(edit.text, mode="eval").body
         for edit in edits:
-            assert isinstance(edit, TakeOperand)
-            return self.expression(getattr(node, edit.child))
+            if isinstance(edit, TakeOperand):
+                return self.part(getattr(node, edit.child))
         self.children(node)
-        if isinstance(node, ast.BoolOp) and len(node.values) == 1:
-            return node.values[0]
-        return node
+        return node.values[0] if isinstance(node, ast.BoolOp) and len(node.values) == 1 else node
 
 
 def is_elif(node: ast.AST, name: str) -> bool:
@@ -152,33 +116,6 @@ def is_elif(node: ast.AST, name: str) -> bool:
 
 def apply(source: str, edits: Iterable[Edit]) -> ast.Module:
     """The tree of `source` after `edits`."""
-    return Reference(edits).apply(source)
-
-
-def tokens(source: str) -> list[str]:
-    """Texts of the tokens, comments included, layout left out."""
-    found = tokenize.generate_tokens(io.StringIO(source).readline)
-    return [t.string for t in found if t.type not in _LAYOUT]
-
-
-def additions(before: str, after: str) -> list[str]:
-    """Tokens of `after` that are neither left from `before`, in order, nor in the closed list.
-
-    A token of the closed list never uses up one of `before`: that leaves the most for the others.
-    """
-    old, new = tokens(before), tokens(after)
-    found: list[str] = []
-    position = index = 0
-    while index < len(new):
-        if new[index : index + 3] == ["raise", "RuntimeError", "("] and new[index + 4] == ")":
-            index += 5
-            continue
-        text = new[index]
-        index += 1
-        if text in _ALLOWED:
-            continue
-        try:
-            position = old.index(text, position) + 1
-        except ValueError:
-            found.append(text)
-    return found
+    tree = ast.parse(source)
+    tree.body = Reference(edits).block(tree.body)
+    return tree

@@ -3,14 +3,16 @@
 import ast
 import random
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import fields
+from pathlib import Path
 
 import libcst as cst
 from hypothesis import HealthCheck, assume, given, note, reject, settings
 from hypothesis import strategies as st
 
 from shrinker.check.capabilities.alignment import is_part
+from shrinker.check.tokens import split
 from shrinker.emit.rewrite import rewrite_file
 from shrinker.values.edits import (
     DropBlock,
@@ -23,150 +25,127 @@ from shrinker.values.edits import (
     TakeBlock,
     TakeOperand,
 )
-from tests.emit.generator import Generator
-from tests.emit.reference import additions, apply, is_elif, span
+from tests.emit.reference import apply, span
+from tests.grammar import Grammar
 
-Chance = Callable[[], float]
-"""A number from 0 to 1."""
-
-
-def pick(items: Sequence[ast.AST], chance: Chance, rate: float, *, spare: bool) -> list[ast.AST]:
-    """Some of the items; never all of them with `spare`."""
-    found = [item for item in items if chance() < rate and not isinstance(item, ast.GeneratorExp)]
-    return found[1:] if spare and len(found) == len(items) else found
+GRAMMAR = Grammar(Path(__file__).with_name("grammar.txt"))
+RAISED = 'raise RuntimeError("gone: \\"x\\" \\\\ é")'
+ADDED = {"pass", "True", "False", "None", "else", "if", ","}
+"""All that a rewrite adds beside `RAISED`."""
+Offer = tuple[float, list[Edit]]
+"""Edits of which one may be made, and how much of the usual share is made."""
 
 
-class RandomEdits(ast.NodeVisitor):
-    """Collects edits; `rate` is the share of sites that are edited."""
-
-    def __init__(self, chance: Chance, rate: float, kinds: frozenset[str] | None = None) -> None:
-        self.chance = chance
-        self.rate = rate
-        self.kinds = kinds
-        self.edits: list[Edit] = []
-
-    def add(self, edit: Edit) -> None:
-        """Collect an edit when its kind is wanted."""
-        if self.kinds is None or type(edit).__name__ in self.kinds:
-            self.edits.append(edit)
-
-    def hit(self, factor: float = 1.0) -> bool:
-        """True for the share of sites that are edited."""
-        return self.chance() < self.rate * factor
-
-    def generic_visit(self, node: ast.AST) -> None:
-        """Children, but for what no edit may name."""
-        match node:
-            case ast.JoinedStr() | ast.pattern():
-                return
-            case ast.stmt():
-                self.statement(node)
-            case ast.comprehension():
-                for part in pick(node.ifs, self.chance, self.rate, spare=False):
-                    self.add(DropElement(span(part), "comprehension"))
-            case ast.arg() if node.annotation is not None and self.hit():
-                self.add(DropElement(span(node.annotation), "annotation"))
-            case ast.Subscript() if isinstance(node.slice, ast.Tuple):
-                self.expression(node)
-                for part in pick(node.slice.elts, self.chance, self.rate, spare=True):
-                    if not isinstance(part, ast.Slice | ast.Starred):
-                        self.add(DropElement(span(part), "Tuple"))
-                for part in node.slice.elts:
-                    self.visit(part)
-                self.visit(node.value)
-                return
-            case ast.expr():
-                self.expression(node)
-        super().generic_visit(node)
-
-    def statement(self, node: ast.stmt) -> None:
-        """Edits of a statement."""
-        if self.hit(0.3):
-            self.add(DropStatement(span(node)))
-        elif self.hit(0.1):
-            self.add(DropTail(span(node)))
-        elif self.hit(0.1):
-            self.add(Raise(span(node), 'gone: "x" \\ é'))
-        match node:
-            case ast.If() if self.hit():
-                self.add(TakeBlock(span(node), "body" if self.chance() < 0.5 else "orelse"))
-            case ast.While() if self.hit():
-                self.add(TakeBlock(span(node), "body"))
-            case ast.Try() if self.hit() and node.handlers:
-                last = len(node.handlers) - 1
-                self.add(TakeBlock(span(node), "body" if self.chance() < 0.5 else f"handler:{last}"))
-        if isinstance(node, ast.If | ast.While | ast.For | ast.AsyncFor | ast.Try) and node.orelse and self.hit():
-            self.add(DropBlock(span(node), "orelse"))
-        if isinstance(node, ast.Try) and len(node.handlers) > 1 and self.hit():
-            self.add(DropBlock(span(node), "handler:0"))
-        if isinstance(node, ast.Import | ast.ImportFrom):
-            for part in pick(node.names, self.chance, self.rate, spare=True):
-                self.add(DropElement(span(part), "alias"))
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-            for part in pick(node.decorator_list, self.chance, self.rate, spare=False):
-                self.add(DropElement(span(part), "decorator"))
-        if isinstance(node, ast.ClassDef):
-            for part in pick([*node.bases, *node.keywords], self.chance, self.rate, spare=False):
-                self.add(DropElement(span(part), "ClassDef"))
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.returns is not None and self.hit():
-            self.add(DropElement(span(node.returns), "returns"))
-
-    def expression(self, node: ast.expr) -> None:
-        """Edits of an expression."""
-        if not isinstance(getattr(node, "ctx", ast.Load()), ast.Load):
-            return
-        if not isinstance(node, ast.Starred | ast.Slice | ast.GeneratorExp) and self.hit(0.2):
-            self.add(Literal(span(node), ("True", "False", "None")[int(self.chance() * 2.99)]))
-        match node:
-            case ast.BoolOp():
-                for part in pick(node.values, self.chance, self.rate, spare=True):
-                    self.add(DropElement(span(part), "BoolOp"))
-            case ast.IfExp() if self.hit():
-                self.add(TakeOperand(span(node), "body" if self.chance() < 0.5 else "orelse"))
-            case ast.Subscript() if self.hit(0.3) and not isinstance(node.value, ast.Constant):
-                self.add(TakeOperand(span(node), "value"))
-            case ast.Tuple() | ast.List() | ast.Set():
-                # A tuple without parentheses must keep an element; `ast` does not say which has them.
-                spare = not isinstance(node, ast.List)
-                for part in pick(node.elts, self.chance, self.rate, spare=spare):
-                    self.add(DropElement(span(part), type(node).__name__))
-            case ast.Dict():
-                for part in pick(node.values, self.chance, self.rate, spare=False):
-                    self.add(DropElement(span(part), "Dict"))
+def of_statement(node: ast.stmt) -> Iterator[Offer]:
+    """Edits of a statement."""
+    at = span(node)
+    yield 0.3, [DropStatement(at)]
+    yield 0.1, [DropTail(at)]
+    yield 0.1, [Raise(at, 'gone: "x" \\ é')]
+    match node:
+        case ast.If():
+            yield 1, [TakeBlock(at, "body"), TakeBlock(at, "orelse")]
+        case ast.While():
+            yield 1, [TakeBlock(at, "body")]
+        case ast.Try(handlers=[_, *more]):
+            yield 1, [TakeBlock(at, "body"), TakeBlock(at, f"handler:{len(more)}")]
+            if more:
+                yield 1, [DropBlock(at, "handler:0")]
+    if isinstance(node, ast.If | ast.While | ast.For | ast.Try) and node.orelse:
+        yield 1, [DropBlock(at, "orelse")]
 
 
-def random_edits(tree: ast.Module, chance: Chance, rate: float, kinds: frozenset[str] | None = None) -> list[Edit]:
-    """Edits for a tree."""
-    collector = RandomEdits(chance, rate, kinds)
-    collector.visit(tree)
-    return collector.edits
+def of_expression(node: ast.expr) -> Iterator[Offer]:
+    """Edits of an expression that is read."""
+    at = span(node)
+    if not isinstance(node, ast.Starred | ast.GeneratorExp):
+        yield 0.2, [Literal(at, text) for text in ("True", "False", "None")]
+    match node:
+        case ast.IfExp():
+            yield 1, [TakeOperand(at, "body"), TakeOperand(at, "orelse")]
+        case ast.Subscript():
+            yield 0.3, [TakeOperand(at, "value")]
 
 
-__all__ = ["is_elif", "random_edits"]
+def elements(node: ast.AST) -> tuple[Sequence[ast.AST], str, bool]:
+    """What may be dropped of a list, the name of the list, and whether one must stay."""
+    match node:
+        case ast.comprehension():
+            return node.ifs, "comprehension", False
+        case ast.arg(annotation=ast.expr() as annotation):
+            return [annotation], "annotation", False
+        case ast.FunctionDef(returns=ast.expr() as returns):
+            return [returns], "returns", False
+        case ast.ClassDef():
+            return [*node.bases, *node.keywords], "ClassDef", False
+        case ast.Import() | ast.ImportFrom():
+            return node.names, "alias", True
+        case ast.BoolOp():
+            return node.values, "BoolOp", True
+        case ast.Dict():
+            return node.values, "Dict", False
+        case ast.List(ctx=ast.Load()):
+            return node.elts, "List", False
+        case ast.Tuple(ctx=ast.Load()) | ast.Set():
+            # A tuple without parentheses must keep an element; `ast` does not say which has them.
+            return node.elts, type(node).__name__, True
+    return [], "", False
 
 
-def _program(seed: int) -> str:
-    return Generator(random.Random(seed)).program()
+def random_edits(source: str, seed: int, rate: float) -> list[Edit]:
+    """Edits for a program; `rate` is the share of sites that are edited."""
+    chance = random.Random(seed)
+    edits: list[Edit] = []
+    waiting: list[ast.AST] = [ast.parse(source)]
+    while waiting:
+        node = waiting.pop()
+        # What no edit may name.
+        if isinstance(node, ast.JoinedStr | ast.pattern):
+            continue
+        waiting += ast.iter_child_nodes(node)
+        offers: list[Offer] = []
+        if isinstance(node, ast.stmt):
+            offers = [*of_statement(node)]
+        elif isinstance(node, ast.expr) and isinstance(getattr(node, "ctx", ast.Load()), ast.Load):
+            offers = [*of_expression(node)]
+        edits += [chance.choice(some) for share, some in offers if chance.random() < rate * share]
+        decorators = node.decorator_list if isinstance(node, ast.FunctionDef | ast.ClassDef) else []
+        for parts, container, spare in (elements(node), (decorators, "decorator", False)):
+            gone = [part for part in parts if chance.random() < rate and not isinstance(part, ast.GeneratorExp)]
+            edits += [DropElement(span(part), container) for part in gone[spare and len(gone) == len(parts) :]]
+    return edits
 
 
-@settings(max_examples=150, deadline=None, derandomize=True, database=None, suppress_health_check=list(HealthCheck))
-@given(st.integers(0, 2**32), st.sampled_from([0.05, 0.2, 0.5]), st.integers(0, 2**32))
-def test_random_edits(seed: int, rate: float, choice: int) -> None:
-    check(_program(seed), rate, choice)
-
-
-def check(source: str, rate: float, choice: int) -> None:
-    """Rewrite and compare with the reference."""
-    tree = ast.parse(source)
-    edits = random_edits(tree, random.Random(choice).random, rate)
+def edited(seed: int, choice: int, rate: float = 0.2) -> tuple[str, list[Edit]]:
+    """A program, and edits for it."""
+    source = GRAMMAR.text(random.Random(seed), "program")
+    edits = random_edits(source, choice, rate)
     assume(edits)
     note(source)
     note("\n".join(map(str, edits)))
-    wanted = ast.dump(apply(source, edits))
+    return source, edits
+
+
+def rewritten(source: str, edits: Sequence[Edit]) -> str:
     out = rewrite_file(source.encode(), edits).decode()
     note(out)
+    return out
+
+
+SEEDS = st.integers(0, 2**32)
+usual = settings(deadline=None, derandomize=True, database=None, suppress_health_check=list(HealthCheck))
+
+
+@settings(usual, max_examples=150)
+@given(SEEDS, SEEDS, st.sampled_from([0.05, 0.2, 0.5]))
+def test_random_edits(seed: int, choice: int, rate: float) -> None:
+    source, edits = edited(seed, choice, rate)
+    wanted = ast.dump(apply(source, edits))
+    out = rewritten(source, edits)
     assert ast.dump(ast.parse(out)) == wanted
-    assert additions(source, out) == []
+    unread = (token for line in split(source) for token in line)
+    found = [token for line in split(out.replace(RAISED, "pass")) for token in line]
+    assert [token for token in found if token not in ADDED and token not in unread] == []
     # Blank lines do not pile up, and no line gains trailing blanks.
     blank = max((len(m) for m in re.findall(r"\n+", source)), default=0)
     assert max((len(m) for m in re.findall(r"\n+", out)), default=0) <= max(blank, 3)
@@ -197,15 +176,14 @@ def behind(text: str) -> dict[str, str]:
     }
 
 
-@settings(max_examples=100, deadline=None, derandomize=True, database=None, suppress_health_check=list(HealthCheck))
-@given(st.integers(0, 2**32), st.integers(0, 2**32))
+@settings(usual, max_examples=100)
+@given(SEEDS, SEEDS)
 def test_a_comment_stays_behind_its_statement(seed: int, choice: int) -> None:
-    source = numbered(_program(seed))
-    edits = [e for e in random_edits(ast.parse(source), random.Random(choice).random, 0.2) if not isinstance(e, Raise)]
-    assume(edits)
-    out = rewrite_file(source.encode(), edits).decode()
-    note(source)
-    note(out)
+    source, edits = edited(seed, choice)
+    # A number in each comment of its own, so that none is taken for another one. No edit's place depends on it: it ends its line.
+    count = iter(range(10**6))
+    source = re.sub(r"# (\w+)$", lambda found: f"# {found[1]} {next(count)}", source, flags=re.MULTILINE)
+    out = rewritten(source, [edit for edit in edits if not isinstance(edit, Raise)])
     before = behind(source)
     for comment, left in behind(out).items():
         # Behind `if x: y` it is the whole line's. A tuple of one keeps a comma.
@@ -213,29 +191,12 @@ def test_a_comment_stays_behind_its_statement(seed: int, choice: int) -> None:
         assert is_part(left.replace(",", " "), whole), (comment, left)
 
 
-def numbered(text: str) -> str:
-    """The same program with a number in each comment of its own, so that none is taken for another one."""
-    count = iter(range(10**6))
-    return re.sub(r"# (\w+)$", lambda found: f"# {found[1]} {next(count)}", text, flags=re.MULTILINE)
-
-
-@settings(max_examples=30, deadline=None, derandomize=True, database=None, suppress_health_check=list(HealthCheck))
-@given(st.integers(0, 2**32), st.integers(0, 2**32))
-def test_order_and_repetition_do_not_matter(seed: int, choice: int) -> None:
-    source = _program(seed)
-    edits = random_edits(ast.parse(source), random.Random(choice).random, 0.2)
-    assume(edits)
-    out = rewrite_file(source.encode(), edits)
+@settings(usual, max_examples=30)
+@given(SEEDS, SEEDS)
+def test_order_and_repetition_and_line_ends_do_not_matter(seed: int, choice: int) -> None:
+    source, edits = edited(seed, choice)
+    out = rewritten(source, edits)
     mixed = edits * 2
     random.Random(choice).shuffle(mixed)
-    assert rewrite_file(source.encode(), mixed) == out
-
-
-@settings(max_examples=30, deadline=None, derandomize=True, database=None, suppress_health_check=list(HealthCheck))
-@given(st.integers(0, 2**32), st.integers(0, 2**32))
-def test_line_ends_are_kept(seed: int, choice: int) -> None:
-    source = _program(seed)
-    edits = random_edits(ast.parse(source), random.Random(choice).random, 0.2)
-    assume(edits)
-    out = rewrite_file(source.encode(), edits)
-    assert rewrite_file(source.replace("\n", "\r\n").encode(), edits) == out.replace(b"\n", b"\r\n")
+    assert rewritten(source, mixed) == out
+    assert rewrite_file(source.replace("\n", "\r\n").encode(), edits) == out.replace("\n", "\r\n").encode()

@@ -1,7 +1,5 @@
 """Imports of removed modules in a generated tree: what must stay as it was first, then the named error."""
 
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -13,7 +11,7 @@ from shrinker.emit.rewrite import rewrite_file
 from shrinker.values.edits import Guard, Span
 from shrinker.values.graph import Removal
 from tests.emit.small_tree import folded_module
-from tests.small import read_archive
+from tests.small import python, read_archive
 
 P = "python/sglang/"
 KEPT = [f"{P}__init__.py", f"{P}srt/__init__.py", f"{P}srt/models/one.py", f"{P}mixed/kept.py"]
@@ -74,8 +72,7 @@ def tree(tmp_path: Path) -> Path:
 
 
 def run(tree: Path, *arguments: str) -> tuple[int, str]:
-    command = [sys.executable, *arguments]
-    done = subprocess.run(command, cwd=tree, capture_output=True, text=True, timeout=60, check=False)
+    done = python(tree, *arguments)
     return done.returncode, done.stderr or done.stdout
 
 

@@ -23,7 +23,7 @@ from shrinker.ruleset.load import load_rules
 from shrinker.values.folded import FoldedModule
 from shrinker.values.upstream import UpstreamTree, module_name
 from tests.program.small_tree import tree_of
-from tests.small import read_archive
+from tests.small import read_archive, write
 
 PROGRAMS = Path(__file__).resolve().parents[1] / "programs"
 
@@ -81,16 +81,8 @@ def read_program(path: Path) -> Program:
 
 def make_tree(folder: Path, files: dict[str, str]) -> UpstreamTree:
     """An upstream tree of these files, with the predicates of `PREDICATES` beside them."""
-    everything = {
-        "python/sglang/__init__.py": "",
-        "python/sglang/srt/__init__.py": "",
-        "python/sglang/srt/utils.py": PREDICATES,
-    }
-    everything.update(files)
-    for path, text in everything.items():
-        (folder / path).parent.mkdir(parents=True, exist_ok=True)
-        (folder / path).write_bytes(text.encode())
-    return tree_of(folder, everything)
+    package = {"__init__.py": "", "srt/__init__.py": "", "srt/utils.py": PREDICATES}
+    return tree_of(write(folder, {f"python/sglang/{path}": text for path, text in package.items()} | files))
 
 
 @lru_cache(maxsize=1)

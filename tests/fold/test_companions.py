@@ -7,9 +7,8 @@ import pytest
 from shrinker.facts.build import build_environment
 from shrinker.fold.companions import fold_companions
 from shrinker.ruleset.models import Companion
-from tests.cli.small import FILES, RULES, World
+from tests.cli.small import FILES, RULES, small_world
 from tests.fold.programs import make_tree, program_rules, rewrite
-from tests.small import write
 
 TOP = "kernels/python/fast_kernels"
 VERSION = """import torch
@@ -74,43 +73,36 @@ optional = {optional}
 """
 
 
+class Asked:
+    """The small world whose `cuda.py` has these functions, shrunk by more refusals."""
+
+    def __init__(self, folder: Path, *refusals: str, before: str = "") -> None:
+        cuda = f"{before}def start(name='cuda'):\n    print(name)\n    return name\n"
+        rules = {"world.toml": RULES["world.toml"] + "".join(refusals)}
+        world = small_world(folder, FILES | {"python/sglang/srt/cuda.py": cuda}, RULES | rules)
+        world.shrink().expect(0)
+        self.cuda = (world.out / "python/sglang/srt/cuda.py").read_text()
+        self.uncertain = (world.reports / "uncertain.txt").read_text()
+
+
 @pytest.mark.parametrize(("optional", "listed"), [("true", 0), ("false", 1)])
 def test_only_a_rule_that_must_match_is_missed(tmp_path: Path, optional: str, listed: int) -> None:
-    world = World(tmp_path)
-    cuda = "def start(name='cuda'):\n    print(name)\n    return name\n"
-    write(world.upstream, FILES | {"python/sglang/srt/cuda.py": cuda})
-    more = [
-        REFUSAL.format(argument="name", optional="true"),
-        REFUSAL.format(argument="request", optional=optional).replace("refuse-rows", "refuse-request"),
-    ]
-    write(world.rules, RULES | {"world.toml": RULES["world.toml"] + "".join(more)})
-    assert world.shrink().code == 0
-    assert "refuse(" in (world.out / "python/sglang/srt/cuda.py").read_text()
-    uncertain = (world.out.with_name(f"{world.out.name}.reports") / "uncertain.txt").read_text()
-    assert uncertain.count("no place for a look at `request`") == listed
+    other = REFUSAL.format(argument="request", optional=optional).replace("refuse-rows", "refuse-request")
+    asked = Asked(tmp_path, REFUSAL.format(argument="name", optional="true"), other)
+    assert "refuse(" in asked.cuda
+    assert asked.uncertain.count("no place for a look at `request`") == listed
 
 
 def test_of_several_functions_the_one_with_a_body_looks(tmp_path: Path) -> None:
-    world = World(tmp_path)
-    cuda = 'def begin(name):\n    """Nothing is left of it."""\n\n\ndef start(name=\'cuda\'):\n    print(name)\n    return name\n'
-    write(world.upstream, FILES | {"python/sglang/srt/cuda.py": cuda})
     several = REFUSAL.format(argument="name", optional="false").replace(
         '"sglang.srt.cuda.start"', '["sglang.srt.cuda.begin", "sglang.srt.cuda.start"]'
     )
-    write(world.rules, RULES | {"world.toml": RULES["world.toml"] + several})
-    assert world.shrink().code == 0
-    text = (world.out / "python/sglang/srt/cuda.py").read_text()
-    assert text.count("refuse(") == 1 and text.index("refuse(") > text.index("def start")
-    uncertain = (world.out.with_name(f"{world.out.name}.reports") / "uncertain.txt").read_text()
-    assert "no place for a look" not in uncertain
+    asked = Asked(tmp_path, several, before='def begin(name):\n    """Nothing is left of it."""\n\n\n')
+    assert asked.cuda.count("refuse(") == 1 and asked.cuda.index("refuse(") > asked.cuda.index("def start")
+    assert "no place for a look" not in asked.uncertain
 
 
 @pytest.mark.parametrize(("module", "looks"), [("sglang.srt.npu", 1), ("sglang.srt.n*", 1), ("sglang.srt.later_*", 0)])
 def test_nobody_looks_for_what_upstream_does_not_know(tmp_path: Path, module: str, looks: int) -> None:
-    world = World(tmp_path)
-    cuda = "def start(name='cuda'):\n    print(name)\n    return name\n"
-    write(world.upstream, FILES | {"python/sglang/srt/cuda.py": cuda})
-    bound = REFUSAL.format(argument="name", optional="true") + f'modules = ["{module}"]\n'
-    write(world.rules, RULES | {"world.toml": RULES["world.toml"] + bound})
-    assert world.shrink().code == 0
-    assert (world.out / "python/sglang/srt/cuda.py").read_text().count("refuse(") == looks
+    asked = Asked(tmp_path, REFUSAL.format(argument="name", optional="true") + f'modules = ["{module}"]\n')
+    assert asked.cuda.count("refuse(") == looks

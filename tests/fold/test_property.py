@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from tests.fold.defects import defects, fails, unhurried
-from tests.fold.generate import files, make
+from tests.fold.generate import program
 
 MAIN = "python/sglang/main.py"
 
@@ -58,9 +58,9 @@ def test_folded_program_behaves_the_same(shard: int) -> None:
     )
     @given(st.integers(0, 2**32 - 1))
     def behaves_the_same(seed: int) -> None:
-        program = files(make(seed, TOGETHER_IN_ROUNDS if rounds else TOGETHER))
-        if fails(program, rounds=rounds, twice=twice):
-            least = smaller(program, partial(fails, rounds=rounds, twice=twice))
+        made = program(seed, TOGETHER_IN_ROUNDS if rounds else TOGETHER)
+        if fails(made, rounds=rounds, twice=twice):
+            least = smaller(made, partial(fails, rounds=rounds, twice=twice))
             found = defects(least, rounds=rounds, twice=twice)
             pytest.fail(f"seed {seed}, shard {shard}: {found}\n{least[MAIN]}", pytrace=False)
         gc.collect()

@@ -1,8 +1,6 @@
 """The shipped profiles, from the widest to the narrowest; and a profile of another family, one file of rules beside the shipped ones."""
 
-import os
 import subprocess
-import sys
 from itertools import pairwise
 from pathlib import Path
 
@@ -12,7 +10,7 @@ from shrinker.project import RULES_FOLDER
 from shrinker.ruleset.load import load_profile, load_rules
 from shrinker.ruleset.models import Api, Remove, Root, Walk
 from tests.cli.small import World
-from tests.small import read_archive, write
+from tests.small import python, read_archive, write
 
 PROGRAMS = ("package/operators.toml", "package/environment.toml")
 FILES = read_archive(Path(__file__).with_name("miniature.txtar"))
@@ -87,9 +85,7 @@ def llama(tmp_path_factory: pytest.TempPathFactory) -> World:
 
 
 def serve(tree: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "sglang.launch_server", *arguments]
-    environment = os.environ | {"PYTHONPATH": str(tree / "python"), "PYTHONDONTWRITEBYTECODE": "1"}
-    return subprocess.run(command, capture_output=True, text=True, cwd=tree, env=environment, timeout=60)
+    return python(tree / "python", "-m", "sglang.launch_server", *arguments)
 
 
 def test_the_tree_keeps_its_family_and_drops_the_other(llama: World) -> None:
@@ -130,8 +126,7 @@ def test_the_family_is_served_as_by_upstream(llama: World) -> None:
 
 def test_the_other_family_is_refused(llama: World) -> None:
     code = read_archive(Path(__file__).with_name("other_family.txtar"))["main.py"]
-    environment = os.environ | {"PYTHONPATH": str(llama.out / "python"), "PYTHONDONTWRITEBYTECODE": "1"}
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment, timeout=60)
+    done = python(llama.out / "python", "-c", code)
     assert done.returncode != 0
     for word in ("models other than Llama", "refuse-architectures", "Serve a Llama model"):
         assert word in done.stderr

@@ -2,7 +2,7 @@
 
 import hashlib
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -12,15 +12,14 @@ from shrinker.program.build import build_graph
 from shrinker.ruleset import Keep, Remove, Root, Ruleset
 from shrinker.values.folded import FoldedModule
 from shrinker.values.graph import Graph
-from shrinker.values.upstream import DeclaredPackage, Identity, SourceFile, UpstreamTree
+from shrinker.values.upstream import PACKAGE_PREFIX, DeclaredPackage, Identity, SourceFile, UpstreamTree
+from tests.small import content, write
 
 
-def tree_of(root: Path, paths: Iterable[str]) -> UpstreamTree:
-    """A tree value over files that lie under `root`."""
-    files = []
-    for path in sorted(paths):
-        data = (root / path).read_bytes()
-        files.append(SourceFile(path, hashlib.sha256(data).hexdigest(), len(data)))
+def tree_of(root: Path) -> UpstreamTree:
+    """What `source` would give for the files below a folder."""
+    found = {path: data for path, data in content(root).items() if "__pycache__" not in path}
+    files = [SourceFile(path, hashlib.sha256(data).hexdigest(), len(data)) for path, data in sorted(found.items())]
     return UpstreamTree(
         identity=Identity("path", "path:small", None, None, False),
         root=root,
@@ -30,15 +29,14 @@ def tree_of(root: Path, paths: Iterable[str]) -> UpstreamTree:
     )
 
 
-def write_tree(root: Path, sources: Mapping[str, str]) -> UpstreamTree:
-    """Write files; a key without a folder outside lies below ``python/sglang/``."""
-    paths = []
-    for name, text in sources.items():
-        path = name[1:] if name.startswith("/") else f"python/sglang/{name}"
-        (root / path).parent.mkdir(parents=True, exist_ok=True)
-        (root / path).write_text(text)
-        paths.append(path)
-    return tree_of(root, paths)
+def write_below(root: Path, files: Mapping[str, str]) -> Path:
+    """The folder, with files below its package; those whose names begin with slashes lie below the folder itself."""
+    return write(root, {p.lstrip("/") if p.startswith("/") else PACKAGE_PREFIX + p: t for p, t in files.items()})
+
+
+def write_tree(root: Path, files: Mapping[str, str]) -> UpstreamTree:
+    """The tree of some files, named as `write_below` has them."""
+    return tree_of(write_below(root, files))
 
 
 WHY = "a rule of a test"

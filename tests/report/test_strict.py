@@ -15,7 +15,7 @@ from shrinker.values.folded import FoldedModule, Uncertain
 from shrinker.values.leftovers import Leftover as Found
 from shrinker.values.leftovers import Leftovers, Suspect
 from shrinker.values.outcome import Finding
-from tests.check.trees import upstream_tree, write_below
+from tests.program.small_tree import write_tree
 
 WHY = "A rule of a test."
 PATH = "python/sglang/srt/a.py"
@@ -145,7 +145,6 @@ def test_a_rule_has_its_match_wherever_upstream_writes_the_name(tmp_path: Path) 
         "kernels/mlapo.py": "def is_enabled(): pass\n",
         "text.txt": "is_hpu\n",
     }
-    write_below(tmp_path, files)
     rules = Ruleset(
         facts=(
             Fact(id="method", why=WHY, calls=(".is_npu",), value=False),
@@ -167,7 +166,7 @@ def test_a_rule_has_its_match_wherever_upstream_writes_the_name(tmp_path: Path) 
         ),
         removes=(Remove(id="remove", why=WHY, feature="NPU", modules=("sglang.gone.npu",)),),
     )
-    tree = upstream_tree(tmp_path)
+    tree = write_tree(tmp_path, files)
     assert occurring(tree, (*rules.all_rules(), *rules.leftovers)) == {"method", "nested", "open", "absent", "text"}
     idle = [effect(rule, 0) for rule in ("method", "no-word")]
     found = strict_findings(rules, idle, [], left=left(unmatched=("text", "no-text")), tree=tree)
@@ -175,7 +174,7 @@ def test_a_rule_has_its_match_wherever_upstream_writes_the_name(tmp_path: Path) 
 
 
 def test_a_refusal_needs_no_place_where_its_module_is_removed(tmp_path: Path) -> None:
-    write_below(tmp_path, {"srt/gone.py": "def choose(name):\n    return name\n"})
+    tree = write_tree(tmp_path, {"srt/gone.py": "def choose(name):\n    return name\n"})
     asked = Refusal(
         id="refuse",
         why=WHY,
@@ -187,7 +186,7 @@ def test_a_refusal_needs_no_place_where_its_module_is_removed(tmp_path: Path) ->
         instead="Choose another one.",
     )
     remove = Remove(id="remove", why=WHY, feature="choices", modules=("sglang.srt.gone",))
-    idle, tree = [effect("refuse", 0)], upstream_tree(tmp_path)
+    idle = [effect("refuse", 0)]
     assert strict_findings(Ruleset(refusals=(asked,), removes=(remove,)), idle, [], tree=tree) == []
     # Enforced nowhere: because nothing removes the module, or because upstream has no such function.
     lost = asked.model_copy(update={"function": "sglang.srt.gone.chosen"})

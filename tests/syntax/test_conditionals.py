@@ -1,48 +1,18 @@
 """Branches of the preprocessor: what must stay comes first; then any program is asked of the compiler's own preprocessor, before and after."""
 
 import subprocess
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from shrinker.syntax.native.conditionals import refuted_lines, without_refuted
+from tests.small import read_cases
 
 UNDEFINED = ("AMD", "AMD_TYPE")
 
-STAYS = {
-    "no such macro": "#ifdef A\nint a;\n#endif\n",
-    "a macro that only begins alike": "#ifdef AMD_OTHER\nint a;\n#endif\n",
-    "a test of nothing": "#if 0\nint AMD;\n#endif\n",
-    "what more than the macro decides": "#if defined(AMD) || defined(A)\nint a;\n#endif\n",
-    "a test that is only possible": "#if !defined(AMD) && A >= 12\nint a;\n#endif\n",
-    "an open test after a refuted one": "#ifdef AMD\nint a;\n#elif A\nint b;\n#endif\n",
-    "a comparison": "#if AMD < 3\nint a;\n#endif\n",
-    "a call": "#if AMD(3)\nint a;\n#endif\n",
-    "in a comment": "/*\n#ifdef AMD\n#endif\n*/\n",
-    "in a text": 'const char* a = R"(\n#ifdef AMD\n)";\n',
-    "a group that does not close": "#ifdef AMD\nint a;\n",
-}
-GOES = {
-    "refuted": ("#ifdef AMD  // HIP\nint a;\n#endif\nint b;\n", "int b;\n"),
-    "by its value": ("#if AMD\nint a;\n#endif\nint b;\n", "int b;\n"),
-    "the other arm": ("#if defined(AMD)\nint a;\n#else\nint b;\n#endif\n", "int b;\n"),
-    "what is always true": ("#ifndef AMD\nint a;\n#else\nint b;\n#endif\n", "int a;\n"),
-    "after a refuted one": ("#ifdef AMD\nint a;\n#elif !defined(AMD)\nint b;\n#else\nint c;\n#endif\n", "int b;\n"),
-    "in the middle": (
-        "#if A\nint a;\n#elif AMD\nint b;\n#else\nint c;\n#endif\n",
-        "#if A\nint a;\n#else\nint c;\n#endif\n",
-    ),
-    "all that follows": (
-        "#if A\nint a;\n#elif !AMD\nint b;\n#else\nint c;\n#endif\n",
-        "#if A\nint a;\n#elif !AMD\nint b;\n#endif\n",
-    ),
-    "both macros": ("#if defined(AMD) || AMD_TYPE\nint a;\n#endif\n", ""),
-    "whatever the rest says": ("#if A(3) && (defined AMD)\nint a;\n#endif\n", ""),
-    "over two lines": ("#if defined(AMD) \\\n    && A\nint a;\n#endif\nint b;\n", "int b;\n"),
-    "an inner group": ("#ifdef A\n#ifdef AMD\nint a;\n#endif\nint b;\n#endif\n", "#ifdef A\nint b;\n#endif\n"),
-    "in the middle of a statement": ("int a =\n#ifdef AMD\n1\n#else\n2\n#endif\n;\n", "int a =\n2\n;\n"),
-}
+CASES = read_cases(Path(__file__).with_name("conditionals.txtar"))
 
 
 def _left(text: str) -> str:
@@ -50,13 +20,10 @@ def _left(text: str) -> str:
     return "".join(line for n, line in enumerate(text.splitlines(keepends=True), 1) if n not in gone)
 
 
-@pytest.mark.parametrize("text", STAYS.values(), ids=STAYS)
-def test_stays(text: str) -> None:
-    assert _left(text) == text
-
-
-@pytest.mark.parametrize(("text", "left"), GOES.values(), ids=GOES)
-def test_goes(text: str, left: str) -> None:
+@pytest.mark.parametrize("name", CASES)
+def test_what_is_left(name: str) -> None:
+    text = CASES[name]["text"]
+    left = CASES[name].get("left", text)
     assert _left(text) == left
     assert without_refuted(text.encode(), UNDEFINED).decode().split() == left.split()
 

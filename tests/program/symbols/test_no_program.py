@@ -1,7 +1,6 @@
 """Named errors: running a module that no root runs says so, and their texts keep nothing; texts of upstream keep what they name."""
 
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -9,7 +8,7 @@ import pytest
 from shrinker.facts.lattice import Removed
 from shrinker.fold.messages import is_message, message
 from tests.program.symbols.support import ROOT, left
-from tests.small import read_archive, rule, write
+from tests.small import python, read_archive, rule, write
 
 SERVES, TOOL, OTHER, _SERVER, _LAUNCH = read_archive(Path(__file__).with_name("no_program.txtar")).values()
 BLOCKS = {
@@ -31,9 +30,7 @@ def _left(folder: Path, files: dict[str, str], more: str = "") -> dict[str, str]
 
 
 def _run(folder: Path, module: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", module], cwd=folder / "left/python", capture_output=True, text=True, timeout=60
-    )
+    return python(folder / "left/python", "-m", module)
 
 
 @pytest.mark.parametrize("name", BLOCKS)

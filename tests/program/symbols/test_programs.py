@@ -5,8 +5,6 @@ Each archive has a `sglang/launch_server.py`, which runs the same in the tree th
 
 import json
 import re
-import subprocess
-import sys
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -18,7 +16,7 @@ from shrinker.program.symbols.program import Program
 from shrinker.program.symbols.why import Symbols
 from tests.fold.programs import make_tree, read_program, rewrite
 from tests.program.symbols.support import ARCHIVES, small_rules
-from tests.small import Silent
+from tests.small import Silent, python
 
 _GONE = re.compile(r"def (\w+)\(.*# gone$", re.MULTILINE)
 
@@ -37,10 +35,7 @@ def _names(texts: Iterable[str]) -> str:
 
 
 def _run(folder: Path) -> str:
-    command = [sys.executable, "-c", "import sglang.launch_server as m; m.main()"]
-    done = subprocess.run(
-        command, cwd=folder / "python", capture_output=True, text=True, timeout=60, env={"PYTHONDONTWRITEBYTECODE": "1"}
-    )
+    done = python(folder / "python", "-c", "import sglang.launch_server as m; m.main()")
     assert done.returncode == 0, done.stderr
     return done.stdout
 

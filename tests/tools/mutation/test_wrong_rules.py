@@ -13,8 +13,9 @@ from shrinker.ruleset import Ruleset, with_rule
 from shrinker.ruleset.load import MODELS, load_rules
 from shrinker.values.errors import InputError
 from shrinker.values.upstream import UpstreamTree
-from tests.check.trees import manifest_of, upstream_tree, write_below
+from tests.check.trees import manifest_of
 from tests.fold.programs import make_tree
+from tests.program.small_tree import tree_of, write_below
 from tests.program.symbols.support import ROOT
 from tests.small import Silent, read_archive
 from tools.mutation.direct_effect import DirectEffect
@@ -100,7 +101,7 @@ def drawn(tmp_path: Path) -> Callable[[int, int], list[str]]:
     upstream, out = tmp_path / "upstream", tmp_path / "out"
     write_below(upstream, {"srt/a.py": KEPT + "other = x.is_gone if x.is_gone else 1\n", "srt/gone.py": KEPT})
     write_below(out, {"srt/a.py": KEPT})
-    tree = upstream_tree(upstream)
+    tree = tree_of(upstream)
 
     def subjects(count: int, seed: int) -> list[str]:
         return [rule.subject for rule in draw(tree, out, manifest_of(tree, out), count=count, seed=seed)]
