@@ -53,10 +53,10 @@ SETTINGS_VOLATILE = frozenset(
     {
         "port", "nccl_port", "base_gpu_id", "dist_init_addr", "internal_states", "log_requests_target", "random_seed_source",
         "url", "file_storage_path", "kv_events", "weight_version", "disaggregation_bootstrap_port",
-        "scheduler_pids",
+        "scheduler_pids", "startup_time",
     }
 )  # fmt: skip
-"""Settings that say where a server runs, not what it does."""
+"""Settings that say where a server runs or how long it took to start, not what it does."""
 
 
 def settings(info: Any) -> dict[str, Any]:

@@ -120,8 +120,12 @@ def answers(token, **more):
 
 
 def test_who_served_a_request_is_no_difference():
-    upstream = seen([answers("a", meta_info={"dp_rank": 0})] * 2, settings={"scheduler_pids": [1, 2]})
-    generated = seen([answers("a", meta_info={"dp_rank": 1})] * 2, settings={"scheduler_pids": [3, 4]})
+    upstream = seen(
+        [answers("a", meta_info={"dp_rank": 0})] * 2, settings={"scheduler_pids": [1, 2], "startup_time": 7.5}
+    )
+    generated = seen(
+        [answers("a", meta_info={"dp_rank": 1})] * 2, settings={"scheduler_pids": [3, 4], "startup_time": 7.4}
+    )
     assert judge_cell([upstream], [generated])["result"] == "same"
     assert judge_cell([upstream], [seen([answers("a")] * 2)])["result"] == "differs", "the field itself must be there"
 
