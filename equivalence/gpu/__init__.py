@@ -10,9 +10,3 @@ this package needs the standard library only (`checkpoint` needs torch, which th
     load.py        a client that loads a server    bundle.py      packages for a machine without network
     table.py       gpu.json and gpu.md
 """
-
-from equivalence.gpu.cells import CELLS, Cell, Plan
-from equivalence.gpu.schedule import run
-from equivalence.gpu.trees import Environment, Tree
-
-__all__ = ["CELLS", "Cell", "Environment", "Plan", "Tree", "run"]

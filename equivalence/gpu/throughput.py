@@ -16,8 +16,9 @@ from equivalence.gpu.observe import launches
 from equivalence.gpu.trees import Tree
 from equivalence.gpu.turns import Block, Broken, Numbers, blocks, both, document
 from equivalence.processes import process_environment, run
-from equivalence.serving import NotReady, Request, Server, free_port
 from equivalence.serving.client import send
+from equivalence.serving.script import Request
+from equivalence.serving.server import NotReady, Server, free_port
 
 ROUNDS = 3
 """Rounds of each block of servers, after one that warms up: more blocks say more than more rounds."""

@@ -30,23 +30,11 @@ from equivalence.levels.scenarios import SCENARIOS, Scenario
 from equivalence.levels.setting import GENERATED, PROGRAMS, ROOT, SIDES, UPSTREAM, Setting, slug
 from equivalence.processes import process_environment
 from equivalence.processes import run as run_command
-from equivalence.serving import (
-    INTERFACE,
-    Answers,
-    Launch,
-    NotReady,
-    Request,
-    Scale,
-    Server,
-    differences,
-    free_port,
-    perform,
-    script,
-    streamed_alike,
-)
-from equivalence.serving.client import send
+from equivalence.serving.client import perform, send
 from equivalence.serving.fields import described
-from equivalence.serving.record import NO_TIME
+from equivalence.serving.record import NO_TIME, Answers, differences, streamed_alike
+from equivalence.serving.script import INTERFACE, Request, Scale, script
+from equivalence.serving.server import Launch, NotReady, Server, free_port
 from equivalence.simulation import calls
 from equivalence.simulation.calls import Called
 from shrinker.values.outcome import LevelResult

@@ -20,7 +20,7 @@ from equivalence.levels.result import Ledger
 from equivalence.levels.scenarios import CONFIGURATIONS, RUNS, SCENARIOS, Configuration, Run, Scenario
 from equivalence.levels.setting import UPSTREAM, Setting
 from equivalence.simulation.executed import together
-from equivalence.trace import EXECUTED, KINDS, compare
+from equivalence.trace.compare import EXECUTED, KINDS, compare
 from shrinker.values.outcome import LevelResult
 
 _REQUIRED = ("programs", "files", EXECUTED, "found word for word")

@@ -9,9 +9,10 @@ import pytest
 from shrinker.check.levels import EVIDENCE_LEVELS
 from tests.check.trees import Build, Case
 from tests.small import read_archive
-from tools.mutation import KINDS, Fault, Judged, choose, judge_all, stand
-from tools.mutation.judge import table
+from tools.mutation.faults import KINDS, Fault, choose
+from tools.mutation.judge import Judged, judge_all, table
 from tools.mutation.kinds import ON_PYTHON, Source
+from tools.mutation.mutant import stand
 from tools.mutation.native_kinds import ON_NATIVE
 from tools.mutation.page import mutation_data, mutation_page
 

@@ -11,8 +11,9 @@ from typing import TypeVar
 
 from equivalence.checkpoints.weights import small
 from equivalence.levels import Setting
-from equivalence.serving import Launch, Request, Server, free_port
 from equivalence.serving.client import send
+from equivalence.serving.script import Request
+from equivalence.serving.server import Launch, Server, free_port
 from equivalence.simulation.environment import Simulation, simulation
 from shrinker.source import open_upstream
 from shrinker.source.cache import default_folder, locked

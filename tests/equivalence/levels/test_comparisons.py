@@ -8,8 +8,7 @@ import pytest
 from equivalence.levels import helptext, openapi
 from equivalence.levels.result import Ledger
 from equivalence.levels.server import compare_answers, compare_removed
-from equivalence.serving import Answer, Answers
-from equivalence.serving.record import NO_TIME
+from equivalence.serving.record import NO_TIME, Answer, Answers
 from tests.small import read_archive
 
 HELP = read_archive(Path(__file__).with_name("texts.txtar"))["help.txt"]

@@ -17,7 +17,7 @@ from equivalence.levels.result import Ledger
 from equivalence.levels.scenarios import ARCHITECTURE, RUNS, SCENARIOS
 from equivalence.levels.setting import GENERATED, SIDES, UPSTREAM, Call, Outcome
 from equivalence.processes import Finished
-from equivalence.serving import Launch
+from equivalence.serving.server import Launch
 from equivalence.simulation.environment import Simulation
 from equivalence.simulation.settings import Settings
 from shrinker.values.errors import ShrinkerError
