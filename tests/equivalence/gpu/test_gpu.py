@@ -215,7 +215,9 @@ def test_the_command_writes_page_and_document_and_fails_where_the_generated_tree
     assert main([*map(str, given), "--out", str(tmp_path), "--cell", "nothing"]) == 2
 
 
-@pytest.mark.parametrize("module", ["equivalence.gpu.__main__", "equivalence.gpu.checkpoint", "equivalence.serving.fields"])
+@pytest.mark.parametrize(
+    "module", ["equivalence.gpu.__main__", "equivalence.gpu.checkpoint", "equivalence.serving.fields"]
+)
 def test_the_level_needs_the_standard_library_only(module):
     code = f"import sys, {module}; print(sorted({{m.split('.')[0] for m in sys.modules}}))"
     done = subprocess.run([sys.executable, "-S", "-c", code], capture_output=True, text=True, timeout=60, check=True)
