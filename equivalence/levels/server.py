@@ -223,15 +223,12 @@ def _compare(where: str, seen: Mapping[str, Seen], ledger: Ledger) -> None:
     compare_answers(before.answers, after.answers, ledger, where)
     for name in sorted({*before.client, *after.client} - {"removed"}):
         ledger.count("client")
-        if before.client.get(name) != after.client.get(name):
-            left, right = (json.dumps(side.client.get(name), sort_keys=True)[:300] for side in (before, after))
-            ledger.find("client", "", f"{name}: {right}, in upstream {left}")
+        ledger.same("client", name, before.client.get(name), after.client.get(name))
     if "client" in after.client:
         ledger.find("client", "", str(after.client["client"]))
     compare_removed(after.client.get("removed") or {}, ledger)
     ledger.count("model class", len(after.classes))
-    if before.classes != after.classes:
-        ledger.find("model class", "", f"{where}: {after.classes} was loaded, in upstream {before.classes}")
+    ledger.same("model class", where, before.classes, after.classes)
     ledger.compare_calls(before.called, after.called, where)
 
 
