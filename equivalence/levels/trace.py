@@ -80,7 +80,7 @@ def _followed(one: Configuration | Run | Scenario, upstream: Path, setting: Sett
     if isinstance(one, Scenario):
         follow = server.followed(one, setting)
         if setting.following.known(follow) is None:
-            server.observe(one, UPSTREAM, upstream, setting, Ledger("server"))
+            server.observe(one, UPSTREAM, upstream, setting)
         return follow
     call = model.meta_call(one, setting) if isinstance(one, Configuration) else model.run_call(one, setting)
     if setting.following.known(call.follow) is None:

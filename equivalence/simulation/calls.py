@@ -33,14 +33,10 @@ class SimulationError(RuntimeError):
 
 def record(kind: str, name: str) -> None:
     """Note that something was called; repeated calls cost a look into a set."""
-    if (kind, name) in _seen:
-        return
     with _lock:
-        if (kind, name) in _seen:
-            return
+        known = (kind, name) in _seen
         _seen.add((kind, name))
-        folder = current().log
-        if folder:
+        if not known and (folder := current().log):
             with open(os.path.join(folder, f"{os.getpid()}.calls"), "a", encoding="utf-8") as file:
                 file.write(f"{kind}\t{name}\n")
 

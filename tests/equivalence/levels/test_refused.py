@@ -77,7 +77,7 @@ def test_a_server_is_not_told_what_a_profile_is_asked(monkeypatch: pytest.Monkey
     monkeypatch.setattr(server, "Server", start)
     for scenario in SCENARIOS:
         with pytest.raises(InterruptedError):
-            server.observe(scenario, "upstream", tmp_path, cast(Setting, setting), Ledger("server"))
+            server.observe(scenario, "upstream", tmp_path, cast(Setting, setting))
         arguments = started[-1].command[3:]
         assert not any(ARCHITECTURE in word for word in arguments)
 
