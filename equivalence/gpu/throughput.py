@@ -155,9 +155,7 @@ def _serve(setting: Setting, block: Block) -> list[Taken]:
             ready = list(pool.map(partial(_ready, setting), block.trees, servers))
         if not all(ready):
             return []
-        starts = {
-            tree.name: {"ready_seconds": round(seconds, 2)} for tree, seconds in zip(block.trees, ready, strict=True)
-        }
+        starts = {t.name: {"ready_seconds": round(seconds, 2)} for t, seconds in zip(block.trees, ready, strict=True)}
         setting.plan.progress(f"{cell.name} ({block.number}): {_told(starts)}")
         for turn in range(ROUNDS + 1):
             pair: dict[str, Numbers] = {}
@@ -168,10 +166,8 @@ def _serve(setting: Setting, block: Block) -> list[Taken]:
             setting.plan.progress(f"{cell.name} ({block.number}.{turn}): {_told(pair)}")
             if turn:
                 taken.append((block, pair))
-        starts = {
-            tree.name: {**starts[tree.name], "peak_host_bytes": float(server.peak)}
-            for tree, server in zip(block.trees, servers, strict=True)
-        }
+        for tree, server in zip(block.trees, servers, strict=True):
+            starts[tree.name]["peak_host_bytes"] = float(server.peak)
     return [*taken, (block, starts)]
 
 

@@ -13,7 +13,7 @@ import torch
 from torch import distributed
 
 from equivalence.simulation.packages import PACKAGES
-from equivalence.simulation.settings import Settings
+from equivalence.simulation.settings import Settings, current
 
 _CUDA = "13.0"
 """Version of CUDA that PyTorch says it was built for."""
@@ -115,8 +115,9 @@ class _DeviceContext(nullcontext[None]):
         super().__init__()
 
 
-def install(settings: Settings) -> None:
+def install() -> None:
     """Replace what `torch.cuda` knows of devices, streams and events."""
+    settings = current()
     _install_operators()
     _install_groups()
     cuda = torch.cuda
