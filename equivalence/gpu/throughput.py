@@ -14,7 +14,7 @@ from typing import Any
 from equivalence.gpu.cells import Setting
 from equivalence.gpu.observe import launches
 from equivalence.gpu.trees import Tree
-from equivalence.gpu.turns import Block, Broken, Numbers, blocks, both, document
+from equivalence.gpu.turns import Block, Broken, Numbers, blocks, document
 from equivalence.processes import process_environment, run
 from equivalence.serving.client import send
 from equivalence.serving.script import Request
@@ -83,8 +83,11 @@ def measure(setting: Setting, upstream: Tree, others: Sequence[Tree]) -> dict[st
 
 
 def _pair(setting: Setting, block: Block) -> list[Taken]:
-    """Upstream and the other tree, once each; a pair for each row of a benchmark that measures more than once."""
-    runs = both(setting, block, partial(_one, setting, block.number))
+    """Upstream and the other tree, once each: at once where they have GPUs of their own or need none. A pair for each row of a
+    benchmark that measures more than once."""
+    with ThreadPoolExecutor(2 if setting.apart or setting.cell.kind == "import" else 1) as pool:
+        found = pool.map(partial(_one, setting, block.number), block.trees, block.gpus)
+        runs = {tree.name: numbers for tree, numbers in zip(block.trees, found, strict=True)}
     pairs = [dict(zip(runs, numbers, strict=True)) for numbers in zip(*runs.values(), strict=False)]
     for pair in pairs:
         setting.plan.progress(f"{setting.cell.name} ({block.number}): {_told(pair)}")
