@@ -7,7 +7,6 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 from equivalence.gpu import throughput, turns
@@ -59,7 +58,11 @@ class _Run:
 
     def keep(self, name: str, key: dict[str, Any], seen: dict[str, Any]) -> None:
         """Write what was seen, at once, so that a run that is cut off loses one server at most."""
-        _write(self.plan.out / "seen" / f"{name}.json", {"key": key, **seen})
+        path = self.plan.out / "seen" / f"{name}.json"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        aside = path.with_suffix(".tmp")
+        aside.write_text(json.dumps({"key": key, **seen}, indent=1, ensure_ascii=True) + "\n", "utf-8")
+        aside.replace(path)
 
     def key(self, cell: Cell, names: Sequence[str]) -> dict[str, Any]:
         """What an observation depends on."""
@@ -233,12 +236,4 @@ def _row(state: _Run, cell: Cell) -> dict[str, Any]:
             for name in ("ready_seconds", "peak_host_bytes", "at_once"):
                 # The last server of each tree: the caches are warm.
                 row[name] = [side[-1].get(name) for side in sides]
-    _write(state.plan.out / "cells" / f"{cell.name}.json", row)
     return row
-
-
-def _write(path: Path, document: Any) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    aside = path.with_suffix(".tmp")
-    aside.write_text(json.dumps(document, indent=1, ensure_ascii=True) + "\n", "utf-8")
-    aside.replace(path)
