@@ -59,7 +59,7 @@ def of_both(newest: Shrunk, folder: Path, ask: Callable[[Path, Path], Answer]) -
         ask: takes the folder that holds the package, and that of the tree's own.
     """
     simulation_python()
-    trees = {"upstream": newest.upstream.root / "python", "generated": newest.out / "python"}
+    trees = dict(zip(("upstream", "generated"), newest.trees, strict=True))
     with ThreadPoolExecutor(len(trees)) as threads:
         return dict(zip(trees, threads.map(ask, trees.values(), map(folder.joinpath, trees)), strict=True))
 

@@ -51,6 +51,11 @@ class Shrunk:
         return open_upstream(f"release:{self.release}", repository=REPOSITORY)
 
     @property
+    def trees(self) -> tuple[Path, Path]:
+        """The folders that hold the package: upstream's and its own."""
+        return self.upstream.root / "python", self.out / "python"
+
+    @property
     def out(self) -> Path:
         return self.folder / "tree"
 

@@ -22,7 +22,7 @@ def test_nothing_of_another_platform_or_model_is_left(older: Shrunk) -> None:
 
 def test_what_code_outside_takes_from_earlier_places_is_there(older: Shrunk) -> None:
     [rule] = [rule for rule in load_profile(older.profile).apis if rule.id == EARLIER]
-    check_api(rule, older.upstream.root / "python", older.out / "python")
+    check_api(rule, *older.trees)
 
 
 def test_kept_lines(older: Shrunk, record_property: Callable[[str, object], None]) -> None:

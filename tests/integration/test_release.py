@@ -83,19 +83,15 @@ def setting(newest: Shrunk, tmp_path_factory: pytest.TempPathFactory) -> Setting
     return Setting(made, work, expected, patience=6.0)
 
 
-def both(newest: Shrunk) -> tuple[Path, Path]:
-    return newest.upstream.root / "python", newest.out / "python"
-
-
 def test_everything_imports_and_offers_the_same(newest: Shrunk, setting: Setting) -> None:
-    found = imports.run(*both(newest), setting)
+    found = imports.run(*newest.trees, setting)
     assert found.evidence.findings == ()
     assert dict(found.evidence.checks)["modules"] > 800
 
 
 def test_the_smallest_model_computes_the_same(newest: Shrunk, setting: Setting) -> None:
     (run,) = (run for run in RUNS if run.name == "one MoE layer")
-    found = model.run(*both(newest), setting, configurations=(CONFIGURATIONS[0],), runs=(run,))
+    found = model.run(*newest.trees, setting, configurations=(CONFIGURATIONS[0],), runs=(run,))
     assert found.evidence.findings == ()
     if not found.limits:
         assert dict(found.evidence.checks)["outputs"] > 50
