@@ -2,7 +2,6 @@
 
 import json
 from fnmatch import fnmatch
-from pathlib import Path
 
 import pytest
 
