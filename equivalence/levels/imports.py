@@ -134,18 +134,18 @@ def _help(trees: Mapping[str, Path], subjects: Mapping[str, Any], setting: Setti
     if found is None:
         return
     for command in commands:
-        texts, path = {side: found[side].data[command.name] for side in SIDES}, command.path
-        if texts[UPSTREAM][0] != 0:
-            same = texts[UPSTREAM][0] == texts[GENERATED][0]
-            note = f"{command.name} --help ends with {texts[UPSTREAM][0]} in upstream, with {texts[GENERATED][0]} here"
-            (ledger.inherit if same else ledger.find)("help", path, note)
+        (theirs, before), (ours, after) = (found[side].data[command.name] for side in SIDES)
+        path = command.path
+        if theirs != 0:
+            note = f"{command.name} --help ends with {theirs} in upstream, with {ours} here"
+            (ledger.inherit if theirs == ours else ledger.find)("help", path, note)
             continue
-        if texts[GENERATED][0] != 0:
-            last = texts[GENERATED][1].strip().rpartition("\n")[2]
-            ledger.find("help", path, f"{command.name} --help ends with {texts[GENERATED][0]}: {last}")
+        if ours != 0:
+            last = after.strip().rpartition("\n")[2]
+            ledger.find("help", path, f"{command.name} --help ends with {ours}: {last}")
             continue
         # The help itself, without what modules log while they are loaded.
-        before, after = (text[max(0, text.find("usage:")) :] for text in (texts[side][1] for side in SIDES))
+        before, after = (text[max(0, text.find("usage:")) :] for text in (before, after))
         ledger.count("help", len(helptext.options(after)) - 1)
         for option, message in helptext.compare(before, after, expected.flags, expected.refused):
             ledger.find("help", path, f"{command.name} {option}: {message}")
@@ -200,6 +200,5 @@ def _loading(before: Mapping[str, Any], after: Mapping[str, Any], trees: Mapping
         ("memory after it", "memory", "MiB", 2.0**20),
     ):
         ledger.figure(name, f"{after[key] / scale:.1f} {unit}, upstream {before[key] / scale:.1f} {unit}")
-    for key in ("modules", "distributions"):
-        name = "modules of sglang loaded" if key == "modules" else "distributions loaded"
+    for name, key in (("modules of sglang loaded", "modules"), ("distributions loaded", "distributions")):
         ledger.figure(name, f"{len(after[key])}, upstream {len(before[key])}")
