@@ -33,10 +33,14 @@ class SimulationError(RuntimeError):
 
 def record(kind: str, name: str) -> None:
     """Note that something was called; repeated calls cost a look into a set."""
+    if (kind, name) in _seen:
+        return
     with _lock:
-        known = (kind, name) in _seen
+        if (kind, name) in _seen:
+            return
         _seen.add((kind, name))
-        if not known and (folder := current().log):
+        folder = current().log
+        if folder:
             with open(os.path.join(folder, f"{os.getpid()}.calls"), "a", encoding="utf-8") as file:
                 file.write(f"{kind}\t{name}\n")
 
