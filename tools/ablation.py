@@ -5,7 +5,6 @@ is counted for none of them. That figure is told, too. Beside it nothing is attr
 rule, and compared.
 """
 
-import ast
 import json
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -16,6 +15,8 @@ from shrinker.cache import Cache
 from shrinker.pipeline import Progress, Request, Run, generation, shrink
 from shrinker.ruleset import load_profile, without
 from shrinker.source.cache import default_folder
+from shrinker.syntax.parsing import parse
+from shrinker.syntax.walk import definitions
 from shrinker.upgrade.generated import generate, wanted
 from shrinker.values.contents import MANIFEST
 from shrinker.values.errors import EvidenceError, InputError
@@ -142,16 +143,4 @@ def _lines(files: dict[str, EmittedFile], path: str) -> int:
 
 
 def _definitions(folder: Path, paths: Iterable[str]) -> set[tuple[str, str]]:
-    found: set[tuple[str, str]] = set()
-    for path in paths:
-        found |= {(path, name) for name in _named(ast.parse((folder / path).read_bytes()), "")}
-    return found
-
-
-def _named(node: ast.AST, around: str) -> Iterator[str]:
-    for inner in ast.iter_child_nodes(node):
-        name = around
-        if isinstance(inner, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-            name = f"{around}.{inner.name}" if around else inner.name
-            yield name
-        yield from _named(inner, name)
+    return {(path, name) for path in paths for name, _ in definitions(parse((folder / path).read_bytes()))}

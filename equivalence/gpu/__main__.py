@@ -94,10 +94,15 @@ def main(arguments: list[str] | None = None) -> int:
     plan = Plan((upstream, generated), environment, cells=cells, counts=counts, **given)
     rows = run(plan)
     found = document(rows, _hardware(plan))
+    texts = {"gpu.json": json.dumps(found, indent=1, ensure_ascii=True) + "\n"}
+    try:
+        texts["gpu.md"] = page(found, "Evidence on GPUs")
+    except ImportError as error:
+        print(f"gpu.md is not written: {error}", file=sys.stderr)
     for folder in (plan.out, *([reports] if reports else [])):
         folder.mkdir(parents=True, exist_ok=True)
-        (folder / "gpu.json").write_text(json.dumps(found, indent=1, ensure_ascii=True) + "\n", "utf-8")
-        (folder / "gpu.md").write_text(page(found, "Evidence on GPUs"), "utf-8")
+        for name, text in texts.items():
+            (folder / name).write_text(text, "utf-8")
     print("\n".join(lines(rows)))
     return 0 if passed(rows) else 1
 

@@ -160,7 +160,7 @@ def main(arguments: list[str] | None = None) -> int:
     """The command; returns the exit code."""
     parser = argparse.ArgumentParser(prog="shrinker gpu-bundle", description=__doc__)
     commands = parser.add_subparsers(dest="command", required=True)
-    add = (packing := commands.add_parser("pack")).add_argument
+    add = commands.add_parser("pack").add_argument
     add("out", type=Path)
     add("--package", action="append", default=[], help="a requirement such as sglang-kernel==0.4.4; may be repeated")
     add("--requirements", type=Path, help="a file of requirements, one a line")
@@ -170,7 +170,6 @@ def main(arguments: list[str] | None = None) -> int:
     add("--mib", type=float, default=50.0, help="size of a piece at most")
     add("--arch", type=int, default=0, help="keep GPU code of this architecture only: 90 Hopper, 100 Blackwell")
     add("--pip", action="append", default=[], metavar="OPTION", help="an option for pip, such as --pip=--index-url=URL")
-    packing.set_defaults(platform=[])
     add = commands.add_parser("unpack").add_argument
     add("pieces", type=Path)
     add("out", type=Path)
@@ -179,8 +178,7 @@ def main(arguments: list[str] | None = None) -> int:
         if given.command == "unpack":
             unpack(given.pieces, given.out)
             return 0
-        lines = given.requirements.read_text("utf-8").split("\n") if given.requirements else []
-        packages = [*given.package, *(line.strip() for line in lines if line.strip() and not line.startswith("#"))]
+        packages = [*given.package, *(["-r", str(given.requirements)] if given.requirements else [])]
         platforms = given.platform or ["manylinux_2_28_x86_64", "manylinux2014_x86_64", "any"]
         made = pack(given.out, packages, given.folder, given.target_python, platforms, given.mib, given.pip, given.arch)
     except (OSError, ValueError, subprocess.CalledProcessError) as error:

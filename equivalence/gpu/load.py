@@ -54,7 +54,9 @@ def send(port: int, load: Load, seed: int) -> dict[str, float]:
     """
     draw = random.Random(seed)
     prompts = [[draw.randint(_SMALLEST_ID, _LARGEST_ID) for _ in range(load.prompt)] for _ in range(load.requests)]
-    bodies = [_body(prompt, load.new) for prompt in prompts]
+    sampling = {"temperature": 0, "max_new_tokens": load.new, "ignore_eos": True}
+    asks = ({"input_ids": prompt, "sampling_params": sampling, "stream": True} for prompt in prompts)
+    bodies = [json.dumps(each).encode() for each in asks]
     begin = time.perf_counter()
     with ThreadPoolExecutor(load.concurrency) as pool:
         asked = [pool.submit(_ask, port, body) for body in bodies]
@@ -69,11 +71,6 @@ def send(port: int, load: Load, seed: int) -> dict[str, float]:
         "first_token_seconds": median(found[1] - found[0] for found in times),
         "next_token_seconds": median((found[-1] - found[1]) / (load.new - 1) for found in times),
     }
-
-
-def _body(prompt: list[int], new: int) -> bytes:
-    sampling = {"temperature": 0, "max_new_tokens": new, "ignore_eos": True}
-    return json.dumps({"input_ids": prompt, "sampling_params": sampling, "stream": True}).encode()
 
 
 def _ask(port: int, body: bytes) -> list[float]:

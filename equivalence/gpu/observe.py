@@ -16,8 +16,9 @@ from typing import Any
 from equivalence.gpu import logs
 from equivalence.gpu.cells import Cell, Plan, Setting
 from equivalence.gpu.trees import Tree
-from equivalence.serving import Launch, NotReady, Request, Scale, Server, free_port, perform, script
-from equivalence.serving.client import send
+from equivalence.serving.client import perform, send
+from equivalence.serving.script import Request, Scale, script
+from equivalence.serving.server import Launch, NotReady, Server, free_port
 
 _AFTER_READY = 30.0
 

@@ -7,7 +7,6 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 from equivalence.gpu import throughput, turns
@@ -59,7 +58,11 @@ class _Run:
 
     def keep(self, name: str, key: dict[str, Any], seen: dict[str, Any]) -> None:
         """Write what was seen, at once, so that a run that is cut off loses one server at most."""
-        _write(self.plan.out / "seen" / f"{name}.json", {"key": key, **seen})
+        path = self.plan.out / "seen" / f"{name}.json"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        aside = path.with_suffix(".tmp")
+        aside.write_text(json.dumps({"key": key, **seen}, indent=1, ensure_ascii=True) + "\n", "utf-8")
+        aside.replace(path)
 
     def key(self, cell: Cell, names: Sequence[str]) -> dict[str, Any]:
         """What an observation depends on."""
@@ -81,34 +84,31 @@ class _Run:
         Upstream's first one warms the caches of compiled kernels; the others of the cell wait until it is ready.
         """
         name, key = server_name(cell, tree, number), self.key(cell, [tree.name])
-        warms = number == 1 and tree is self.plan.trees[0]
-        try:
-            if not self._settled(name, key):
-                if not warms:
-                    self.warm[cell.name].wait(max(0.0, self.end - time.monotonic()))
-                self._observe(cell, tree, number, key, warms)
-        finally:
-            if warms:
-                self.warm[cell.name].set()
-
-    def _observe(self, cell: Cell, tree: Tree, number: int, key: dict[str, Any], warms: bool) -> None:
-        name = server_name(cell, tree, number)
+        warm, warms = self.warm[cell.name], number == 1 and tree is self.plan.trees[0]
         # Each tree's servers of a cell stand on all GPUs in turn, so that no tree always gets the same.
         turn = self.plan.cells.index(cell) + number + self.plan.trees.index(tree)
-        with self._gpus(cell.gpus, turn) as gpus:
-            with self.starting:
-                if self.plan.at_once > 1 and self.last_start:
-                    time.sleep(max(0.0, self.last_start + self.plan.stagger - time.monotonic()))
-                self.last_start = time.monotonic()
-            setting = self._setting(cell, gpus)
-            if setting.left() < _SMALLEST:
+        try:
+            if self._settled(name, key):
                 return
-            self.note(f"{name}: starting on GPU {', '.join(map(str, gpus))}")
-            seen = observe(setting, tree, name, self.warm[cell.name].set if warms else lambda: None)
-            if "error" in seen and "not ready after" in seen["error"] and setting.limit >= self.end:
-                # The time of the whole run ended it: that says nothing about the cell.
-                return
-            self.keep(name, key, {**seen, "at_once": self.plan.at_once, "warms": warms})
+            if not warms:
+                warm.wait(max(0.0, self.end - time.monotonic()))
+            with self._gpus(cell.gpus, turn) as gpus:
+                with self.starting:
+                    if self.plan.at_once > 1 and self.last_start:
+                        time.sleep(max(0.0, self.last_start + self.plan.stagger - time.monotonic()))
+                    self.last_start = time.monotonic()
+                setting = self._setting(cell, gpus)
+                if setting.left() < _SMALLEST:
+                    return
+                self.note(f"{name}: starting on GPU {', '.join(map(str, gpus))}")
+                seen = observe(setting, tree, name, warm.set if warms else lambda: None)
+                if "error" in seen and "not ready after" in seen["error"] and setting.limit >= self.end:
+                    # The time of the whole run ended it: that says nothing about the cell.
+                    return
+                self.keep(name, key, {**seen, "at_once": self.plan.at_once, "warms": warms})
+        finally:
+            if warms:
+                warm.set()
 
     def _setting(self, cell: Cell, gpus: Sequence[int]) -> Setting:
         limit = min(self.end, time.monotonic() + self.plan.cell_seconds)
@@ -236,12 +236,4 @@ def _row(state: _Run, cell: Cell) -> dict[str, Any]:
             for name in ("ready_seconds", "peak_host_bytes", "at_once"):
                 # The last server of each tree: the caches are warm.
                 row[name] = [side[-1].get(name) for side in sides]
-    _write(state.plan.out / "cells" / f"{cell.name}.json", row)
     return row
-
-
-def _write(path: Path, document: Any) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    aside = path.with_suffix(".tmp")
-    aside.write_text(json.dumps(document, indent=1, ensure_ascii=True) + "\n", "utf-8")
-    aside.replace(path)

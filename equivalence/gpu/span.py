@@ -19,7 +19,7 @@ from math import comb, prod
 from statistics import fmean, pstdev
 from typing import Literal, NamedTuple
 
-from equivalence.serving import Answer, Answers, Difference, differences
+from equivalence.serving.record import Answer, Answers, Difference, differences
 
 LEVEL = 0.05
 """Below this probability the runs are told apart."""

@@ -14,10 +14,11 @@ from typing import Any
 from equivalence.gpu.cells import Setting
 from equivalence.gpu.observe import launches
 from equivalence.gpu.trees import Tree
-from equivalence.gpu.turns import Block, Broken, Numbers, blocks, both, document
+from equivalence.gpu.turns import Block, Broken, Numbers, blocks, document
 from equivalence.processes import process_environment, run
-from equivalence.serving import NotReady, Request, Server, free_port
 from equivalence.serving.client import send
+from equivalence.serving.script import Request
+from equivalence.serving.server import NotReady, Server, free_port
 
 ROUNDS = 3
 """Rounds of each block of servers, after one that warms up: more blocks say more than more rounds."""
@@ -82,8 +83,11 @@ def measure(setting: Setting, upstream: Tree, others: Sequence[Tree]) -> dict[st
 
 
 def _pair(setting: Setting, block: Block) -> list[Taken]:
-    """Upstream and the other tree, once each; a pair for each row of a benchmark that measures more than once."""
-    runs = both(setting, block, partial(_one, setting, block.number))
+    """Upstream and the other tree, once each: at once where they have GPUs of their own or need none. A pair for each row of a
+    benchmark that measures more than once."""
+    with ThreadPoolExecutor(2 if setting.apart or setting.cell.kind == "import" else 1) as pool:
+        found = pool.map(partial(_one, setting, block.number), block.trees, block.gpus)
+        runs = {tree.name: numbers for tree, numbers in zip(block.trees, found, strict=True)}
     pairs = [dict(zip(runs, numbers, strict=True)) for numbers in zip(*runs.values(), strict=False)]
     for pair in pairs:
         setting.plan.progress(f"{setting.cell.name} ({block.number}): {_told(pair)}")
@@ -154,9 +158,7 @@ def _serve(setting: Setting, block: Block) -> list[Taken]:
             ready = list(pool.map(partial(_ready, setting), block.trees, servers))
         if not all(ready):
             return []
-        starts = {
-            tree.name: {"ready_seconds": round(seconds, 2)} for tree, seconds in zip(block.trees, ready, strict=True)
-        }
+        starts = {t.name: {"ready_seconds": round(seconds, 2)} for t, seconds in zip(block.trees, ready, strict=True)}
         setting.plan.progress(f"{cell.name} ({block.number}): {_told(starts)}")
         for turn in range(ROUNDS + 1):
             pair: dict[str, Numbers] = {}
@@ -167,10 +169,8 @@ def _serve(setting: Setting, block: Block) -> list[Taken]:
             setting.plan.progress(f"{cell.name} ({block.number}.{turn}): {_told(pair)}")
             if turn:
                 taken.append((block, pair))
-        starts = {
-            tree.name: {**starts[tree.name], "peak_host_bytes": float(server.peak)}
-            for tree, server in zip(block.trees, servers, strict=True)
-        }
+        for tree, server in zip(block.trees, servers, strict=True):
+            starts[tree.name]["peak_host_bytes"] = float(server.peak)
     return [*taken, (block, starts)]
 
 

@@ -8,8 +8,7 @@ differs by, upstream differs from itself.
 import math
 import random
 import shutil
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
@@ -26,11 +25,11 @@ Numbers = Mapping[str, float]
 
 
 class Broken(Exception):
-    """A run that measures failed: `tree` names whose, `tail` has the last lines it printed."""
+    """A run of a tree that measures failed: `tail` has the last lines it printed."""
 
     def __init__(self, tree: str, tail: Sequence[str]) -> None:
         super().__init__(f"fails in {tree}")
-        self.tree, self.tail = tree, list(tail)
+        self.tail = list(tail)
 
 
 @dataclass(frozen=True)
@@ -65,19 +64,6 @@ def blocks(setting: Setting, upstream: Tree, others: Sequence[Tree]) -> Iterator
             number += 1
 
 
-def both(
-    setting: Setting, block: Block, run: Callable[[Tree, Sequence[int]], list[Numbers]]
-) -> dict[str, list[Numbers]]:
-    """A run of each tree of a block: at once where they have GPUs of their own or need none, else one after the other.
-
-    Raises:
-        Broken: one failed.
-    """
-    with ThreadPoolExecutor(2 if setting.apart or setting.cell.kind == "import" else 1) as pool:
-        futures = [pool.submit(run, tree, gpus) for tree, gpus in zip(block.trees, block.gpus, strict=True)]
-        return {tree.name: future.result() for tree, future in zip(block.trees, futures, strict=True)}
-
-
 def document(setting: Setting, taken: Sequence[tuple[Block, Mapping[str, Numbers]]], unmeasured: str) -> dict[str, Any]:
     """The row of a cell: every pair of numbers, and what they say."""
     if not taken:
@@ -100,7 +86,9 @@ def measured(pairs: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     for name in sorted(samples):
         rows: dict[str, Any] = {other: found for other, some in samples[name].items() if (found := estimate(some))}
         if "generated" in rows:
-            rows["finding"] = finding(rows["generated"], rows.get(CONTROL), higher=more_is_better(name))
+            # More is better of rates; of times, sizes and counts less is.
+            higher = "throughput" in name or "per_second" in name
+            rows["finding"] = finding(rows["generated"], rows.get(CONTROL), higher=higher)
         result[name] = rows
     return result
 
@@ -108,11 +96,6 @@ def measured(pairs: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
 def _block(pair: Mapping[str, Any]) -> tuple[str, str]:
     (other,) = pair.keys() - {"place", "upstream"}
     return pair["place"], other
-
-
-def more_is_better(quantity: str) -> bool:
-    """Whether more of a quantity is better: rates; of times, sizes and counts less is."""
-    return "throughput" in quantity or "per_second" in quantity
 
 
 DRAWS = 2000

@@ -7,7 +7,8 @@ from typing import Any
 
 from equivalence.gpu import logs
 from equivalence.gpu.span import Judgement, alone, judge_spans
-from equivalence.serving import INTERFACE, Answer, Answers, mask
+from equivalence.serving.record import Answer, Answers, mask
+from equivalence.serving.script import INTERFACE
 
 _SHOWN = 10
 _WITHIN = ("member", "span", "lone")

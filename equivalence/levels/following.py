@@ -6,7 +6,7 @@ from pathlib import Path
 
 from equivalence.simulation import executed
 from equivalence.simulation.executed import Executed
-from equivalence.trace import Stated
+from equivalence.trace.compare import Stated
 from shrinker.cache import Layer, pack, unpack
 
 _SECONDS = 120

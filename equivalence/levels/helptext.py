@@ -76,7 +76,7 @@ def _explained(before: str, after: str, rows: Iterable[Mapping[str, Any]]) -> bo
 
 def _without(gone: str, found: re.Match[str]) -> str:
     """A list of choices without one of them."""
-    return found[0][0] + ",".join(each for each in found[1].split(",") if each.strip() != gone) + found[0][-1]
+    return found[0][0] + ",".join(each for each in found[1].split(",") if each.strip() != gone).strip() + found[0][-1]
 
 
 def _choices(entry: str) -> list[str]:

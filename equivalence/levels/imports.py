@@ -27,9 +27,10 @@ from equivalence.levels.arguments import compare_arguments
 from equivalence.levels.both import both
 from equivalence.levels.result import Ledger
 from equivalence.levels.scenarios import ARCHITECTURE
-from equivalence.levels.setting import GENERATED, SIDES, UPSTREAM, Call, Setting, modules
+from equivalence.levels.setting import GENERATED, SIDES, UPSTREAM, Call, Setting
 from shrinker.check.allowances import ERROR_PREFIX
 from shrinker.values.outcome import LevelResult
+from shrinker.values.upstream import PACKAGE, modules_of
 
 SUBJECTS = Path(__file__).resolve().parent / "subjects.toml"
 _SECONDS = 120
@@ -49,17 +50,17 @@ def run(upstream: Path, generated: Path, setting: Setting) -> LevelResult:
     return ledger.result(_REQUIRED)
 
 
-def file_of(module: str, tree: Path) -> str:
-    """Path of a module in upstream's layout."""
-    relative = module.replace(".", "/")
-    package = (tree / relative).is_dir()
-    return f"python/{relative}/__init__.py" if package else f"python/{relative}.py"
+def _modules(tree: Path) -> dict[str, str]:
+    """Path in upstream's layout of each module in a folder; no `__main__`, which runs when imported."""
+    files = sorted((tree / PACKAGE).rglob("*.py"))
+    found = modules_of(f"python/{file.relative_to(tree).as_posix()}" for file in files)
+    named = {name: name.split(".") for name in found}
+    return {n: found[n] for n, parts in named.items() if parts[-1] != "__main__" and all(map(str.isidentifier, parts))}
 
 
 def _walk(trees: Mapping[str, Path], setting: Setting, ledger: Ledger) -> None:
-    ours = modules(trees[GENERATED])
-    theirs = set(modules(trees[UPSTREAM]))
-    asked = {UPSTREAM: [name for name in ours if name in theirs], GENERATED: ours}
+    theirs, ours = (_modules(trees[side]) for side in SIDES)
+    asked = {UPSTREAM: [name for name in ours if name in theirs], GENERATED: [*ours]}
     arguments = {side: {"modules": asked[side], "root": str(trees[side]), "seconds": _SECONDS} for side in SIDES}
     found = both(trees, setting, ledger, Call("walk", arguments, 600))
     if found is None:
@@ -67,7 +68,7 @@ def _walk(trees: Mapping[str, Path], setting: Setting, ledger: Ledger) -> None:
     before, after = (found[side].data["failed"] for side in SIDES)
     ledger.count("modules", len(ours))
     for name, error in after.items():
-        path = file_of(name, trees[GENERATED])
+        path = ours[name]
         if name not in before:
             ledger.find("modules", path, f"does not import, and does in upstream: {error}")
         elif before[name] != error:
@@ -75,7 +76,7 @@ def _walk(trees: Mapping[str, Path], setting: Setting, ledger: Ledger) -> None:
         else:
             ledger.inherit("modules", path, error)
     for name in before.keys() - after.keys():
-        ledger.inherit("modules", file_of(name, trees[UPSTREAM]), f"fails in upstream only: {before[name]}")
+        ledger.inherit("modules", theirs[name], f"fails in upstream only: {before[name]}")
     ledger.figure("modules imported", f"{len(ours) - len(after)} of {len(ours)}; {len(after)} need what is not here")
 
 
@@ -104,10 +105,8 @@ def _interface(trees: Mapping[str, Path], subjects: Mapping[str, Any], setting: 
             ledger.limit(f"{name}: the profile refuses {refused}.")
             continue
         ledger.count("architectures")
-        if resolved != before["architectures"][name]:
-            message = f"{name} resolves to {resolved}, in upstream to {before['architectures'][name]}"
-            ledger.find("architectures", "", message)
-        elif "Transformers" in resolved:
+        ledger.same("architectures", name, before["architectures"][name], resolved)
+        if "Transformers" in resolved:
             ledger.inherit("architectures", "", f"{name}: {resolved}")
     compare_arguments(trees, after["flags"], setting, ledger)
 
@@ -124,11 +123,7 @@ def _registries(before: Mapping[str, Any], after: Mapping[str, Any], ledger: Led
             ledger.figure(place.partition(":")[2], f"{len(rows)} of {len(known)} rows")
             if known and not rows:
                 ledger.find("registry rows", "", f"{place} has no rows, upstream {len(known)}")
-            for key, value in rows.items():
-                if key not in known:
-                    ledger.find("registry rows", "", f"{place}[{key!r}] is {value}, and upstream has no such row")
-                elif known[key] != value:
-                    ledger.find("registry rows", "", f"{place}[{key!r}] is {value}, in upstream {known[key]}")
+            ledger.same("registry rows", place, {key: known.get(key) for key in rows}, rows, most=len(rows))
 
 
 def _help(trees: Mapping[str, Path], subjects: Mapping[str, Any], setting: Setting, ledger: Ledger) -> None:
@@ -139,18 +134,18 @@ def _help(trees: Mapping[str, Path], subjects: Mapping[str, Any], setting: Setti
     if found is None:
         return
     for command in commands:
-        texts, path = {side: found[side].data[command.name] for side in SIDES}, command.path
-        if texts[UPSTREAM][0] != 0:
-            same = texts[UPSTREAM][0] == texts[GENERATED][0]
-            note = f"{command.name} --help ends with {texts[UPSTREAM][0]} in upstream, with {texts[GENERATED][0]} here"
-            (ledger.inherit if same else ledger.find)("help", path, note)
+        (theirs, before), (ours, after) = (found[side].data[command.name] for side in SIDES)
+        path = command.path
+        if theirs != 0:
+            note = f"{command.name} --help ends with {theirs} in upstream, with {ours} here"
+            (ledger.inherit if theirs == ours else ledger.find)("help", path, note)
             continue
-        if texts[GENERATED][0] != 0:
-            last = texts[GENERATED][1].strip().rpartition("\n")[2]
-            ledger.find("help", path, f"{command.name} --help ends with {texts[GENERATED][0]}: {last}")
+        if ours != 0:
+            last = after.strip().rpartition("\n")[2]
+            ledger.find("help", path, f"{command.name} --help ends with {ours}: {last}")
             continue
         # The help itself, without what modules log while they are loaded.
-        before, after = (text[max(0, text.find("usage:")) :] for text in (texts[side][1] for side in SIDES))
+        before, after = (text[max(0, text.find("usage:")) :] for text in (before, after))
         ledger.count("help", len(helptext.options(after)) - 1)
         for option, message in helptext.compare(before, after, expected.flags, expected.refused):
             ledger.find("help", path, f"{command.name} {option}: {message}")
@@ -181,15 +176,16 @@ def _commands(tree: Path, subjects: Mapping[str, Any]) -> Iterator[_Command]:
             continue
         module, _, called = target.partition(":")
         start = f"import sys; sys.argv[0] = {name!r}; import {module}; sys.exit({module}.{called}())"
-        yield _Command(name, file_of(module, tree), ("-c", start))
+        yield _Command(name, _modules(tree).get(module, ""), ("-c", start))
 
 
 def _loading(before: Mapping[str, Any], after: Mapping[str, Any], trees: Mapping[str, Path], ledger: Ledger) -> None:
     ledger.count("loaded modules", len(after["modules"]))
-    own = set(modules(trees[GENERATED])) - set(modules(trees[UPSTREAM]))
-    for name in sorted({*after["modules"]} - {*before["modules"]} - own):
-        path = file_of(name, trees[GENERATED])
-        ledger.find("loaded modules", path, f"{name} is loaded by the generated server and not by upstream's")
+    theirs, ours = (_modules(trees[side]) for side in SIDES)
+    for name in sorted({*after["modules"]} - {*before["modules"]} - (ours.keys() - theirs.keys())):
+        ledger.find(
+            "loaded modules", ours.get(name, ""), f"{name} is loaded by the generated server and not by upstream's"
+        )
     for name in after["modules"]:
         place = trees[GENERATED] / name.replace(".", "/")
         # A folder without `__init__.py` is a package, too.
@@ -204,6 +200,5 @@ def _loading(before: Mapping[str, Any], after: Mapping[str, Any], trees: Mapping
         ("memory after it", "memory", "MiB", 2.0**20),
     ):
         ledger.figure(name, f"{after[key] / scale:.1f} {unit}, upstream {before[key] / scale:.1f} {unit}")
-    for key in ("modules", "distributions"):
-        name = "modules of sglang loaded" if key == "modules" else "distributions loaded"
+    for name, key in (("modules of sglang loaded", "modules"), ("distributions loaded", "distributions")):
         ledger.figure(name, f"{len(after[key])}, upstream {len(before[key])}")

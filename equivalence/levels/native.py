@@ -10,8 +10,7 @@ called functions are defined is asked by *references*.
 """
 
 import shutil
-import subprocess
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
@@ -19,7 +18,7 @@ from pathlib import Path
 
 from equivalence.levels.result import Ledger
 from equivalence.native.build import VARIABLE, Build, read_build
-from equivalence.native.frontend import Compiler, Preprocessed, preprocess, read
+from equivalence.native.frontend import Compiler, Preprocessed, execute, first_error, preprocess, read
 from shrinker.cache import Layer
 from shrinker.values.outcome import LevelResult
 
@@ -106,22 +105,12 @@ def _crates(upstream: Path, generated: Path, ledger: Ledger) -> None:
     if cargo is None and crates:
         ledger.limit("cargo is not there: no Cargo.toml was read by it.")
         return
+    command = [str(cargo), "metadata", "--offline", "--no-deps", "--format-version", "1", "--manifest-path"]
     for crate in crates:
-        error = _metadata(str(cargo), generated / crate)
-        if error and _metadata(str(cargo), upstream / crate):
+        error, theirs = (first_error(execute([*command, str(tree / crate)])) for tree in (generated, upstream))
+        if error and theirs:
             ledger.limit(f"{crate}: cargo does not read upstream's here either: {error}")
             continue
         ledger.count("crates")
         if error:
             ledger.find("crates", crate.as_posix(), error)
-
-
-def _metadata(cargo: str, manifest: Path) -> str:
-    """What cargo has against a crate; empty when nothing."""
-    command: Sequence[str] = [cargo, "metadata", "--offline", "--no-deps", "--format-version", "1", "--manifest-path"]
-    try:
-        done = subprocess.run([*command, str(manifest)], capture_output=True, text=True, timeout=120, check=False)
-    except (OSError, subprocess.TimeoutExpired) as error:
-        return str(error)
-    lines = [line for line in done.stderr.splitlines() if line.startswith("error")]
-    return "" if done.returncode == 0 else (lines or done.stderr.splitlines() or ["failed"])[0]

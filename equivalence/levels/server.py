@@ -17,7 +17,7 @@ Limits: bf16 on simulated Hopper devices, attention by Triton, no CUDA graphs; n
 import json
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -30,23 +30,11 @@ from equivalence.levels.scenarios import SCENARIOS, Scenario
 from equivalence.levels.setting import GENERATED, PROGRAMS, ROOT, SIDES, UPSTREAM, Setting, slug
 from equivalence.processes import process_environment
 from equivalence.processes import run as run_command
-from equivalence.serving import (
-    INTERFACE,
-    Answers,
-    Launch,
-    NotReady,
-    Request,
-    Scale,
-    Server,
-    differences,
-    free_port,
-    perform,
-    script,
-    streamed_alike,
-)
-from equivalence.serving.client import send
+from equivalence.serving.client import perform, send
 from equivalence.serving.fields import described
-from equivalence.serving.record import NO_TIME
+from equivalence.serving.record import NO_TIME, Answers, differences, streamed_alike
+from equivalence.serving.script import INTERFACE, Request, Scale, script
+from equivalence.serving.server import Launch, NotReady, Server, free_port
 from equivalence.simulation import calls
 from equivalence.simulation.calls import Called
 from shrinker.values.outcome import LevelResult
@@ -71,11 +59,15 @@ _NUMBERS = frozenset({"model_info", "generate_0", "generate_1", "generate_repeat
 class Seen:
     """What one server showed."""
 
-    answers: Answers
-    client: Mapping[str, Any]
+    answers: Answers = field(default_factory=dict)
+    client: Mapping[str, Any] = field(default_factory=dict)
     """What the OpenAI client saw, by step; empty where it did not ask."""
-    log: str
-    called: Called
+    log: str = ""
+    called: Called = field(default_factory=dict)
+    ready: str = ""
+    """How long it took to start, and how much memory it had."""
+    failure: str = ""
+    """Why it did not start: it showed nothing."""
 
     @property
     def classes(self) -> list[str]:
@@ -93,35 +85,37 @@ def run(upstream: Path, generated: Path, setting: Setting, *, scenarios: Sequenc
 
 
 def _scenario(scenario: Scenario, trees: Mapping[str, Path], setting: Setting, ledger: Ledger) -> None:
-    def observed(side: str, setting: Setting) -> tuple[Seen | None, Ledger]:
-        own = Ledger("server")
-        return observe(scenario, side, trees[side], setting, own), own
-
     name = scenario.name
     # Before two processes would make it at once.
     setting.checkpoint(small(**scenario.shape))
-    shown = show_both(setting, f"server, {name}", observed, processes=scenario.devices)
-    seen = {side: found for side, (found, _) in shown.items() if found is not None}
-    reasons = {side: [f.message.replace(f"{side}: ", "") for f in own.findings] for side, (_, own) in shown.items()}
-    why = " ".join(reasons[UPSTREAM])
-    if not seen and reasons[UPSTREAM] == reasons[GENERATED]:
+    seen = show_both(
+        setting,
+        f"server, {name}",
+        lambda side, own: observe(scenario, side, trees[side], own),
+        processes=scenario.devices,
+    )
+    failed = {side: one.failure for side, one in seen.items() if one.failure}
+    if len(failed) == len(SIDES) and failed[UPSTREAM] == failed[GENERATED]:
         if setting.where_upstream_runs:
-            return ledger.inherit("server", "", f"upstream's own server does not start here: {why}")
+            said = f"{name}: upstream's own server does not start here: {failed[UPSTREAM]}"
+            return ledger.inherit("server", "", said)
         if not scenario.needed:
             ledger.count("scenarios not shown")
-            return ledger.limit(f"{name}: neither server starts in a simulation: {why}")
-    for _, own in shown.values():
-        ledger.findings += own.findings
-        ledger.figures += own.figures
-    if len(seen) == len(SIDES):
+            return ledger.limit(f"{name}: neither server starts in a simulation: {failed[UPSTREAM]}")
+    for side, one in seen.items():
+        if one.failure:
+            ledger.find("server", "", f"{name}: {side}: {one.failure}")
+        else:
+            ledger.figure(f"{name}, {side} ready", one.ready)
+    if not failed:
         ledger.count("scenarios")
         _compare(name, seen, ledger)
-    elif not seen:
+    elif len(failed) == len(SIDES):
         ledger.limit(f"{name}: upstream's own server does not start here, so that nothing was compared.")
 
 
-def observe(scenario: Scenario, side: str, tree: Path, setting: Setting, ledger: Ledger) -> Seen | None:
-    """Serve one tree and ask it; None, and a finding, when it does not start."""
+def observe(scenario: Scenario, side: str, tree: Path, setting: Setting) -> Seen:
+    """Serve one tree and ask it."""
     follow = followed(scenario, setting)
     made, folder, kept = setting.prepared(side, tree, f"server-{slug(scenario.name)}", follow, devices=scenario.devices)
     model, port = setting.checkpoint(small(**scenario.shape)), free_port()
@@ -142,8 +136,7 @@ def observe(scenario: Scenario, side: str, tree: Path, setting: Setting, ledger:
             seconds = server.wait_ready()
         except NotReady as error:
             said = errors(error.tail) or error.tail.strip().splitlines() or [""]
-            ledger.find("server", "", f"{scenario.name}: {error}: {said[-1].strip()[:400]}")
-            return None
+            return Seen(failure=f"{str(error).removeprefix(f'{side}: ')}: {said[-1].strip()[:400]}")
         address = f"http://127.0.0.1:{port}"
         answers = perform(
             address,
@@ -160,9 +153,8 @@ def observe(scenario: Scenario, side: str, tree: Path, setting: Setting, ledger:
             client = _client(address, side, folder, setting)
         if kept and setting.following is not None:
             setting.following.keep_living(kept, setting.patience)
-        memory = f"at most {server.peak / 2**20:.0f} MiB"
-        ledger.figure(f"{scenario.name}, {side} ready", f"{seconds:.0f} s, {memory}")
-    return Seen(answers, client, server.text(), calls.read(folder / "calls"))
+        ready = f"{seconds:.0f} s, at most {server.peak / 2**20:.0f} MiB"
+    return Seen(answers, client, server.text(), calls.read(folder / "calls"), ready)
 
 
 def followed(scenario: Scenario, setting: Setting) -> str:
@@ -235,15 +227,12 @@ def _compare(where: str, seen: Mapping[str, Seen], ledger: Ledger) -> None:
     compare_answers(before.answers, after.answers, ledger, where)
     for name in sorted({*before.client, *after.client} - {"removed"}):
         ledger.count("client")
-        if before.client.get(name) != after.client.get(name):
-            left, right = (json.dumps(side.client.get(name), sort_keys=True)[:300] for side in (before, after))
-            ledger.find("client", "", f"{name}: {right}, in upstream {left}")
+        ledger.same("client", name, before.client.get(name), after.client.get(name))
     if "client" in after.client:
         ledger.find("client", "", str(after.client["client"]))
     compare_removed(after.client.get("removed") or {}, ledger)
     ledger.count("model class", len(after.classes))
-    if before.classes != after.classes:
-        ledger.find("model class", "", f"{where}: {after.classes} was loaded, in upstream {before.classes}")
+    ledger.same("model class", where, before.classes, after.classes)
     ledger.compare_calls(before.called, after.called, where)
 
 

@@ -189,13 +189,3 @@ class Setting:
 def slug(name: str) -> str:
     """A name as that of a folder."""
     return "".join(c if c.isalnum() else "-" for c in name.lower())
-
-
-def modules(tree: Path) -> list[str]:
-    """Dotted names of all modules of the package in a folder, sorted; no `__main__`, which runs when imported."""
-    found = []
-    for file in sorted((tree / "sglang").rglob("*.py")):
-        parts = file.relative_to(tree).with_suffix("").parts
-        if parts[-1] != "__main__" and all(part.isidentifier() for part in parts):
-            found.append(".".join(parts[:-1] if parts[-1] == "__init__" else parts))
-    return found

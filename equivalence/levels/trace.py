@@ -20,7 +20,7 @@ from equivalence.levels.result import Ledger
 from equivalence.levels.scenarios import CONFIGURATIONS, RUNS, SCENARIOS, Configuration, Run, Scenario
 from equivalence.levels.setting import UPSTREAM, Setting
 from equivalence.simulation.executed import together
-from equivalence.trace import EXECUTED, KINDS, compare
+from equivalence.trace.compare import EXECUTED, KINDS, compare
 from shrinker.values.outcome import LevelResult
 
 _REQUIRED = ("programs", "files", EXECUTED, "found word for word")
@@ -80,7 +80,7 @@ def _followed(one: Configuration | Run | Scenario, upstream: Path, setting: Sett
     if isinstance(one, Scenario):
         follow = server.followed(one, setting)
         if setting.following.known(follow) is None:
-            server.observe(one, UPSTREAM, upstream, setting, Ledger("server"))
+            server.observe(one, UPSTREAM, upstream, setting)
         return follow
     call = model.meta_call(one, setting) if isinstance(one, Configuration) else model.run_call(one, setting)
     if setting.following.known(call.follow) is None:

@@ -13,7 +13,7 @@ import torch
 from torch import distributed
 
 from equivalence.simulation.packages import PACKAGES
-from equivalence.simulation.settings import Settings
+from equivalence.simulation.settings import Settings, current
 
 _CUDA = "13.0"
 """Version of CUDA that PyTorch says it was built for."""
@@ -49,7 +49,7 @@ def properties(settings: Settings) -> SimpleNamespace:
     )
 
 
-class Event:
+class Event(torch.cpu.Event):  # type: ignore[misc]
     """An event of a stream on which everything is done at once."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -59,21 +59,12 @@ class Event:
         """Note the time."""
         self._time = time.perf_counter()
 
-    def wait(self, stream: Any = None) -> None:
-        """Everything before it is done."""
-
-    synchronize = wait
-
-    def query(self) -> bool:
-        """It has happened."""
-        return True
-
     def elapsed_time(self, other: Self) -> float:
         """Milliseconds between two events."""
         return (other._time - self._time) * 1e3
 
 
-class Stream:
+class Stream(torch.cpu.Stream):  # type: ignore[misc]
     """One of several streams, all of which run in the order of the program."""
 
     _count = 0
@@ -86,10 +77,8 @@ class Stream:
         self.priority = priority
         self._before: list[Stream] = []
 
-    def wait_stream(self, stream: Any = None) -> None:
-        """Everything before it is done."""
-
-    wait_event = synchronize = wait_stream
+    def synchronize(self) -> None:
+        """Everything is done."""
 
     def query(self) -> bool:
         """Everything is done."""
@@ -111,28 +100,24 @@ class Stream:
 
 
 _current = threading.local()
-_default: list[Stream] = []
-
-
-def _default_stream(device: Any = None) -> Stream:
-    if not _default:
-        _default.append(Stream())
-        _default[0].cuda_stream = 0
-    return _default[0]
+_default = Stream()
+_default.cuda_stream = 0
 
 
 def _current_stream(device: Any = None) -> Any:
-    return getattr(_current, "stream", None) or _default_stream()
+    return getattr(_current, "stream", None) or _default
 
 
 class _DeviceContext(nullcontext[None]):
+    idx = 0
+
     def __init__(self, device: Any = None) -> None:
         super().__init__()
-        self.idx = 0
 
 
-def install(settings: Settings) -> None:
+def install() -> None:
     """Replace what `torch.cuda` knows of devices, streams and events."""
+    settings = current()
     _install_operators()
     _install_groups()
     cuda = torch.cuda
@@ -173,7 +158,7 @@ def install(settings: Settings) -> None:
     cuda.Stream = cuda.streams.Stream = cuda.ExternalStream = torch.Stream = Stream
     cuda.Event = cuda.streams.Event = torch.Event = Event
     cuda.stream = cuda.StreamContext = lambda stream: nullcontext() if stream is None else stream
-    cuda.current_stream, cuda.default_stream = _current_stream, _default_stream
+    cuda.current_stream, cuda.default_stream = _current_stream, lambda device=None: _default
     if hasattr(torch, "accelerator"):
         torch.accelerator.current_stream = _current_stream
         torch.accelerator.synchronize = lambda *args, **kwargs: None

@@ -3,7 +3,7 @@
 import os
 import subprocess
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from typing import Any, Self
@@ -30,7 +30,7 @@ class Simulation:
     """An interpreter with the requirements, and the device that it is to see."""
 
     python: Path
-    settings: Settings
+    settings: Settings = field(default_factory=Settings)
     compiled: Path | None = None
     """Folder for compiled modules, so that nothing is written into the trees."""
 

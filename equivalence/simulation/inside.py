@@ -1,6 +1,7 @@
 """What `install` does in the simulated process, in its order, and the finder that it puts first: it finds nothing itself."""
 
 import gc
+import importlib
 import importlib.util
 import os
 import sys
@@ -10,7 +11,6 @@ from importlib.machinery import ModuleSpec
 from types import ModuleType
 
 from equivalence.simulation import events, executed, located, packages
-from equivalence.simulation.settings import current
 
 Hook = Callable[[ModuleType], None]
 
@@ -55,11 +55,11 @@ def install() -> None:
     os.environ.setdefault("TRITON_INTERPRET", "1")
     os.environ.setdefault("TORCHDYNAMO_DISABLE", "1")
     hooks = {
-        "torch": _after_torch,
+        "torch": _installs("tensors", "device", "graphs"),
         "torch.utils.cpp_extension": _after_extensions,
-        "triton": _after_triton,
+        "triton": _installs("interpreter"),
         "tvm_ffi.cpp": _after_tvm,
-        **dict.fromkeys(events.LOOPS, lambda module: events.install()),
+        **dict.fromkeys(events.LOOPS, _installs("events")),
         **located.hooks(),
     }
     sys.meta_path[:] = [AfterImport(hooks), *sys.meta_path, packages.StubFinder(_fill)]
@@ -75,18 +75,14 @@ def _fill(module: ModuleType) -> None:
     fill(module)
 
 
-def _after_torch(torch: ModuleType) -> None:
-    from equivalence.simulation import device, graphs, tensors
+def _installs(*names: str) -> Hook:
+    """What puts these modules of the simulation in place: they are not imported before."""
 
-    tensors.install()
-    device.install(current())
-    graphs.install()
+    def install(_: ModuleType) -> None:
+        for name in names:
+            importlib.import_module(f"equivalence.simulation.{name}").install()
 
-
-def _after_triton(triton: ModuleType) -> None:
-    from equivalence.simulation import interpreter
-
-    interpreter.install(triton, current())
+    return install
 
 
 def _after_tvm(module: ModuleType) -> None:

@@ -6,18 +6,20 @@ from typing import Any
 
 from equivalence.simulation import calls, events, graphs
 from equivalence.simulation.calls import SimulationError
-from equivalence.simulation.settings import Settings
+from equivalence.simulation.settings import Settings, current
 
 VERSION = "3.6.0"
 """The interpreter whose methods `bfloat16` replaces."""
 
 
-def install(triton: Any, settings: Settings) -> None:
+def install() -> None:
     """Set the driver, and correct the interpreter.
 
     Raises:
         SimulationError: Triton has another version than the one that the corrections were written for.
     """
+    import triton
+
     if triton.__version__ != VERSION:
         raise SimulationError(
             f"Triton is {triton.__version__}, its interpreter's arithmetic is put right for {VERSION}",
@@ -27,7 +29,7 @@ def install(triton: Any, settings: Settings) -> None:
 
     from equivalence.simulation import bfloat16
 
-    driver.set_active(driver_of(settings))
+    driver.set_active(driver_of(current()))
     _replace_functions(interpreter, jit)
     _quicken(interpreter)
     bfloat16.install(interpreter)

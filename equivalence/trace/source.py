@@ -3,7 +3,7 @@
 import ast
 import bisect
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -55,19 +55,17 @@ class Source:
         for node in statements(tree):
             for start in (node, *getattr(node, "decorator_list", ())):
                 starting.setdefault(start.lineno, node)
-        lines: list[Line] = []
-        scopes: dict[Scope, list[Line]] = {}
-        functions: dict[Scope, list[Line]] = {}
-        for number, tokens in ((line.number, line.tokens) for line in logical_lines(text)):
-            if len(tokens) == 1 and tokens[0].startswith("#"):
-                continue
-            scope, function = owners[number]
-            line = Line(number, tokens, scope, function, starting.get(number))
-            lines.append(line)
-            scopes.setdefault(scope, []).append(line)
-            if function:
-                functions.setdefault(function, []).append(line)
-        return cls(tuple(lines), scopes, functions, definitions)
+        lines = tuple(
+            Line(line.number, line.tokens, *owners[line.number], starting.get(line.number))
+            for line in logical_lines(text)
+            if len(line.tokens) > 1 or not line.tokens[0].startswith("#")
+        )
+        scopes, functions = defaultdict[Scope, list[Line]](list), defaultdict[Scope, list[Line]](list)
+        for line in lines:
+            scopes[line.scope].append(line)
+            if line.function:
+                functions[line.function].append(line)
+        return cls(lines, scopes, functions, definitions)
 
     def of(self, numbers: frozenset[int]) -> Counter[int]:
         """How many of these physical lines each logical line holds, by its first number."""

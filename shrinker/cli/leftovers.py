@@ -87,7 +87,7 @@ def cross_check(
     """
     from shrinker.cli.progress import console_progress
     from shrinker.report.place import find_graph, open_recorded, read_manifest
-    from tools.crosscheck import cross_check as compare
+    from tools.crosscheck.compare import cross_check as compare
 
     manifest = read_manifest(out)
     graph = json.loads(find_graph(out.absolute(), options.absolute(reports)).read_text("utf-8"))

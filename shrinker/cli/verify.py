@@ -173,7 +173,7 @@ def open_setting(
 def _following(tree: "UpstreamTree", out: Path, manifest: "Manifest", expected: "Expected", work: Path) -> "Following":
     """What follows upstream's lines, with what the profile says may be missing."""
     from equivalence.levels import Following
-    from equivalence.trace import Stated
+    from equivalence.trace.compare import Stated
     from shrinker.cache import Cache, hash_of
     from shrinker.cache.identity import tool_identity
     from shrinker.check.allowances import default_tokens

@@ -9,9 +9,10 @@ import pytest
 from shrinker.check.levels import EVIDENCE_LEVELS
 from tests.check.trees import Build, Case
 from tests.small import read_archive
-from tools.mutation import KINDS, Fault, Judged, choose, judge_all, stand
-from tools.mutation.judge import table
+from tools.mutation.faults import KINDS, Fault, choose
+from tools.mutation.judge import Judged, judge_all, table
 from tools.mutation.kinds import ON_PYTHON, Source
+from tools.mutation.mutant import Stand
 from tools.mutation.native_kinds import ON_NATIVE
 from tools.mutation.page import mutation_data, mutation_page
 
@@ -142,19 +143,20 @@ def test_a_fault_that_two_seeds_draw_counts_for_both(trees: Case) -> None:
     assert "- seed 0: 1 of 2 (50.0 %)\n- seed 1: 1 of 1 (100.0 %)\n" in page
 
 
-def test_the_tree_itself_is_never_touched(trees: Case) -> None:
+def test_the_tree_itself_is_never_touched(trees: Case, tmp_path: Path) -> None:
     before = {p: (p.read_bytes(), p.stat().st_mtime_ns) for p in sorted(trees.out.rglob("*")) if p.is_file()}
-    beside = sorted(os.listdir(trees.out.parent))
     gone = "python/sglang/user.py"
     fault = Fault("constant changed", "python/sglang/registry.py", 1, "x", "x = 1\n", ((gone, None),))
-    with stand(trees.out, trees.manifest) as copy:
-        whole = {p: p.read_bytes() for p in sorted(copy.folder.rglob("*")) if p.is_file()}
-        with pytest.raises(KeyboardInterrupt), copy.damaged(fault) as manifest:
-            assert (copy.folder / fault.path).read_text() == "x = 1\n"
-            assert not (copy.folder / gone).exists()
-            assert next(f for f in manifest.files if f.path == fault.path).changed
-            assert gone not in [f.path for f in manifest.files]
-            raise KeyboardInterrupt
-        assert {p: p.read_bytes() for p in sorted(copy.folder.rglob("*")) if p.is_file()} == whole
+    copy = Stand(trees.out, trees.manifest, tmp_path / "stand" / "copy")
+    beside = sorted(os.listdir(trees.out.parent))
+    whole = {p: p.read_bytes() for p in sorted(copy.folder.rglob("*")) if p.is_file()}
+    with pytest.raises(KeyboardInterrupt), copy.changed(fault.changes) as manifest:
+        assert (copy.folder / fault.path).read_text() == "x = 1\n"
+        assert not (copy.folder / gone).exists()
+        assert next(f for f in manifest.files if f.path == fault.path).changed
+        assert gone not in [f.path for f in manifest.files]
+        raise KeyboardInterrupt
+    assert {p: p.read_bytes() for p in sorted(copy.folder.rglob("*")) if p.is_file()} == whole
+    assert [judged.caught_by for judged in judge_all(trees.trees(), [fault], ["form"])] == ["form"]
     assert before == {p: (p.read_bytes(), p.stat().st_mtime_ns) for p in sorted(trees.out.rglob("*")) if p.is_file()}
     assert sorted(os.listdir(trees.out.parent)) == beside

@@ -11,8 +11,9 @@ from typing import TypeVar
 
 from equivalence.checkpoints.weights import small
 from equivalence.levels import Setting
-from equivalence.serving import Launch, Request, Server, free_port
 from equivalence.serving.client import send
+from equivalence.serving.script import Request
+from equivalence.serving.server import Launch, Server, free_port
 from equivalence.simulation.environment import Simulation, simulation
 from shrinker.source import open_upstream
 from shrinker.source.cache import default_folder, locked
@@ -58,8 +59,7 @@ def of_both(newest: Shrunk, folder: Path, ask: Callable[[Path, Path], Answer]) -
         ask: takes the folder that holds the package, and that of the tree's own.
     """
     simulation_python()
-    upstream = open_upstream("release:0.5.15.post1", repository=REPOSITORY)
-    trees = {"upstream": upstream.root / "python", "generated": newest.out / "python"}
+    trees = dict(zip(("upstream", "generated"), newest.trees, strict=True))
     with ThreadPoolExecutor(len(trees)) as threads:
         return dict(zip(trees, threads.map(ask, trees.values(), map(folder.joinpath, trees)), strict=True))
 

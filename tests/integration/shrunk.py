@@ -11,7 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from shrinker.ruleset.models import Api
+from shrinker.source import open_upstream
 from shrinker.values.manifest import Manifest
+from shrinker.values.upstream import UpstreamTree
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 
@@ -43,6 +45,15 @@ class Shrunk:
         assert done.returncode == 0, done.stderr[-4000:]
         (self.folder / "result.json").write_text(done.stdout)
         return self
+
+    @cached_property
+    def upstream(self) -> UpstreamTree:
+        return open_upstream(f"release:{self.release}", repository=REPOSITORY)
+
+    @property
+    def trees(self) -> tuple[Path, Path]:
+        """The folders that hold the package: upstream's and its own."""
+        return self.upstream.root / "python", self.out / "python"
 
     @property
     def out(self) -> Path:
@@ -129,9 +140,9 @@ def other_models(shrunk: Shrunk) -> list[str]:
     return models + [p for p in shrunk.paths if p.startswith(PROCESSORS) and p[len(PROCESSORS) :] not in kept]
 
 
-def check(shrunk: Shrunk, upstream: list[str]) -> None:
+def check(shrunk: Shrunk) -> None:
     """The patterns find a lot in upstream and nothing in the tree."""
-    assert sum(1 for path in upstream if PLATFORM.search(f"/{path}")) > 20
+    assert sum(1 for path in shrunk.upstream.by_path if PLATFORM.search(f"/{path}")) > 20
     assert other_platforms(shrunk) == []
     assert other_models(shrunk) == []
     rescued = {p for p in shrunk.uncertain if p.endswith(".py") and not REVIEWED.search(p)}

@@ -10,9 +10,8 @@ from shrinker.check.entries import judge_entries
 from shrinker.check.trees import Trees
 from shrinker.ruleset import load_profile, with_rule
 from shrinker.ruleset.models import Fact
-from shrinker.source import open_upstream
 from shrinker.values.entries import GONE, KEPT, Entries
-from tests.integration.shrunk import REPOSITORY, Shrunk
+from tests.integration.shrunk import Shrunk
 from tools.mutation.wrong_rules import ALWAYS, ATTRIBUTE, DOMAIN, PREDICATE, draw
 
 pytestmark = pytest.mark.network
@@ -27,12 +26,11 @@ def cache(tmp_path_factory: pytest.TempPathFactory) -> Cache:
 
 def _judge(shrunk: Shrunk, cache: Cache) -> Callable[..., Entries]:
     """`judge(table, row)`: with one rule more than the profile has."""
-    tree = open_upstream(f"release:{shrunk.release}", repository=REPOSITORY)
     rules = load_profile(shrunk.profile)
 
     def run(table: str = "", row: dict[str, Any] | None = None) -> Entries:
         asked = with_rule(rules, table, row) if row is not None else rules
-        return judge_entries(Trees(tree, shrunk.out, shrunk.manifest, asked, 2, cache))
+        return judge_entries(Trees(shrunk.upstream, shrunk.out, shrunk.manifest, asked, 2, cache))
 
     return run
 
@@ -54,11 +52,14 @@ def test_the_rules_are_enforced(judge: Callable[..., Entries]) -> None:
 def test_wrong_rules_about_flags(newest: Shrunk, cache: Cache) -> None:
     """Attributes and texts that are flags, and predicates that are made of one."""
     judge = _judge(newest, cache)
-    tree = open_upstream(f"release:{newest.release}", repository=REPOSITORY)
     right = judge()
     flags = {each.flag for each in right.flags}
     known = {p for rule in load_profile("deepseek").facts if isinstance(rule, Fact) for p in rule.attributes}
-    drawn = [one for one in draw(tree, newest.out, newest.manifest, count=150, seed=SEED) if one.subject not in known]
+    drawn = [
+        one
+        for one in draw(newest.upstream, newest.out, newest.manifest, count=150, seed=SEED)
+        if one.subject not in known
+    ]
     planted = [one for one in drawn if one.kind == ATTRIBUTE and one.subject[1:] in flags]
     planted += [one for one in drawn if one.kind == DOMAIN and one.subject.partition(":")[0] in flags]
     planted += [one for one in ALWAYS if one.kind in (ATTRIBUTE, PREDICATE)]

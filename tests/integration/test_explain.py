@@ -7,9 +7,7 @@ from pathlib import Path
 import pytest
 
 from shrinker.program.answers import SavedRun, why
-from shrinker.project import PACKAGE
 from shrinker.report.explain import Explainer, Generated
-from shrinker.source import open_upstream
 from shrinker.values.errors import InputError
 from tests.integration.shrunk import Shrunk
 
@@ -23,7 +21,7 @@ SECONDS = 0.5
 
 @pytest.fixture(scope="module")
 def explainer(newest: Shrunk) -> Explainer:
-    tree = open_upstream(f"release:{newest.release}", repository=PACKAGE.parent)
+    tree = newest.upstream
 
     def upstream(path: str) -> str:
         return tree.read(path).decode() if path in tree.by_path else ""

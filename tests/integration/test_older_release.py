@@ -7,9 +7,8 @@ from pathlib import Path
 import pytest
 
 from shrinker.ruleset import load_profile
-from shrinker.source import open_upstream
 from shrinker.values.upstream import PACKAGE_PREFIX
-from tests.integration.shrunk import EARLIER, REPOSITORY, Shrunk, check, check_api, command
+from tests.integration.shrunk import EARLIER, Shrunk, check, check_api, command
 
 pytestmark = pytest.mark.network
 
@@ -18,18 +17,17 @@ MOST_KEPT = 0.57
 
 
 def test_nothing_of_another_platform_or_model_is_left(older: Shrunk) -> None:
-    check(older, list(open_upstream(f"release:{older.release}", repository=REPOSITORY).by_path))
+    check(older)
 
 
 def test_what_code_outside_takes_from_earlier_places_is_there(older: Shrunk) -> None:
-    upstream = open_upstream(f"release:{older.release}", repository=REPOSITORY)
     [rule] = [rule for rule in load_profile(older.profile).apis if rule.id == EARLIER]
-    check_api(rule, upstream.root / "python", older.out / "python")
+    check_api(rule, *older.trees)
 
 
 def test_kept_lines(older: Shrunk, record_property: Callable[[str, object], None]) -> None:
     """Counted from the files, not from the summary."""
-    upstream = open_upstream(f"release:{older.release}", repository=REPOSITORY)
+    upstream = older.upstream
     before = sum(_lines(upstream.read(p)) for p in upstream.by_path if _python(p))
     after = sum(_lines((older.out / p).read_bytes()) for p in older.paths if _python(p))
     record_property("figure", f"release 0.5.7: {after:,} of {before:,} Python lines kept, {after / before:.1%}")

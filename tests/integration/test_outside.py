@@ -10,11 +10,9 @@ import pytest
 
 from equivalence.levels.setting import Call, Setting
 from equivalence.simulation.environment import Simulation
-from equivalence.simulation.settings import Settings
 from shrinker.ruleset import load_profile
-from shrinker.source import open_upstream
 from shrinker.source.cache import default_folder
-from tests.integration.shrunk import EARLIER, REPOSITORY, Shrunk, bound, check_api
+from tests.integration.shrunk import EARLIER, Shrunk, bound, check_api
 from tests.simulations import simulation_python
 from tests.small import read_archive
 
@@ -22,8 +20,8 @@ pytestmark = pytest.mark.network
 
 
 @pytest.fixture(scope="module")
-def upstream() -> Path:
-    return open_upstream("release:0.5.15.post1", repository=REPOSITORY).root / "python"
+def upstream(newest: Shrunk) -> Path:
+    return newest.upstream.root / "python"
 
 
 TAKEN = {
@@ -87,7 +85,7 @@ Said = Mapping[str, Mapping[str, tuple[int, str]]]
 @pytest.fixture(scope="module")
 def said(newest: Shrunk, narrower: Shrunk, upstream: Path, tmp_path_factory: pytest.TempPathFactory) -> Said:
     """How each command ends in each tree, and what it says: all in children of one process."""
-    made = Simulation(simulation_python(), Settings(), default_folder() / "compiled")
+    made = Simulation(simulation_python(), compiled=default_folder() / "compiled")
     setting = Setting(made, tmp_path_factory.mktemp("asked"))
     trees = {"upstream": upstream, **{each.profile: each.out / "python" for each in (newest, narrower)}}
     given = {"commands": COMMANDS, "seconds": 300}

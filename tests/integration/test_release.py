@@ -2,14 +2,12 @@
 
 import json
 from fnmatch import fnmatch
-from pathlib import Path
 
 import pytest
 
 from equivalence.levels import Expected, Setting, imports, model
 from equivalence.levels.scenarios import CONFIGURATIONS, RUNS
 from equivalence.simulation.environment import simulation
-from shrinker.source import open_upstream
 from shrinker.source.cache import default_folder
 from tests.integration.shrunk import REPOSITORY, Shrunk, check, command
 from tests.simulations import simulation_python
@@ -18,8 +16,7 @@ pytestmark = pytest.mark.network
 
 
 def test_nothing_of_another_platform_or_model_is_left(newest: Shrunk) -> None:
-    upstream = open_upstream(f"release:{newest.release}", repository=REPOSITORY)
-    check(newest, list(upstream.by_path))
+    check(newest)
     assert not [path for path in newest.paths if path.startswith("python/sglang/multimodal_gen/")]
 
 
@@ -78,28 +75,22 @@ def test_other_tools_find_nothing_new_without_a_reason(newest: Shrunk) -> None:
 @pytest.fixture(scope="module")
 def setting(newest: Shrunk, tmp_path_factory: pytest.TempPathFactory) -> Setting:
     """With what the levels run that need the simulation; skipped only where PyTorch cannot be had."""
-    upstream = open_upstream(f"release:{newest.release}", repository=REPOSITORY)
     work = tmp_path_factory.mktemp("simulated")
     simulation_python()
-    made = simulation(upstream.declared.dependencies, compiled=default_folder() / "compiled")
+    made = simulation(newest.upstream.declared.dependencies, compiled=default_folder() / "compiled")
     expected = Expected.read(newest.reports / "interface.json")
     return Setting(made, work, expected, patience=6.0)
 
 
-def both(newest: Shrunk) -> tuple[Path, Path]:
-    upstream = open_upstream(f"release:{newest.release}", repository=REPOSITORY)
-    return upstream.root / "python", newest.out / "python"
-
-
 def test_everything_imports_and_offers_the_same(newest: Shrunk, setting: Setting) -> None:
-    found = imports.run(*both(newest), setting)
+    found = imports.run(*newest.trees, setting)
     assert found.evidence.findings == ()
     assert dict(found.evidence.checks)["modules"] > 800
 
 
 def test_the_smallest_model_computes_the_same(newest: Shrunk, setting: Setting) -> None:
     (run,) = (run for run in RUNS if run.name == "one MoE layer")
-    found = model.run(*both(newest), setting, configurations=(CONFIGURATIONS[0],), runs=(run,))
+    found = model.run(*newest.trees, setting, configurations=(CONFIGURATIONS[0],), runs=(run,))
     assert found.evidence.findings == ()
     if not found.limits:
         assert dict(found.evidence.checks)["outputs"] > 50

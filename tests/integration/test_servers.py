@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from equivalence.serving import Request
 from equivalence.serving.client import send
+from equivalence.serving.script import Request
 from equivalence.simulation import events
 from tests.integration.served import Served, of_both, serving
 from tests.integration.shrunk import Shrunk

@@ -3,8 +3,3 @@
 ruff, vulture, pyrefly and pydeps know nothing of shrinker's rules: what they see differently is looked at. Each of their
 new findings has a reason that is computed from the two trees and the run's reports, or it is a finding of this check.
 """
-
-from tools.crosscheck.compare import cross_check
-from tools.crosscheck.finding import CrossCheck, Finding
-
-__all__ = ["CrossCheck", "Finding", "cross_check"]

@@ -12,6 +12,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from shrinker.program.decided import deciding
+from shrinker.values.folded import Decision
 from tools.crosscheck.finding import Finding
 
 _CONDITIONS = frozenset({"redundant if-condition", "unsatisfiable 'if' condition", "unsatisfiable 'while' condition"})
@@ -74,15 +76,11 @@ class Written:
         if path in self._removed:
             rule, reason = self._removed[path][:2]
             return f"{path}:{line} of upstream, a file that is removed ({rule}: {reason})"
-        covering: list[Any] | None = None
-        for decision in self._decisions.get(path, ()):
-            first, lines = decision[0], decision[5]
-            if first <= line and (covering is None or (first, lines) > (covering[0], covering[5])):
-                covering = decision
-        if covering is None:
+        decision = deciding([Decision(*row) for row in self._decisions.get(path, ())], line)
+        if decision is None:
             return ""
-        _, rule, kind, text, outcome, *_ = covering
-        return f"{path}:{line} of upstream, gone by {rule} ({kind} `{text[:60]}`: {outcome})"
+        how = f"{decision.kind} `{decision.text[:60]}`: {decision.outcome}"
+        return f"{path}:{line} of upstream, gone by {decision.rule} ({how})"
 
 
 def names_of(findings: Collection[Finding]) -> set[str]:

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 
@@ -29,24 +29,15 @@ class Finding:
         return self.path, self.kind, self.text
 
 
-@dataclass(frozen=True, slots=True)
-class ImportGraph:
-    """Imports of one tree, as pydeps sees them."""
-
-    modules: int
-    imports: int
-    cycles: int
-    """Groups of more than one module that import each other."""
-    largest_cycle: int
-    """Modules in the largest of them."""
-
-
-_SAID = {
+ImportGraph = dict[str, int]
+"""Imports of one tree, as pydeps sees them: a number for each of `COUNTED`."""
+COUNTED = {
     "modules": "modules",
     "imports": "imports",
     "cycles": "groups of modules that import each other",
-    "largest_cycle": "modules in the largest",
+    "largest cycle": "modules in the largest",
 }
+"""What is counted, in words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,10 +62,7 @@ class CrossCheck:
         shown = ("tool", "path", "line", "kind", "text", "reason")
         return {
             "findings": {tool: dict(zip(names, pair, strict=True)) for tool, pair in self.counts.items()},
-            "imports": {
-                name: {key.replace("_", " "): number for key, number in asdict(graph).items()}
-                for name, graph in zip(names, self.imports, strict=True)
-            },
+            "imports": dict(zip(names, self.imports, strict=True)),
             "new": [{name: getattr(item, name) for name in shown} for item in self.new],
             "unexplained": len(self.unexplained),
         }
@@ -85,9 +73,9 @@ class CrossCheck:
         yield f"{'':10}{'upstream':>10}{'generated':>11}{'new':>7}{'unexplained':>13}"
         for tool, (before, after) in self.counts.items():
             yield f"{tool:10}{before:>10,}{after:>11,}{new[tool]:>7,}{open_[tool]:>13,}"
-        for name, said in _SAID.items():
-            numbers = (getattr(graph, name) for graph in self.imports)
-            yield f"{'pydeps' if name == 'modules' else '':10}{next(numbers):>10,}{next(numbers):>11,}  {said}"
+        for name, said in COUNTED.items():
+            before, after = (graph[name] for graph in self.imports)
+            yield f"{'pydeps' if name == 'modules' else '':10}{before:>10,}{after:>11,}  {said}"
         shown = self.new if everything else self.unexplained
         yield from [""] if shown else []
         for item in shown:

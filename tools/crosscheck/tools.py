@@ -13,7 +13,7 @@ import networkx as nx
 
 from shrinker.check.ruff import find_ruff
 from shrinker.values.errors import InputError
-from tools.crosscheck.finding import Finding, ImportGraph
+from tools.crosscheck.finding import COUNTED, Finding, ImportGraph
 
 PACKAGE = "python/sglang"
 _TIMEOUT = 900
@@ -97,8 +97,8 @@ def import_graph(root: Path) -> ImportGraph:
             graph.add_node(name)
             graph.add_edges_from((name, other) for other in row.get("imports", ()) if other.startswith(f"{package}."))
     cycles = [group for group in nx.strongly_connected_components(graph) if len(group) > 1]
-    largest = max(map(len, cycles), default=0)
-    return ImportGraph(graph.number_of_nodes(), graph.number_of_edges(), len(cycles), largest)
+    numbers = (graph.number_of_nodes(), graph.number_of_edges(), len(cycles), max(map(len, cycles), default=0))
+    return dict(zip(COUNTED, numbers, strict=True))
 
 
 def _run_module(folder: Path, name: str, *arguments: str) -> str:

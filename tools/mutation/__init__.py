@@ -3,9 +3,3 @@
 A fault stands for a wrong decision of the tool: the manifest of the copy says that the damaged file is what was decided, so that
 no level finds it by the file's hash alone.
 """
-
-from tools.mutation.faults import KINDS, Fault, choose
-from tools.mutation.judge import Judged, judge_all
-from tools.mutation.mutant import stand
-
-__all__ = ["KINDS", "Fault", "Judged", "choose", "judge_all", "stand"]

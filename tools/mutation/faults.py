@@ -34,6 +34,11 @@ class Fault:
     more: tuple[tuple[str, str | None], ...] = ()
     """Other files that are damaged with it, in the same way."""
 
+    @property
+    def changes(self) -> dict[str, str | None]:
+        """Texts of all damaged files."""
+        return {self.path: self.text, **dict(self.more)}
+
 
 def choose(tree: UpstreamTree, out: Path, manifest: Manifest, *, count: int, seed: int) -> list[Fault]:
     """Draw faults, kinds in turn; the same seed draws the same faults from the same tree.

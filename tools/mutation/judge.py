@@ -1,15 +1,17 @@
 """Ask each level in turn whether it notices a fault; the first that does is enough."""
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from shrinker.check.levels import judge
 from shrinker.check.trees import Trees
 from shrinker.values.errors import InputError
 from shrinker.values.outcome import Evidence, Finding
 from tools.mutation.faults import Fault
-from tools.mutation.mutant import stand
+from tools.mutation.mutant import Stand
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,9 +35,11 @@ def judge_all(trees: Trees, faults: Iterable[Fault], levels: Sequence[str]) -> I
     Raises:
         InputError: a level finds fault with the tree itself.
     """
-    with stand(trees.out, trees.manifest) as copy:
+    out = trees.out
+    with TemporaryDirectory(prefix=f".{out.name}.mutant.", dir=out.parent, ignore_cleanup_errors=True) as folder:
+        copy = Stand(out, trees.manifest, Path(folder))
         whole = replace(trees, out=copy.folder)
-        own = {name: _asked(name, whole) for name in levels}
+        own = {name: _asked(whole, name) for name in levels}
         for name, found in own.items():
             if not found.passed:
                 raise InputError(
@@ -45,21 +49,28 @@ def judge_all(trees: Trees, faults: Iterable[Fault], levels: Sequence[str]) -> I
         # What the tree itself leaves open, of an upstream that nobody has answered for, notices no fault.
         known = {name: frozenset(found.open) for name, found in own.items()}
         for fault in faults:
-            with copy.damaged(fault) as manifest:
-                caught, finding = _noticed(replace(whole, manifest=manifest), known)
-            yield Judged(fault, caught, finding)
+            with copy.changed(fault.changes) as manifest:
+                damaged = replace(whole, manifest=manifest)
+                asked = ((name, _asked(damaged, name).held().findings) for name in levels)
+                said = noticed(asked, known.__getitem__)
+            yield Judged(fault, *said)
 
 
-def _noticed(damaged: Trees, known: Mapping[str, Collection[Finding]]) -> tuple[str, str]:
-    for name, before in known.items():
-        for finding in _asked(name, damaged).held().findings:
-            if finding not in before:
-                return name, told(finding)
-    return "", ""
-
-
-def _asked(name: str, trees: Trees) -> Evidence:
+def _asked(trees: Trees, name: str) -> Evidence:
     return judge(name, trees, lambda line: None)
+
+
+def noticed(
+    asked: Iterable[tuple[str, Iterable[Finding]]], known: Callable[[str], Collection[Finding]]
+) -> tuple[str, str]:
+    """The first level that finds what it does not find in the right tree, and what; both empty where none does.
+
+    Args:
+        asked: levels and what they find, asked one after the other.
+        known: what a level finds in the right tree.
+    """
+    new = ((name, told(finding)) for name, found in asked for finding in found if finding not in known(name))
+    return next(new, ("", ""))
 
 
 def told(finding: Finding) -> str:

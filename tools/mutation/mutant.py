@@ -4,9 +4,8 @@ import ast
 import hashlib
 import os
 import shutil
-import tempfile
 from collections.abc import Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,7 +13,6 @@ from shrinker.values import form as syntax
 from shrinker.values.contents import MANIFEST
 from shrinker.values.manifest import Manifest
 from shrinker.values.outcome import EmittedFile
-from tools.mutation.faults import Fault
 
 
 class Stand:
@@ -28,13 +26,10 @@ class Stand:
             self._restore(entry.path)
         (folder / MANIFEST).write_text(manifest.to_json(), "utf-8")
 
-    def damaged(self, fault: Fault) -> AbstractContextManager[Manifest]:
-        """The copy with one fault, and the manifest that says so; it is as before when the block ends."""
-        return self.changed({fault.path: fault.text, **dict(fault.more)})
-
     @contextmanager
     def changed(self, changes: Mapping[str, str | None]) -> Iterator[Manifest]:
-        """The same with the text of each of these files; None for one that is gone."""
+        """The copy with the text of each of these files, None for one that is gone, and the manifest that says so; it is as before
+        when the block ends."""
         manifest = _manifest(self.manifest, changes)
         try:
             for path, text in changes.items():
@@ -58,16 +53,6 @@ class Stand:
             os.link(self._out / path, target)
         except OSError:
             shutil.copy2(self._out / path, target)
-
-
-@contextmanager
-def stand(out: Path, manifest: Manifest) -> Iterator[Stand]:
-    """A copy beside the tree that it is of; it goes when the block ends."""
-    folder = Path(tempfile.mkdtemp(prefix=f".{out.name}.mutant.", dir=out.parent))
-    try:
-        yield Stand(out, manifest, folder)
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _manifest(manifest: Manifest, changes: Mapping[str, str | None]) -> Manifest:

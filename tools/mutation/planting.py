@@ -22,7 +22,7 @@ from shrinker.values.manifest import Manifest
 from shrinker.values.outcome import Finding
 from shrinker.values.upstream import UpstreamTree
 from tools.mutation.direct_effect import DirectEffect
-from tools.mutation.judge import told
+from tools.mutation.judge import noticed
 from tools.mutation.mutant import Stand
 from tools.mutation.wrong_rules import WrongRule
 
@@ -107,7 +107,7 @@ class _Field:
         self._base = self._generated(self.rules, self._right)
         self._copy = Stand(self._right, self._base, self.scratch / "copy")
         self._direct = DirectEffect(self.tree, self.rules, self.jobs, self.progress, self.cache)
-        self._known = cache(lambda level: self._findings(level, self._right, self._base, self.rules))
+        self._known = cache(lambda level: frozenset(self._findings(level, self._right, self._base, self.rules)))
 
     def plant(self, one: WrongRule, *, whole: bool) -> Outcome:
         """Judge one rule, by the tree that a run makes with it or by what it does itself."""
@@ -142,21 +142,16 @@ class _Field:
 
     def _noticed(self, out: Path, manifest: Manifest, rules: Ruleset, levels: Sequence[str]) -> tuple[str, str]:
         """The first level that finds what it does not find with the right rules, and what."""
-        for name in levels:
-            if new := self._findings(name, out, manifest, rules) - self._known(name):
-                first = min(new, key=lambda f: (f.path, f.line, f.message))
-                return name, told(first)
-        return "", ""
+        return noticed(((name, self._findings(name, out, manifest, rules)) for name in levels), self._known)
 
-    def _findings(self, level: str, out: Path, manifest: Manifest, rules: Ruleset) -> frozenset[Finding]:
+    def _findings(self, level: str, out: Path, manifest: Manifest, rules: Ruleset) -> tuple[Finding, ...]:
         trees = Trees(self.tree, out, manifest, rules, self.jobs, self.cache)
         if level == CLAIMS:
-            judged = judge_entries(trees)
-            return frozenset(finding for finding in judged.findings if finding.check == CHECK)
+            return tuple(finding for finding in judge_entries(trees).findings if finding.check == CHECK)
         if level == EMBEDDERS:
-            return frozenset(embedders_evidence(trees, self.progress).evidence.held().findings)
-        found = verify_tree(trees, [level], {}, self.progress)
-        return frozenset(finding for evidence in found for finding in evidence.held().findings)
+            return embedders_evidence(trees, self.progress).evidence.held().findings
+        (found,) = verify_tree(trees, [level], {}, self.progress)
+        return found.held().findings
 
     def _generated(self, rules: Ruleset, out: Path) -> Manifest:
         out.mkdir()

@@ -37,33 +37,9 @@ def attempt(step: Callable[[], Any]) -> Any:
         return {"raised": type(error).__name__, "text": str(error)[:300]}
 
 
-def chat() -> Any:
-    said = client.chat.completions.create(
-        model="served", messages=messages, max_tokens=4, temperature=0, logprobs=True, seed=1
-    )
-    return said.model_dump(exclude={"id", "created"})
-
-
-def stream() -> Any:
-    parts = client.chat.completions.create(model="served", messages=messages, max_tokens=4, temperature=0, stream=True)
-    return [part.model_dump(exclude={"id", "created"}) for part in parts]
-
-
-def completion() -> Any:
-    said = client.completions.create(model="served", prompt="One two", max_tokens=4, temperature=0)
-    return said.model_dump(exclude={"id", "created"})
-
-
-def models() -> Any:
-    return [model.model_dump(exclude={"created"}) for model in client.models.list().data]
-
-
-def no_embeddings() -> Any:
-    return client.embeddings.create(model="served", input="text").model_dump()
-
-
-def bad_temperature() -> None:
-    client.chat.completions.create(model="served", messages=messages, temperature=-3)
+def said(found: Any) -> Any:
+    """What the client makes of an answer, without what differs from run to run."""
+    return found.model_dump(exclude={"id", "created"})
 
 
 def abort() -> Any:
@@ -113,5 +89,18 @@ asked = given()
 address = asked["address"]
 client = openai.OpenAI(base_url=f"{address}/v1", api_key="none", max_retries=0, timeout=200)
 messages = [{"role": "user", "content": "Say hi."}]
-steps = (chat, stream, completion, models, no_embeddings, bad_temperature, abort, metrics, removed)
-tell({step.__name__: attempt(step) for step in steps}, sort_keys=True)
+chat = {"model": "served", "messages": messages, "max_tokens": 4, "temperature": 0}
+steps: dict[str, Callable[[], Any]] = {
+    "chat": lambda: said(client.chat.completions.create(**chat, logprobs=True, seed=1)),
+    "stream": lambda: [said(part) for part in client.chat.completions.create(**chat, stream=True)],
+    "completion": lambda: said(
+        client.completions.create(model="served", prompt="One two", max_tokens=4, temperature=0)
+    ),
+    "models": lambda: [model.model_dump(exclude={"created"}) for model in client.models.list().data],
+    "no_embeddings": lambda: client.embeddings.create(model="served", input="text").model_dump(),
+    "bad_temperature": lambda: said(client.chat.completions.create(**chat | {"temperature": -3})),
+    "abort": abort,
+    "metrics": metrics,
+    "removed": removed,
+}
+tell({name: attempt(step) for name, step in steps.items()}, sort_keys=True)

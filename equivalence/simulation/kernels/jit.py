@@ -1,7 +1,7 @@
 """Kernels that upstream builds from C++ at run time: their sources must be there, references take their place."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -9,7 +9,7 @@ from typing import Any
 from equivalence.simulation import calls
 from equivalence.simulation.calls import SimulationError
 from equivalence.simulation.kernels import load
-from equivalence.simulation.kernels.registry import REFERENCES, Reference, counted
+from equivalence.simulation.kernels.registry import REFERENCES, counted
 from equivalence.simulation.packages import StubModule
 
 _EXPORT = re.compile(r"TVM_FFI_DLL_EXPORT_TYPED_FUNC\((\w+),")
@@ -22,37 +22,12 @@ _HASH = re.compile(r"_[0-9a-f]{16}$")
 class JitModule:
     """What a build gives: one attribute an export."""
 
-    def __init__(self, name: str, exports: Sequence[str], sources: Sequence[str]) -> None:
-        self._name = name
-        self._exports = exports
-        self._sources = sources
-
-    def _find(self, export: str) -> Reference | None:
-        load()
-        bare = self._name.removeprefix(_PREFIX)
-        groups = [g for g in REFERENCES if g.startswith("jit:") and bare.startswith(g[4:]) and export in REFERENCES[g]]
-        # `activation` is the start of `activation_new`, too: the longest name is meant.
-        return REFERENCES[max(groups, key=len)][export] if groups else None
+    def __init__(self, name: str, exports: Mapping[str, Callable[..., Any]]) -> None:
+        vars(self).update(exports)
+        self._said = f"{name} exports {', '.join(exports)}"
 
     def __getattr__(self, export: str) -> Any:
-        if export.startswith("__"):
-            raise AttributeError(export)
-        if export not in self._exports:
-            raise AttributeError(f"{self._name} exports {', '.join(self._exports)}, not {export}")
-        reference = self._find(export)
-        if reference is not None:
-            return counted(reference)
-        name = f"jit:{self._name.removeprefix(_PREFIX)}.{export}"
-
-        def missing(*args: Any, **kwargs: Any) -> Any:
-            calls.record(calls.STUB, name)
-            shapes = [(tuple(x.shape), str(x.dtype)) if hasattr(x, "shape") else x for x in args]
-            raise SimulationError(
-                f"the kernel {name} was called with {shapes}, {kwargs}",
-                f"write a reference of {', '.join(self._sources) or 'its source'} in equivalence/simulation/kernels",
-            )
-
-        return missing
+        raise AttributeError(f"{self._said}, not {export}")
 
 
 def load_inline(
@@ -65,7 +40,28 @@ def load_inline(
     """
     text = "\n".join([*_as_list(cpp_sources), *_as_list(cuda_sources)])
     calls.record(calls.LOADED, _HASH.sub("", name))
-    return JitModule(name, _EXPORT.findall(text), _there(name, _INCLUDE.findall(text)))
+    sources, bare = _there(name, _INCLUDE.findall(text)), name.removeprefix(_PREFIX)
+    load()
+    # `activation` is the start of `activation_new`, too: the longest name is meant.
+    groups = sorted((g for g in REFERENCES if g.startswith("jit:") and bare.startswith(g[4:])), key=len)
+    known = {export: reference for group in groups for export, reference in REFERENCES[group].items()}
+    exports = {
+        export: counted(known[export]) if export in known else _missing(f"jit:{bare}.{export}", sources)
+        for export in _EXPORT.findall(text)
+    }
+    return JitModule(name, exports)
+
+
+def _missing(name: str, sources: Sequence[str]) -> Callable[..., Any]:
+    def missing(*args: Any, **kwargs: Any) -> Any:
+        calls.record(calls.STUB, name)
+        shapes = [(tuple(x.shape), str(x.dtype)) if hasattr(x, "shape") else x for x in args]
+        raise SimulationError(
+            f"the kernel {name} was called with {shapes}, {kwargs}",
+            f"write a reference of {', '.join(sources) or 'its source'} in equivalence/simulation/kernels",
+        )
+
+    return missing
 
 
 def load_extension(name: str, sources: Sequence[str] | str, *args: Any, **kwargs: Any) -> ModuleType:

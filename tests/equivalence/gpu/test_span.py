@@ -7,7 +7,7 @@ import pytest
 from equivalence.gpu.span import alone, judge_spans, pool
 from equivalence.gpu.turns import Sample, estimate, finding, measured
 from equivalence.gpu.verdict import judge_cell
-from equivalence.serving import Answer
+from equivalence.serving.record import Answer
 
 
 def servers(*values, name="ask"):

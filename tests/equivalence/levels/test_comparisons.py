@@ -8,8 +8,7 @@ import pytest
 from equivalence.levels import helptext, openapi
 from equivalence.levels.result import Ledger
 from equivalence.levels.server import compare_answers, compare_removed
-from equivalence.serving import Answer, Answers
-from equivalence.serving.record import NO_TIME
+from equivalence.serving.record import NO_TIME, Answer, Answers
 from tests.small import read_archive
 
 HELP = read_archive(Path(__file__).with_name("texts.txtar"))["help.txt"]
@@ -28,6 +27,7 @@ def test_entries_are_found_by_their_longest_name() -> None:
 
 WITHOUT_SWITCH = HELP.replace("  --only-there          A switch.\n", "")
 ONE_CHOICE = HELP.replace("{a,b,c}", "{a}").replace(", 'b', 'c'", "")
+LAST_CHOICE = HELP.replace("{a,b,c}", "{c}").replace("'a', 'b', ", "")
 NO_B = rows(subject="--backend", kind="choice removed", before="'b'")
 
 
@@ -39,6 +39,7 @@ NO_B = rows(subject="--backend", kind="choice removed", before="'b'")
         (WITHOUT_SWITCH, rows(subject="--only-there", kind="removed"), [], []),
         (HELP.replace("{a,b,c}", "{a,c}").replace(" 'b',", ""), NO_B, [], []),
         (ONE_CHOICE, [], [{"subject": "--backend", "values": ["b", "c"], "only": []}], []),
+        (LAST_CHOICE, [], [{"subject": "--backend", "values": ["a", "b"], "only": []}], []),
         (ONE_CHOICE, [], [{"subject": "--backend", "values": [], "only": ["a"]}], []),
         (HELP.replace("4", "8"), rows(subject="--size", kind="default changed", before="4", after="8"), [], []),
         (WITHOUT_SWITCH, [], [], ["--only-there"]),

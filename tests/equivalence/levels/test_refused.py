@@ -17,9 +17,8 @@ from equivalence.levels.result import Ledger
 from equivalence.levels.scenarios import ARCHITECTURE, RUNS, SCENARIOS
 from equivalence.levels.setting import GENERATED, SIDES, UPSTREAM, Call, Outcome
 from equivalence.processes import Finished
-from equivalence.serving import Launch
+from equivalence.serving.server import Launch
 from equivalence.simulation.environment import Simulation
-from equivalence.simulation.settings import Settings
 from shrinker.values.errors import ShrinkerError
 from tests.simulations import simulation_python
 
@@ -77,13 +76,13 @@ def test_a_server_is_not_told_what_a_profile_is_asked(monkeypatch: pytest.Monkey
     monkeypatch.setattr(server, "Server", start)
     for scenario in SCENARIOS:
         with pytest.raises(InterruptedError):
-            server.observe(scenario, "upstream", tmp_path, cast(Setting, setting), Ledger("server"))
+            server.observe(scenario, "upstream", tmp_path, cast(Setting, setting))
         arguments = started[-1].command[3:]
         assert not any(ARCHITECTURE in word for word in arguments)
 
 
 def test_the_client_asks_whatever_the_server_does(tmp_path: Path) -> None:
-    setting = Setting(Simulation(simulation_python(), Settings()), tmp_path)
+    setting = Setting(Simulation(simulation_python()), tmp_path)
     told = server._client("http://127.0.0.1:1", UPSTREAM, tmp_path, setting)
     assert {"chat", "stream", "abort", "metrics"} <= told.keys()
     assert told["chat"]["raised"] == "APIConnectionError" and told["removed"] == {}
@@ -104,7 +103,7 @@ def ended(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, texts: Mapping[str, s
         return Outcome(data, Finished(int(data is None), output), {})
 
     monkeypatch.setattr(Setting, "program", program)
-    return Setting(Simulation(Path("python"), Settings()), tmp_path)
+    return Setting(Simulation(Path("python")), tmp_path)
 
 
 @pytest.mark.parametrize("lenient", [False, True])
@@ -144,7 +143,7 @@ def test_both_run_at_once_where_there_are_cores_for_both(tmp_path: Path) -> None
         return side, os.getpid()
 
     said: list[str] = []
-    alone = Setting(Simulation(Path("python"), Settings()), tmp_path, progress=said.append)
+    alone = Setting(Simulation(Path("python")), tmp_path, progress=said.append)
     setting = replace(alone, jobs=2)
     found = show_both(setting, "x", show)
     assert [found[side][0] for side in SIDES] == list(SIDES) and len({owner for _, owner in found.values()}) == 2
@@ -160,7 +159,7 @@ def test_a_side_that_is_killed_is_an_error_with_a_next_step(tmp_path: Path) -> N
         if side == GENERATED:
             os.kill(os.getpid(), signal.SIGKILL)
 
-    setting = Setting(Simulation(Path("python"), Settings()), tmp_path, jobs=2)
+    setting = Setting(Simulation(Path("python")), tmp_path, jobs=2)
     with pytest.raises(ShrinkerError, match="x: the process that ran the generated tree was killed") as caught:
         show_both(setting, "x", show)
     assert "--jobs 1" in str(caught.value.next_step)

@@ -12,7 +12,6 @@ import pytest
 from equivalence.levels import tests as level
 from equivalence.levels.setting import Call, Outcome, Setting
 from equivalence.simulation.environment import Simulation
-from equivalence.simulation.settings import Settings
 from shrinker.values.errors import InputError
 from shrinker.values.outcome import LevelResult
 from tests.simulations import simulation_python, write_package
@@ -42,7 +41,7 @@ def judge(tmp_path_factory: pytest.TempPathFactory) -> Judge:
     folder = tmp_path_factory.mktemp("level")
     upstream = write_package(folder / "upstream", UPSTREAM)
     write(folder / "test/unit", TESTS)
-    made = Simulation(simulation_python(), Settings())
+    made = Simulation(simulation_python())
     setting = UpstreamOnce(made, folder / "work", jobs=2, tests=folder / "test")
 
     def run(**changed: str) -> LevelResult:
@@ -95,5 +94,5 @@ def test_a_reason_excuses_the_test_that_it_names(judge: Judge, tmp_path: Path, m
 def test_an_upstream_without_tests_says_where_they_are(tmp_path: Path) -> None:
     upstream = write_package(tmp_path, {"__init__.py": ""})
     with pytest.raises(InputError, match="has no test that calls") as raised:
-        level.run(upstream, upstream, Setting(Simulation(Path("python"), Settings()), tmp_path / "work"))
+        level.run(upstream, upstream, Setting(Simulation(Path("python")), tmp_path / "work"))
     assert "--tests" in raised.value.next_step

@@ -11,7 +11,6 @@ from equivalence.levels.scenarios import Configuration, Scenario
 from equivalence.levels.setting import GENERATED, UPSTREAM, Call
 from equivalence.simulation.environment import Simulation
 from equivalence.simulation.executed import Executed, together
-from equivalence.simulation.settings import Settings
 from shrinker.cache import Cache
 from tests.simulations import simulation_python, write_package
 
@@ -27,7 +26,7 @@ UPSTREAM_FILES = {
 
 @pytest.fixture
 def setting(tmp_path: Path) -> Setting:
-    return Setting(Simulation(simulation_python(), Settings()), tmp_path / "work")
+    return Setting(Simulation(simulation_python()), tmp_path / "work")
 
 
 def walked(setting: Setting, tmp_path: Path, generated: dict[str, str]) -> Ledger:
@@ -74,7 +73,7 @@ UPSTREAM_TEXT = "def work(x):\n    done = x + 1\n    return done\n"
 
 def setting_of(folder: Path, cache: Cache) -> Setting:
     following = Following(folder, layer=cache.layer("executed"), upstream="small")
-    return Setting(Simulation(simulation_python(), Settings()), folder, following=following)
+    return Setting(Simulation(simulation_python()), folder, following=following)
 
 
 def tree_of(folder: Path, text: str) -> Path:

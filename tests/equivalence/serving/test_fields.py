@@ -3,8 +3,8 @@
 import json
 from pathlib import Path
 
-from equivalence.serving import Request
 from equivalence.serving.fields import described
+from equivalence.serving.script import Request
 
 WRONG = {"no": ["such"]}
 

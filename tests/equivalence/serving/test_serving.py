@@ -8,23 +8,10 @@ from pathlib import Path
 import pytest
 
 from equivalence.processes import group_alive
-from equivalence.serving import (
-    Answer,
-    Answers,
-    Difference,
-    Launch,
-    NotReady,
-    Request,
-    Scale,
-    Server,
-    differences,
-    free_port,
-    mask,
-    perform,
-    script,
-    streamed_alike,
-)
-from equivalence.serving.record import NO_TIME
+from equivalence.serving.client import perform
+from equivalence.serving.record import NO_TIME, Answer, Answers, Difference, differences, mask, streamed_alike
+from equivalence.serving.script import Request, Scale, script
+from equivalence.serving.server import Launch, NotReady, Server, free_port
 
 FAKE = Path(__file__).parents[1] / "fake_server.py"
 

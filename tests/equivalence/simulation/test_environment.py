@@ -53,7 +53,7 @@ def test_a_project_without_an_environment_has_that_of_the_checkout(
 def test_nothing_of_the_surroundings_enters(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SGLANG_ENABLE_SOMETHING", "1")
     monkeypatch.setenv("PYTHONPATH", "/elsewhere")
-    found = Simulation(Path(sys.executable), Settings()).variables(Path("/tree"))
+    found = Simulation(Path(sys.executable)).variables(Path("/tree"))
     assert found["PYTHONPATH"] == f"{SITE}{os.pathsep}/tree"
     assert "SGLANG_ENABLE_SOMETHING" not in found
     assert Settings.from_text(found[SWITCH]) == Settings()

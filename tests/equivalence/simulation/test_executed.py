@@ -9,7 +9,6 @@ import pytest
 from equivalence.processes import Group, run
 from equivalence.simulation import events, executed
 from equivalence.simulation.environment import Simulation
-from equivalence.simulation.settings import Settings
 from tests.simulations import simulation_python, write_package
 from tests.small import read_archive
 
@@ -24,7 +23,7 @@ def made(tmp_path: Path) -> Simulation:
 
 
 def seeing(folder: Path, **what: str) -> Simulation:
-    return Simulation(simulation_python(), Settings()).seeing(followed=str(folder / "tree/sglang"), **what)
+    return Simulation(simulation_python()).seeing(followed=str(folder / "tree/sglang"), **what)
 
 
 def finish(made: Simulation, folder: Path, *words: str | Path) -> None:

@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from equivalence.trace import Comparison, Stated, compare, reasons
+from equivalence.trace import reasons
+from equivalence.trace.compare import Comparison, Stated, compare
 from shrinker.check.rule_index import index_rules
 from shrinker.ruleset.load import load_rules
 from tests.small import read_archive, rule, write
