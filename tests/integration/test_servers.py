@@ -78,15 +78,27 @@ def both(newest: Shrunk, tmp_path_factory: pytest.TempPathFactory) -> Both:
     return of_both(newest, tmp_path_factory.mktemp("both"), counted)
 
 
-def test_the_generated_server_does_no_more_than_upstreams(both: Both) -> None:
-    before, after = (found for found, _ in both.values())
+def _more(run: Both) -> dict[tuple[str, str], str]:
+    """Of which kind of work, and of which event, the generated tree does more, and what was counted."""
+    before, after = (found for found, _ in run.values())
     assert before.keys() == after.keys() == set(events.BEGINS.values()) - {""}
-    for work, found in after.items():
-        assert found.pieces >= len(FIRST) - 1
-        for kind in events.KINDS:
-            told = f"{work}: {kind}: {before[work]} upstream, {found} generated"
-            assert found.least[kind] <= before[work].least[kind], told
-            assert found.middle[kind] <= before[work].middle[kind], told
+    assert all(found.pieces >= len(FIRST) - 1 for found in after.values())
+    return {
+        (work, kind): f"{before[work]} upstream, {after[work]} generated"
+        for work in after
+        for kind in events.KINDS
+        if after[work].least[kind] > before[work].least[kind] or after[work].middle[kind] > before[work].middle[kind]
+    }
+
+
+def test_the_generated_server_does_no_more_than_upstreams(both: Both, newest: Shrunk, tmp_path: Path) -> None:
+    more = _more(both)
+    for number in range(2):
+        if more:
+            # A busy machine wakes a task once more here and there: what a tree does by itself it does in every run.
+            again = _more(of_both(newest, tmp_path / str(number), counted))
+            more = {what: told for what, told in again.items() if what in more}
+    assert more == {}
 
 
 def test_all_profiles_serve_what_upstream_does(both: Both, narrower: Shrunk, smallest: Shrunk, tmp_path: Path) -> None:
