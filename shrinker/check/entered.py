@@ -58,6 +58,8 @@ class Entered:
     module: str = ""
     fields: list[tuple[str, str, Choices, int]] = field(default_factory=list)
     """Class, field, its choices, and line."""
+    offered: dict[str, Choices] = field(default_factory=dict)
+    """Choices of what a parser adds, by the field that it fills: the command line of releases whose fields name none."""
     lists: dict[str, Choices] = field(default_factory=dict)
     """What lists of the module offer, by their names."""
     enumerations: list[Asked] = field(default_factory=list)
@@ -143,6 +145,9 @@ class _Reader:
                 self._computed(last_name(target), [value])
             case ast.keyword(arg=str(name), value=value):
                 self._computed(name, [value])
+            case ast.Call(func=ast.Attribute(attr="add_argument"), args=[ast.Constant(value=str(text)), *_], keywords=keys):
+                for chosen in (key.value for key in keys if key.arg == "choices"):
+                    self.found.offered[text.lstrip("-").replace("-", "_")] = _chosen(chosen)
             case ast.Call(func=func, args=[first, *rest]):
                 if isinstance(first, ast.Constant) and (variable := _asked_variable(node)) is not None:
                     default, how = _said(rest[0]) if rest else "none", last_name(func)

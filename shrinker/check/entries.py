@@ -1,7 +1,8 @@
 """What the rules say of what comes in from outside, judged over two trees: claims that nothing enforces, flags whose effect is gone.
 
 A flag's effect is gone where the generated tree still takes it, upstream reads it somewhere else than where it is declared, and nothing of
-the tree does any more. Each must be refused, or depend on something that is.
+the tree does any more. Each must be refused, or depend on something that is. What upstream reads in a folder that no file outside it names
+has no effect there either.
 """
 
 import re
@@ -88,15 +89,28 @@ def _effects(outside: Outside, generated: Iterable[Entered], upstream: UpstreamT
         (own if file.module in declaring else reading).update(file.reads)
         taken.update(name for owner, name, _, _ in file.fields if name in flags and owner == flags[name].owner)
     readers = _readers(taken - reading, declaring, outside, upstream)
+    named = remembered(partial(_named_outside, upstream))
     for flag in taken:
-        elsewhere = tuple(path for module, path in readers[flag] if module not in declaring)
-        at_home = len(readers[flag]) > len(elsewhere)
+        at_home = any(module in declaring for module, _ in readers[flag])
+        elsewhere = tuple(
+            path for module, path in readers[flag] if module not in declaring and named(path.rpartition("/")[0])
+        )
         if flag not in reading and (elsewhere or (at_home and flag not in own)):
             narrowed = (r.id for r in outside.refusals[flag] if r.only)
             rule = outside.refused(flag) or next(narrowed, "") or outside.dependent(flag)
             yield Effect(flag, GONE, rule, elsewhere[:3])
         else:
             yield Effect(flag, KEPT if flag in reading or at_home else NEVER)
+
+
+def _named_outside(upstream: UpstreamTree, folder: str) -> bool:
+    """Whether a file beside a folder names it (in an import, a dotted name, or a text); the package itself is named from outside."""
+    if folder.count("/") == 1:
+        return True
+    name = re.escape(folder.rpartition("/")[2])
+    word = re.compile(rf"(?:\b(?:from|import)\s+|[.'\"/]){name}\b".encode())
+    others = (path for path in upstream.by_path if path.endswith(".py") and not path.startswith(f"{folder}/"))
+    return any(word.search(upstream.read(path)) for path in others)
 
 
 def _without_effect(effects: Iterable[Effect], outside: Outside) -> Iterator[Finding]:

@@ -57,7 +57,8 @@ class Outside:
             for name, choices in file.lists.items():
                 self._lists[name].append(choices)
         for file in files:
-            for owner, name, choices, line in file.fields:
+            for owner, name, annotated, line in file.fields:
+                choices = annotated if any(annotated) else file.offered.get(name, annotated)
                 field = Field(owner, tuple(sorted(self._texts(choices) or ())) or None, line)
                 for kind in {kind for pattern, kind in kinds if name_matches(pattern, owner)}:
                     (self.flags if kind == "flag" else self.requests)[name] = field

@@ -167,6 +167,15 @@ def test_choices_that_another_module_lists(judge: Judge, lists: str, asked: int)
     assert ELSEWHERE != ARGS and len(found.findings) == asked
 
 
+@pytest.mark.parametrize(
+    ("added", "asked"), [("choices=KINDS, ", 0), ("", 1), ("choices=found(), ", 1), ("choices=[*KINDS, 'four'], ", 1)]
+)
+def test_choices_of_a_parser(judge: Judge, added: str, asked: int) -> None:
+    plain = ARGS.replace('A[str, Arg(help="four", choices=MORE)]', "str") + "\n    @staticmethod\n    def add(parser):\n"
+    upstream = {"args.py": f"{plain}        parser.add_argument('--kind', {added}help='four')\n"}
+    assert len(judge(_domain('names = ["sglang.**.kind"]\nnever = ["four"]'), upstream).findings) == asked
+
+
 def test_a_profile_without_entries_is_not_asked(judge: Judge) -> None:
     assert judge(_fact(FAST), head="") == Entries()
 
@@ -175,6 +184,7 @@ def _effect(found: Entries, flag: str) -> tuple[str, str]:
     return next((each.effect, each.rule) for each in found.flags if each.flag == flag)
 
 
+GONE = "def f(self):\n    return self.args.kind\n"
 WITHOUT_KIND = {"uses.py": USES.replace("        self.kind = args.kind\n", "")}
 
 
@@ -189,10 +199,12 @@ WITHOUT_KIND = {"uses.py": USES.replace("        self.kind = args.kind\n", "")}
         (WITHOUT_KIND | {"checks.py": "def check(args):\n    return args.kind\n"}, WITHOUT_KIND | {"checks.py": ""}),
         # Of another object.
         (WITHOUT_KIND | {"other.py": "def f(batch):\n    return batch.kind\n"}, WITHOUT_KIND | {"other.py": ""}),
+        # Upstream reads it in a folder that nobody imports.
+        (WITHOUT_KIND | {"lost/gone.py": GONE}, WITHOUT_KIND | {"lost/gone.py": ""}),
         # Never read of an object that holds it.
         ({}, {"args.py": ARGS.replace("self.checked = self.slow", "pass")}),
     ],
-    ids=range(8),
+    ids=range(9),
 )
 def test_effects_that_are_kept(judge: Judge, upstream: Files, generated: Files) -> None:
     found = judge("", upstream, generated)
@@ -205,15 +217,15 @@ def test_effects_that_are_kept(judge: Judge, upstream: Files, generated: Files) 
     ("flag", "upstream", "generated"),
     [
         ("kind", {}, WITHOUT_KIND),
-        (
-            "kind",
-            WITHOUT_KIND | {"gone.py": "def f(self):\n    return self.args.kind\n"},
-            WITHOUT_KIND | {"gone.py": ""},
+        ("kind", WITHOUT_KIND | {"gone.py": GONE}, WITHOUT_KIND | {"gone.py": ""}),
+        *(
+            ("kind", WITHOUT_KIND | {"lost/gone.py": GONE, "more.py": more}, WITHOUT_KIND | {"lost/gone.py": ""})
+            for more in ("from sglang.lost import gone", "from . import lost", "import_module('lost.gone')")
         ),
         ("kind", WITHOUT_KIND | {"gone.py": "x = getattr(get_args(), 'kind')\n"}, WITHOUT_KIND | {"gone.py": ""}),
         ("slow", {}, {"args.py": ARGS.replace("self.checked = self.slow", "pass").replace("self.slow and ", "")}),
     ],
-    ids=range(4),
+    ids=range(7),
 )
 def test_effects_that_are_gone(judge: Judge, flag: str, upstream: Files, generated: Files) -> None:
     (finding,) = judge("", upstream, generated).findings
