@@ -150,13 +150,17 @@ def _interface(
 ) -> Interface:
     """What command lines and servers take otherwise than upstream's; `written` has the SHA-256 of every module of the tree."""
     upstream = Syntax(modules_of(tree.by_path), tree.read)
-    hashes = sorted((path, tree.by_path[path].sha256) for path in upstream.paths.values())
-    layer = cache.layer("interface")
+    hashes = repr(sorted((path, tree.by_path[path].sha256) for path in upstream.paths.values()))
+    layer, theirs = cache.layer("interface"), cache.layer("offered")
     # What was decided follows from these.
-    key = layer.key(rules.digest, repr(hashes), repr(sorted(written.items())))
+    key = layer.key(rules.digest, hashes, repr(sorted(written.items())))
     here = Syntax(modules_of(graph.kept), read)
     found: Interface = cached(
-        layer, key, lambda: compare_interfaces(read_offered(upstream), here, rules, folded, graph)
+        layer,
+        key,
+        lambda: compare_interfaces(
+            cached(theirs, theirs.key(hashes), lambda: read_offered(upstream)), here, rules, folded, graph
+        ),
     )
     return found
 

@@ -22,7 +22,8 @@ from shrinker.values.interface import UNEXPLAINED, Difference, Interface, Refuse
 class Offered:
     """What the command lines and servers of one tree take and answer."""
 
-    syntax: Syntax
+    paths: Mapping[str, str]
+    """Dotted module to path."""
     flags: list[Offer]
     endpoints: list[Offer]
     modules: frozenset[str]
@@ -38,7 +39,7 @@ def read_offered(syntax: Syntax, among: Iterable[str] | None = None) -> Offered:
     """
     flags, endpoints = syntax.matching(FLAGS, ENDPOINTS, among=among)
     modules = frozenset((*flags, *endpoints))
-    return Offered(syntax, read_flags(syntax, flags), read_endpoints(syntax, endpoints), modules)
+    return Offered(syntax.paths, read_flags(syntax, flags), read_endpoints(syntax, endpoints), modules)
 
 
 def compare_interfaces(
@@ -53,7 +54,7 @@ def compare_interfaces(
     """
     # What is left of a text holds no word that the text did not hold.
     left = read_offered(after, before.modules)
-    told = _Told(before.syntax, folded, graph)
+    told = _Told(before.paths, folded, graph)
     return Interface(
         tuple(sorted(told.differences(before.flags, left.flags, "flag"))),
         tuple(sorted(set(_refused(rules, left.flags, folded)))),
@@ -64,8 +65,8 @@ def compare_interfaces(
 class _Told:
     """Differences, each with what took lines of upstream away."""
 
-    def __init__(self, syntax: Syntax, folded: Mapping[str, FoldedModule], graph: Graph) -> None:
-        self._syntax = syntax
+    def __init__(self, paths: Mapping[str, str], folded: Mapping[str, FoldedModule], graph: Graph) -> None:
+        self._paths = paths
         self._folded = folded
         self._graph = graph
 
@@ -95,7 +96,7 @@ class _Told:
         return Difference(*told, rule, self._path(offer.module), offer.line, offer.names)
 
     def _path(self, module: str) -> str:
-        return self._syntax.paths.get(module, module)
+        return self._paths.get(module, module)
 
     def _rule(self, module: str, line: int, end_line: int, word: str = "") -> str:
         path = self._path(module)
