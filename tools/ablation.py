@@ -104,7 +104,8 @@ def alone(
                 else:
                     out.mkdir()
                     less = without(loaded, (rule,))
-                    manifest = generation.generate(Run(tree.upstream, less, jobs, progress, cache), out)
+                    run = Run(tree.upstream, less, jobs, progress, cache, explained=False)
+                    manifest = generation.generate(run, out)
             except (EvidenceError, InputError) as error:
                 failed = "\n".join(str(error).splitlines()[: _SHOWN + 1])
                 yield Alone(rule, counted=counted.get(rule, {}), failed=failed)

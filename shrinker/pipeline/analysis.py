@@ -42,7 +42,7 @@ class Analysis:
     """Imports of all of upstream, as they are written."""
     distributions: Distributions
     symbols: SymbolData
-    """What the search of symbols found."""
+    """What the search of symbols found; nothing in a run that is not explained."""
     refinements: Mapping[str, Refinement]
     """What was known of a module beside its text when it was folded last, by path; of others nothing was."""
     cuts: Mapping[str, tuple[Cut, ...]]
@@ -60,7 +60,7 @@ def analyse(run: Run, unwritable: Mapping[str, str] | None = None) -> Analysis:
         InputError: rules and upstream cannot be brought together, or a file does not parse.
     """
     stay = unwritable or {}
-    return remember(run, str(sorted(stay.items())), lambda run: _Steps(run, stay).analysis())
+    return remember(run, f"{sorted(stay.items())} {run.explained}", lambda run: _Steps(run, stay).analysis())
 
 
 class _Steps:
@@ -105,8 +105,10 @@ class _Steps:
             rescued = {name: f"{path}:{use.line} uses {use.name}" for name, (path, use) in engine.rescued.items()}
         with run.timed("distributions"):
             distributions = decide_distributions(tree, rules, graph, folded, written)
-        with run.timed("symbols"):
-            found = found_symbols(search, units, tree, graph, written, rules, environment.outlines)
+        found = SymbolData({}, [])
+        if run.explained:
+            with run.timed("symbols"):
+                found = found_symbols(search, units, tree, graph, written, rules, environment.outlines)
         graph = with_uncertain(graph, distributions)
         refinements = dict(engine.refinements)
         return Analysis(graph, folded, rescued, written, distributions, found, refinements, cuts), self._kept

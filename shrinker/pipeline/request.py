@@ -53,6 +53,8 @@ class Run:
     """Of earlier runs; by default none."""
     timings: dict[str, float] = field(default_factory=dict)
     """Seconds by phase, to which each adds its own."""
+    explained: bool = True
+    """Whether reports will say why a symbol stays; without them nothing looks for it."""
 
     def timed(self, phase: str) -> AbstractContextManager[None]:
         """A phase, see `progress.timed`."""

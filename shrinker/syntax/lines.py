@@ -27,11 +27,11 @@ class Lines:
     @cached_property
     def words(self) -> frozenset[str]:
         """Every identifier, and every word of comments and strings."""
-        return frozenset(self._holding)
+        return frozenset(_WORD.findall(self.text))
 
     def holding(self, words: Iterable[str]) -> list[int]:
         """Numbers (from 1, ascending) of the lines that hold one of these words as a whole."""
-        return sorted({line for word in self.words.intersection(words) for line in self._holding[word]})
+        return sorted({line for word in self._holding.keys() & words for line in self._holding[word]})
 
 
 def line_elsewhere(line: int, here: str, there: str) -> int:
