@@ -145,7 +145,9 @@ class _Reader:
                 self._computed(last_name(target), [value])
             case ast.keyword(arg=str(name), value=value):
                 self._computed(name, [value])
-            case ast.Call(func=ast.Attribute(attr="add_argument"), args=[ast.Constant(value=str(text)), *_], keywords=keys):
+            case ast.Call(
+                func=ast.Attribute(attr="add_argument"), args=[ast.Constant(value=str(text)), *_], keywords=keys
+            ):
                 for chosen in (key.value for key in keys if key.arg == "choices"):
                     self.found.offered[text.lstrip("-").replace("-", "_")] = _chosen(chosen)
             case ast.Call(func=func, args=[first, *rest]):

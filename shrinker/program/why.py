@@ -136,6 +136,13 @@ class Files:
         went = {file: around(self.decisions(file), line) for file in files}
         return [Removed(file, d.rule, told(d), f"{file}:{line}", line) for file, d in went.items() if d is not None]
 
+    def partly(self, query: str) -> list[Decision]:
+        """What was decided within the line that ``path:line`` names, of which the rest stays."""
+        files, line = self._lines(query)
+        return [
+            d for file in files for d in self.decisions(file) if d.line == line and not d.first and d.kind != "refusal"
+        ]
+
     def decisions(self, path: str) -> list[Decision]:
         """What was decided in a kept file."""
         return [Decision(*row) for row in self._data["decisions"].get(path, ())]

@@ -198,7 +198,8 @@ class Explainer:
         """What has a name by itself."""
         found = answers.ask(self._tree.run, name)
         if kept := [self._kept(one) for one in found if isinstance(one, Chain)]:
-            return kept
+            less = [f"{d.rule}: {told(d)}, which took a part of the line" for d in self._tree.run.files.partly(name)]
+            return [replace(one, because=(*less, *one.because)) for one in kept]
         if removed := [self._removed(one) for one in found[:_MOST] if isinstance(one, Removed)]:
             return removed
         whys = self._tree.data["whys"]
