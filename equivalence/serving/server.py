@@ -92,23 +92,25 @@ class Server(Group):
 _PORTS = range(21_000, 31_000, 40)
 """Apart, and low: servers take further ports above their own, one of them 10,000 above."""
 
-_given: set[int] = set()
+_given: list[socket.socket] = []
+"""A datagram's port of the same number is held for each: no server asks for it, and the next one who looks finds it taken."""
 
 
 def free_port() -> int:
-    """A TCP port of this machine that nothing listens on now; never the same twice in a process, below 31,000.
+    """A TCP port of this machine that nothing listens on now, below 31,000; until the process ends no other is given it, and it not twice.
 
     Raises:
         OSError: all are taken.
     """
     for _ in range(len(_PORTS)):
-        port = random.choice(_PORTS)
+        port, held = random.choice(_PORTS), socket.socket(type=socket.SOCK_DGRAM)
         with socket.socket() as probe:
             try:
                 probe.bind(("127.0.0.1", port))
+                held.bind(("127.0.0.1", port))
             except OSError:
+                held.close()
                 continue
-        if port not in _given:
-            _given.add(port)
-            return port
+        _given.append(held)
+        return port
     raise OSError("no free port")

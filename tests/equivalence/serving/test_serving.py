@@ -1,6 +1,8 @@
 """The engine: a server is started, asked and ended, and two records are compared, whatever the server does."""
 
 import os
+import socket
+import subprocess
 import sys
 import time
 from pathlib import Path
@@ -8,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from equivalence.processes import group_alive
+from equivalence.serving import server as server_module
 from equivalence.serving.client import perform
 from equivalence.serving.record import NO_TIME, Answer, Answers, Difference, differences, mask, streamed_alike
 from equivalence.serving.script import Request, Scale, script
@@ -48,6 +51,18 @@ def test_two_runs_of_one_server_are_identical_and_nothing_is_left(tmp_path):
     assert first["bad_json_type"].status == 400
     assert first["generate_stream"].body[-1] == "data: [DONE]"
     assert first["generate_0"].body["meta_info"]["id"] == "<masked>"
+
+
+def test_a_port_is_given_to_one_process_once(monkeypatch):
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    monkeypatch.setattr(server_module, "_PORTS", range(port, port + 1))
+    assert free_port() == port
+    with pytest.raises(OSError, match="no free port"):
+        free_port()
+    asks = f"from equivalence.serving import server; server._PORTS = range({port}, {port + 1}); server.free_port()"
+    assert "no free port" in subprocess.run([sys.executable, "-c", asks], capture_output=True, text=True).stderr
 
 
 def test_another_token_and_another_last_digit_are_found(tmp_path):
