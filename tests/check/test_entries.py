@@ -171,7 +171,9 @@ def test_choices_that_another_module_lists(judge: Judge, lists: str, asked: int)
     ("added", "asked"), [("choices=KINDS, ", 0), ("", 1), ("choices=found(), ", 1), ("choices=[*KINDS, 'four'], ", 1)]
 )
 def test_choices_of_a_parser(judge: Judge, added: str, asked: int) -> None:
-    plain = ARGS.replace('A[str, Arg(help="four", choices=MORE)]', "str") + "\n    @staticmethod\n    def add(parser):\n"
+    plain = (
+        ARGS.replace('A[str, Arg(help="four", choices=MORE)]', "str") + "\n    @staticmethod\n    def add(parser):\n"
+    )
     upstream = {"args.py": f"{plain}        parser.add_argument('--kind', {added}help='four')\n"}
     assert len(judge(_domain('names = ["sglang.**.kind"]\nnever = ["four"]'), upstream).findings) == asked
 

@@ -7,8 +7,11 @@ import json
 import threading
 import zipfile
 from collections.abc import Callable
-from pathlib import Path
 
+from shrinker.values.upstream import UpstreamTree
+
+Open = Callable[..., UpstreamTree]
+"""What the fixture `opened` is."""
 PACKAGE = {
     "sglang/__init__.py": b"",
     "sglang/srt/server.py": b"PORT = 30000\n",
@@ -60,11 +63,6 @@ def make_wheel(
         archive.writestr("sglang-1.2.0.dist-info/licenses/LICENSE", LICENCE)
         extra(archive)
     return buffer.getvalue()
-
-
-def put(path: Path, content: bytes) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(content)
 
 
 class Index:
