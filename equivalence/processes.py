@@ -125,6 +125,22 @@ def run(command: Sequence[str | Path], *, variables: Mapping[str, str], output: 
         return Finished(group.wait(limit), output)
 
 
+def execute(
+    command: Sequence[str],
+    *,
+    seconds: float,
+    variables: Mapping[str, str] | None = None,
+    folder: str | Path | None = None,
+) -> subprocess.CompletedProcess[str]:
+    """Run a command for what it prints; one that does not start or takes too long has failed, and says why."""
+    try:
+        return subprocess.run(
+            command, env=variables, cwd=folder, capture_output=True, timeout=seconds, encoding="utf-8", errors="replace"
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return subprocess.CompletedProcess(command, 1, "", str(error))
+
+
 def group_alive(group: int) -> bool:
     """Whether a process of the group still runs."""
     if _PROC.is_dir():

@@ -10,6 +10,8 @@ from typing import Any
 
 import pytest
 
+from tests.small import read_archive
+
 _FLAGS = [
     "--headless",
     "--no-sandbox",
@@ -22,26 +24,7 @@ _FLAGS = [
     "--virtual-time-budget=8000",
     "--dump-dom",
 ]
-_BEFORE = """<script>
-window.wrong = [];
-addEventListener("error", (event) => wrong.push(event.message));
-addEventListener("unhandledrejection", (event) => wrong.push(String(event.reason)));
-console.error = (...said) => wrong.push(said.join(" "));
-</script>"""
-_AFTER = """<script>
-(async () => {
-const seen = {};
-try {
-%s
-} catch (error) { wrong.push(String(error.stack)); }
-seen.wide = document.documentElement.scrollWidth - innerWidth;
-seen.wrong = wrong;
-const shown = document.createElement("pre");
-shown.id = "seen";
-shown.textContent = JSON.stringify(seen);
-document.body.append(shown);
-})();
-</script>"""
+_BEFORE, _AFTER = read_archive(Path(__file__).with_suffix(".txtar")).values()
 
 
 def ask(page: str, folder: Path, width: int, script: str) -> dict[str, Any]:

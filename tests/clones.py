@@ -98,7 +98,7 @@ class Clone:
             git(self.root, "ls-files", "--others", "--exclude-standard"),
         )
         changed = [path for paths in named for path in paths.splitlines()]
-        wrong += [f"leaves {path} changed" for path in changed if not path.startswith(row.writes or ("\0",))]
+        wrong += [f"leaves {path} changed" for path in changed if not path.startswith(tuple(row.writes) or ("\0",))]
         if row.command == "make shrink":
             self.keep()
         elif changed:

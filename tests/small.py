@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Any
 
 
-def write(folder: Path, files: Mapping[str, str]) -> Path:
+def write(folder: Path, files: Mapping[str, str | bytes]) -> Path:
     """The folder, with a file by each of these names below it."""
-    for name, text in files.items():
+    for name, content in files.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / name).write_text(text, "utf-8")
+        (folder / name).write_bytes(content.encode() if isinstance(content, str) else content)
     return folder
 
 
@@ -81,7 +81,7 @@ def git(folder: Path, *words: str) -> str:
     return done.stdout.strip()
 
 
-def committed(folder: Path, files: Mapping[str, str], subject: str = "x") -> str:
+def committed(folder: Path, files: Mapping[str, str | bytes], subject: str = "x") -> str:
     """The commit that these files, and whatever else changed in the repository, are put into."""
     git(write(folder, files), "add", "-A")
     git(folder, "commit", "-qm", subject)

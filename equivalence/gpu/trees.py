@@ -5,14 +5,13 @@ import hashlib
 import json
 import os
 import platform
-import subprocess
 import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from equivalence.processes import process_environment
+from equivalence.processes import execute, process_environment
 
 
 @dataclass(frozen=True)
@@ -60,7 +59,7 @@ class Environment:
     def answer(self, tree: Tree, program: str) -> str:
         """What a short program prints that runs on the tree; empty where it takes too long."""
         overlay = process_environment(self.overlay(tree))
-        return _printed(self.command("-c", program), overlay, 120)
+        return execute(self.command("-c", program), seconds=120, variables=overlay).stdout
 
     def overlay(self, tree: Tree, gpus: Sequence[int] = ()) -> dict[str, str | None]:
         """What is set for a process of the tree: nothing of it may come from the network or depend on hash order."""
@@ -103,7 +102,7 @@ print("@" + json.dumps(found))
 def describe(environment: Environment, trees: Sequence[Tree]) -> dict[str, Any]:
     """Hardware and software, as plain JSON; what cannot be asked is left out."""
     query = ["nvidia-smi", "--query-gpu=name,memory.total,driver_version", "--format=csv,noheader"]
-    gpus = _printed(query, process_environment({}), 20).splitlines()
+    gpus = execute(query, seconds=20).stdout.splitlines()
     lines = environment.answer(trees[0], _VERSIONS).splitlines()
     versions = [json.loads(line[1:]) for line in lines if line.startswith("@{")]
     return {
@@ -114,12 +113,3 @@ def describe(environment: Environment, trees: Sequence[Tree]) -> dict[str, Any]:
         "versions": versions[-1] if versions else {},
         "trees": {tree.name: tree.digest() for tree in trees},
     }
-
-
-def _printed(command: Sequence[str], variables: dict[str, str], seconds: float) -> str:
-    """Standard output of a command; empty where it is not there or takes too long."""
-    try:
-        done = subprocess.run(command, env=variables, capture_output=True, text=True, timeout=seconds, check=False)
-    except (OSError, subprocess.TimeoutExpired):
-        return ""
-    return done.stdout

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from equivalence.levels.result import Ledger
 from equivalence.native.build import VARIABLE, Build, read_build
-from equivalence.native.frontend import Compiler, Preprocessed, execute, first_error, preprocess, read
+from equivalence.native.frontend import Compiler, Preprocessed, first_error, preprocess, read
 from shrinker.cache import Layer
 from shrinker.values.outcome import LevelResult
 
@@ -107,7 +107,7 @@ def _crates(upstream: Path, generated: Path, ledger: Ledger) -> None:
         return
     command = [str(cargo), "metadata", "--offline", "--no-deps", "--format-version", "1", "--manifest-path"]
     for crate in crates:
-        error, theirs = (first_error(execute([*command, str(tree / crate)])) for tree in (generated, upstream))
+        error, theirs = (first_error([*command, str(tree / crate)]) for tree in (generated, upstream))
         if error and theirs:
             ledger.limit(f"{crate}: cargo does not read upstream's here either: {error}")
             continue

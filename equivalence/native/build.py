@@ -3,11 +3,11 @@
 import os
 import posixpath
 import re
-import subprocess
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from equivalence.processes import execute
 from equivalence.simulation.environment import find_python
 from shrinker.source.cache import default_folder
 from shrinker.syntax.cmake import Command, read_cmake
@@ -84,8 +84,7 @@ def torch_headers() -> tuple[Path, ...]:
     Raises:
         InputError: there is no such environment, or it has no torch.
     """
-    done = subprocess.run([str(find_python()), "-c", _ASK], capture_output=True, text=True, check=False)
-    lines = done.stdout.splitlines()
+    lines = execute([str(find_python()), "-c", _ASK], seconds=600).stdout.splitlines()
     if len(lines) != 2:
         raise InputError("torch's headers were not found", "make the environment with `make simulation`")
     include = Path(lines[0]).parent / "include"

@@ -8,13 +8,13 @@ import hashlib
 import re
 import shlex
 import shutil
-import subprocess
 import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from equivalence.native.build import Build
+from equivalence.processes import execute
 
 _LIMIT = 900
 """Seconds for one step."""
@@ -44,7 +44,7 @@ class Compiler:
     @property
     def version(self) -> str:
         """Of the compiler: a result holds for no other."""
-        return execute([self.nvcc, "--version"]).stdout.decode("utf-8", "replace")
+        return execute([self.nvcc, "--version"], seconds=_LIMIT).stdout
 
     def write_stubs(self) -> None:
         """Make the stand-ins."""
@@ -80,19 +80,18 @@ def preprocess(compiler: Compiler, build: Build, source: str) -> Preprocessed:
     with tempfile.TemporaryDirectory(prefix="shrinker-native-") as scratch:
         out = Path(scratch) / "x.ii"
         if path.suffix != ".cu":
-            done = execute(
-                ["g++", *compiler.options(build), *_cuda(compiler), "-E", str(path), "-o", str(out)], scratch
-            )
-            return Preprocessed(out.read_bytes() if out.is_file() else b"", first_error(done), ())
+            step = ["g++", *compiler.options(build), *_cuda(compiler), "-E", str(path), "-o", str(out)]
+            error = first_error(step, scratch)
+            return Preprocessed(out.read_bytes() if out.is_file() else b"", error, ())
         steps = _steps(compiler, build, path)
         first = next((step for step in steps if step[0].endswith("gcc") and "-E" in step), None)
         second = next((step for step in steps if "cudafe++" in step[0]), None)
         if first is None or second is None:
             return Preprocessed(b"", "nvcc --dryrun names no front end", ())
         made = first[first.index("-o") + 1]
-        done = execute([str(out) if part == made else part for part in first], scratch)
+        error = first_error([str(out) if part == made else part for part in first], scratch)
         command = tuple("{}" if part == made else part for part in second)
-        return Preprocessed(out.read_bytes() if out.is_file() else b"", first_error(done), command)
+        return Preprocessed(out.read_bytes() if out.is_file() else b"", error, command)
 
 
 def read(preprocessed: Preprocessed) -> str:
@@ -106,7 +105,7 @@ def read(preprocessed: Preprocessed) -> str:
                 at = command.index(option) + 1
                 command[at] = str(Path(scratch) / Path(command[at]).name)
         plain = ["g++", "-std=c++17", "-fsyntax-only", "-w", "-x", "c++-cpp-output", str(file)]
-        return first_error(execute(command or plain, scratch))
+        return first_error(command or plain, scratch)
 
 
 def find_nvcc() -> str:
@@ -119,7 +118,7 @@ def _steps(compiler: Compiler, build: Build, path: Path) -> list[list[str]]:
     """What nvcc would run for one architecture."""
     flags = ["-arch=sm_100a", "--expt-relaxed-constexpr", "--expt-extended-lambda", "-w"]
     asked = [compiler.nvcc, "--dryrun", "-c", *flags, *compiler.options(build), str(path), "-o", "x.o"]
-    lines = execute(asked).stderr.decode("utf-8", "replace").splitlines()
+    lines = execute(asked, seconds=_LIMIT).stderr.splitlines()
     # Its own folder is where it says that it is.
     here = next((line.partition("_HERE_=")[2] for line in lines if "_HERE_=" in line), "")
     steps = [shlex.split(line[3:]) for line in lines if re.match(r'#\$ "?[\w./$+-]+"? ', line)]
@@ -137,19 +136,12 @@ def _cuda(compiler: Compiler) -> list[str]:
     return [f"-I{path}" for path in places[-1:]]
 
 
-def execute(command: Sequence[str], scratch: str | None = None) -> subprocess.CompletedProcess[bytes]:
-    """Run one step; one that does not start or takes too long has failed, and says why."""
-    try:
-        return subprocess.run(command, capture_output=True, cwd=scratch, timeout=_LIMIT, check=False)
-    except (OSError, subprocess.TimeoutExpired) as error:
-        return subprocess.CompletedProcess(command, 1, b"", str(error).encode())
-
-
-def first_error(done: subprocess.CompletedProcess[bytes]) -> str:
-    """The first line that says what is wrong; empty when nothing is."""
+def first_error(command: Sequence[str], scratch: str | None = None) -> str:
+    """The first line in which a step says what is wrong; empty when nothing is."""
+    done = execute(command, seconds=_LIMIT, folder=scratch)
     if done.returncode == 0:
         return ""
-    lines = (done.stderr + done.stdout).decode("utf-8", "replace").splitlines()
+    lines = (done.stderr + done.stdout).splitlines()
     return next(
         (line for line in lines if "error" in line.lower()), lines[0] if lines else f"ended with {done.returncode}"
     )

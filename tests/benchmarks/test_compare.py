@@ -16,7 +16,7 @@ from benchmarks.subjects.base import NotInstalledError
 from shrinker.ruleset import Fact, Remove, Ruleset
 from shrinker.source import open_upstream
 from tests.benchmarks.measured import session
-from tests.small import python, read_cases
+from tests.small import python, read_cases, write
 
 WHY = "Because the test says so."
 PREDICATES = Predicates(
@@ -112,9 +112,7 @@ UPSTREAM, TREE = read_cases(Path(__file__).with_name("compare.txtar"), "/").valu
 
 def judged(tmp_path: Path, **after: str) -> Outcome:
     for name, files in (("before", UPSTREAM), ("after", {**UPSTREAM, **{f"{n}.py": t for n, t in after.items()}})):
-        (tmp_path / name).mkdir()
-        for path, text in files.items():
-            (tmp_path / name / path).write_text(text)
+        write(tmp_path / name, files)
     judge = Judge(tmp_path / "before", PREDICATES, dict.fromkeys(UPSTREAM, Flags()))
     assert judge.upstream == Occurrences(calls=4, constant_tests=1)
     return judge.judge(tmp_path / "after")
@@ -144,10 +142,7 @@ RULES = Ruleset(
 
 
 def small_comparison(tmp_path: Path) -> Comparison:
-    package = tmp_path / "upstream" / "python" / "sglang"
-    package.mkdir(parents=True)
-    for name, text in TREE.items():
-        (package / name).write_text(text)
+    write(tmp_path / "upstream/python/sglang", TREE)
     repository = Path(__file__).resolve().parents[2]
     tree = open_upstream(f"path:{tmp_path / 'upstream'}", cache=tmp_path / "cache", repository=repository)
     absent = Contender("absent", "no-such-distribution", "run_piranha", (), "nothing")

@@ -11,6 +11,7 @@ from benchmarks.process import descendants, measure
 from benchmarks.schedule import measure_all, order
 from benchmarks.subjects import Place, all_subjects
 from tests.benchmarks.measured import MIB, Named
+from tests.small import write
 
 needs_proc = pytest.mark.skipif(not Path("/proc/self/smaps_rollup").exists(), reason="no /proc of Linux")
 CHILDREN = """
@@ -114,10 +115,7 @@ def test_every_file_of_subjects_is_found():
 def test_parse_workload(tmp_path):
     from benchmarks.subjects.ast_parse import SUBJECTS
 
-    package = tmp_path / "package"
-    package.mkdir()
-    (package / "good.py").write_text("A = '\\d'\n")
-    (package / "bad.py").write_text("print 1\n")
+    package = write(tmp_path / "package", {"good.py": "A = '\\d'\n", "bad.py": "print 1\n"})
     for subject in SUBJECTS:
         scratch = tmp_path / subject.name
         scratch.mkdir()

@@ -14,6 +14,7 @@ from shrinker.cache.identity import content_digest, tool_identity
 from shrinker.cache.variants import _MOST
 from shrinker.values.edits import Literal, Span
 from shrinker.values.folded import Decision
+from tests.small import write
 
 
 def _owner(number: int) -> tuple[int, int]:
@@ -102,19 +103,13 @@ def test_what_generates_depends_on_no_package_beside_it() -> None:
 
 
 def test_the_identity_of_a_tool_covers_every_file(tmp_path: Path) -> None:
-    (tmp_path / "a").mkdir()
-    (tmp_path / "a/x.py").write_text("1")
-    seen = {content_digest(tmp_path)}
-    (tmp_path / "a/x.py").write_text("2")
-    seen.add(content_digest(tmp_path))
-    (tmp_path / "a/page.jinja").write_text("2")
-    seen.add(content_digest(tmp_path))
+    seen = {
+        content_digest(write(tmp_path, files)) for files in ({"a/x.py": "1"}, {"a/x.py": "2"}, {"a/page.jinja": "2"})
+    }
     (tmp_path / "a/page.jinja").rename(tmp_path / "page.jinja")
     seen.add(content_digest(tmp_path))
     assert len(seen) == 4
-    (tmp_path / "a/__pycache__").mkdir()
-    (tmp_path / "a/__pycache__/x.pyc").write_text("x")
-    assert content_digest(tmp_path) in seen
+    assert content_digest(write(tmp_path, {"a/__pycache__/x.pyc": "x"})) in seen
 
 
 ASKED: tuple[Question, ...] = (("name", "a"), ("name", "b"))

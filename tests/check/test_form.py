@@ -9,6 +9,7 @@ import pytest
 
 from shrinker.values.manifest import Manifest
 from tests.check.trees import Build, Case, emitted
+from tests.small import write
 
 UPSTREAM = {
     "a.py": "import os\n\n\ndef f(x):\n    if x:\n        return os\n    return None\n",
@@ -40,9 +41,7 @@ def replace(case: Case, path: str, **changes: object) -> None:
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_a_good_tree_passes_and_the_checks_say_what_they_saw(case: Build, jobs: int) -> None:
     made = case(UPSTREAM, GENERATED)
-    (made.out / "SHRINK.json").write_text(made.manifest.to_json())
-    (made.out / "python/sglang/__pycache__").mkdir()
-    (made.out / "python/sglang/__pycache__/a.pyc").write_bytes(b"x")
+    write(made.out, {"SHRINK.json": made.manifest.to_json(), "python/sglang/__pycache__/a.pyc": "x"})
     evidence = made.evidence("form", jobs)
     assert evidence.findings == () and evidence.passed
     checks = dict(evidence.checks)

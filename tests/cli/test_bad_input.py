@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.small import Done, World
-from tests.small import python
+from tests.small import python, write
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 
@@ -114,8 +114,7 @@ def test_reports_that_cannot_be_written(generated: World) -> None:
 
 
 def test_an_output_that_is_not_a_generated_tree(world: World) -> None:
-    world.out.mkdir(parents=True)
-    (world.out / "thesis.tex").write_text("precious")
+    write(world.out, {"thesis.tex": "precious"})
     refused(world, world.shrink(), "not a generated tree", str(world.out))
     assert world.left() == {"tree/thesis.tex": b"precious"}
     done = world.ask("verify")

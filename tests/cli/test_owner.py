@@ -9,6 +9,7 @@ from shrinker.report.place import WRITTEN, evidence_folder, foreign_reports, new
 from shrinker.values.manifest import Manifest
 from shrinker.values.upstream import Identity
 from tests.cli.small import World
+from tests.small import write
 
 PINNED = Identity("release", "release:1.0", "1.0", None, False)
 OTHER = Identity("release", "release:0.9", "0.9", None, False)
@@ -36,9 +37,7 @@ def test_force_says_where_the_owners_files_are(generated: World) -> None:
 
 
 def test_a_report_of_the_owners_ends_the_run(world: World) -> None:
-    reports = world.folder / "notes"
-    reports.mkdir()
-    (reports / "keep.txt").write_text("mine")
+    reports = write(world.folder / "notes", {"keep.txt": "mine"})
     done = world.shrink("--reports", str(reports))
     assert done.code == 2 and "keep.txt" in done.err and "--force" in done.err
     assert not world.out.exists() and (reports / "keep.txt").read_text() == "mine"
@@ -50,9 +49,7 @@ def test_a_report_of_the_owners_ends_the_run(world: World) -> None:
 
 
 def test_other_files_beside_reports_are_no_matter(world: World) -> None:
-    reports = world.folder / "notes"
-    reports.mkdir()
-    (reports / "mine.txt").write_text("mine")
+    reports = write(world.folder / "notes", {"mine.txt": "mine"})
     assert world.shrink("--reports", str(reports)).code == 0
     assert (reports / "mine.txt").read_text() == "mine"
 
@@ -82,14 +79,11 @@ def test_only_the_usual_tree_has_its_reports_in_the_project(project: Path) -> No
 
 
 def test_reports_are_those_whose_lock_is_the_trees(project: Path) -> None:
-    out = project / "dist/sglang_deepseek"
     manifest = Manifest("1", "deepseek", "h", PINNED, ())
-    out.mkdir(parents=True)
-    (out / "SHRINK.json").write_text(manifest.to_json())
+    out = write(project / "dist/sglang_deepseek", {"SHRINK.json": manifest.to_json()})
     assert reports_of(out, manifest) == project / "reports/deepseek"
     beside = reports_beside(out)
-    beside.mkdir()
-    (beside / "shrink.lock.json").write_text("{}")
+    write(beside, {"shrink.lock.json": "{}"})
     assert reports_of(out, manifest) == project / "reports/deepseek"
     (beside / "shrink.lock.json").write_text(manifest.to_json())
     assert reports_of(out, manifest) == beside

@@ -3,11 +3,12 @@
 import hashlib
 import os
 import types
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 from shrinker.emit.refusals import refusals_module
+from shrinker.emit.staging import install, staging_folder
 from shrinker.values.edits import Edit
 from shrinker.values.folded import FoldedModule
 from shrinker.values.manifest import Manifest
@@ -21,6 +22,16 @@ def write_tree(out: Path, files: Mapping[str, str]) -> None:
     listed = tuple(EmittedFile(n, hashlib.sha256(t.encode()).hexdigest(), 1, 1, False, None) for n, t in files.items())
     manifest = Manifest("1", "deepseek", "h", Identity("release", "release:1", "1", None, False), listed)
     (out / "SHRINK.json").write_text(manifest.to_json())
+
+
+def generate(
+    out: Path, files: Mapping[str, str], act: Callable[[Path], object] = lambda staging: None, *, force: bool = False
+) -> tuple[Path, ...]:
+    """Put a tree of these files in the place of what is there; `act` is called before. What is its owner's is moved to these folders."""
+    with staging_folder(out, force=force) as staging:
+        write_tree(staging, files)
+        act(staging)
+        return install(staging, out, force=force)
 
 
 def folded_module(path: str, edits: tuple[Edit, ...] = (), digest: str = "") -> FoldedModule:

@@ -2,7 +2,6 @@
 
 import os
 import shutil
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -10,7 +9,8 @@ import pytest
 from shrinker.emit.staging import install, remove_trees, staging_folder
 from shrinker.values.contents import contents, foreign
 from shrinker.values.errors import InputError
-from tests.emit.small_tree import dead_process, write_tree
+from tests.emit.small_tree import dead_process, generate, write_tree
+from tests.small import content, write
 
 OLD = {"LICENSE": "text\n", "python/sglang/server.py": "PORT = 1\n"}
 NEW = {"LICENSE": "text\n", "python/sglang/server.py": "PORT = 2\n"}
@@ -43,37 +43,21 @@ def out(tmp_path: Path) -> Path:
     return tmp_path / "gen"
 
 
-def _add(out: Path, path: str, text: str = "mine") -> None:
-    (out / path).parent.mkdir(parents=True, exist_ok=True)
-    (out / path).write_text(text)
-
-
-def _generate(out: Path, *, force: bool = False, meanwhile: Callable[[], None] = lambda: None) -> tuple[Path, ...]:
-    with staging_folder(out, force=force) as staging:
-        write_tree(staging, NEW)
-        meanwhile()
-        return install(staging, out, force=force)
-
-
-def _all(folder: Path) -> dict[str, str]:
-    return {p.relative_to(folder).as_posix(): p.read_text() for p in folder.rglob("*") if p.is_file()}
-
-
 @pytest.mark.parametrize("path", LEFT_BY_TOOLS)
 def test_what_building_and_running_leave_is_no_ones(out: Path, path: str) -> None:
-    _add(out, path)
+    write(out, {path: "mine"})
     assert foreign(out) == [] and path not in contents(out)
-    assert _generate(out) == ()
+    assert generate(out, NEW) == ()
 
 
 @pytest.mark.parametrize("path", OWN)
 def test_a_file_of_the_owners_ends_the_run(out: Path, path: str) -> None:
-    _add(out, path)
-    before = _all(out)
+    write(out, {path: "mine"})
+    before = content(out)
     with pytest.raises(InputError, match="did not write") as told:
-        _generate(out)
+        generate(out, NEW)
     assert path in told.value.message and "--force" in told.value.next_step
-    assert _all(out) == before and os.listdir(out.parent) == ["gen"]
+    assert content(out) == before and os.listdir(out.parent) == ["gen"]
 
 
 def test_a_link_in_the_place_of_a_file_is_the_owners(out: Path) -> None:
@@ -86,89 +70,88 @@ def test_a_link_in_the_place_of_a_file_is_the_owners(out: Path) -> None:
 
 def test_a_file_that_its_owner_removed_comes_back(out: Path) -> None:
     (out / "LICENSE").unlink()
-    assert _generate(out) == ()
+    assert generate(out, NEW) == ()
     assert (out / "LICENSE").is_file()
 
 
 def test_the_first_ten_are_named(out: Path) -> None:
-    for number in range(12):
-        _add(out, f"notes{number:02}.txt")
+    write(out, {f"notes{number:02}.txt": "mine" for number in range(12)})
     with pytest.raises(InputError) as told:
-        _generate(out)
+        generate(out, NEW)
     assert "12 file(s)" in told.value.message and "… and 2 more" in told.value.message
     assert "notes09.txt" in told.value.message and "notes10.txt" not in told.value.message
 
 
 def test_work_that_comes_during_the_run_ends_it_at_the_end(out: Path) -> None:
     with pytest.raises(InputError, match=r"notes\.txt"):
-        _generate(out, meanwhile=lambda: _add(out, "notes.txt"))
-    assert _all(out)["python/sglang/server.py"] == "PORT = 1\n"
+        generate(out, NEW, lambda _: write(out, {"notes.txt": "mine"}))
+    assert content(out)["python/sglang/server.py"] == b"PORT = 1\n"
 
 
 def test_force_moves_aside_what_is_the_owners_and_nothing_else(out: Path) -> None:
-    for path in (*OWN, *LEFT_BY_TOOLS):
-        _add(out, path)
-    _add(out, "python/sglang/server.py", "PORT = 3\n")
-    [aside] = _generate(out, force=True)
+    write(out, dict.fromkeys((*OWN, *LEFT_BY_TOOLS), "mine") | {"python/sglang/server.py": "PORT = 3\n"})
+    [aside] = generate(out, NEW, force=True)
     assert aside.parent == out.parent and aside.name.startswith("gen.backup-")
-    assert _all(aside) == {**dict.fromkeys(OWN, "mine"), "python/sglang/server.py": "PORT = 3\n"}
-    assert sorted(_all(out)) == ["LICENSE", "SHRINK.json", "python/sglang/server.py"]
+    assert content(aside) == {**dict.fromkeys(OWN, b"mine"), "python/sglang/server.py": b"PORT = 3\n"}
+    assert sorted(content(out)) == ["LICENSE", "SHRINK.json", "python/sglang/server.py"]
 
 
 def test_force_twice_makes_two_folders(out: Path) -> None:
-    _add(out, "a")
-    [first] = _generate(out, force=True)
-    _add(out, "a", "other")
-    [second] = _generate(out, force=True)
-    assert first != second and _all(first) == {"a": "mine"} and _all(second) == {"a": "other"}
+    write(out, {"a": "mine"})
+    [first] = generate(out, NEW, force=True)
+    write(out, {"a": "other"})
+    [second] = generate(out, NEW, force=True)
+    assert first != second and content(first) == {"a": b"mine"} and content(second) == {"a": b"other"}
 
 
 @pytest.mark.parametrize("force", [False, True])
 def test_the_history_of_the_tree_stays(out: Path, force: bool) -> None:
-    _add(out, ".git/HEAD", "ref: refs/heads/main\n")
-    assert _generate(out, force=force) == ()
-    assert _all(out)[".git/HEAD"] == "ref: refs/heads/main\n" and _all(out)["python/sglang/server.py"] == "PORT = 2\n"
+    write(out, {".git/HEAD": "ref: refs/heads/main\n"})
+    assert generate(out, NEW, force=force) == ()
+    assert (
+        content(out)[".git/HEAD"] == b"ref: refs/heads/main\n"
+        and content(out)["python/sglang/server.py"] == b"PORT = 2\n"
+    )
 
 
 def test_a_fresh_repository_may_take_a_tree(tmp_path: Path) -> None:
     out = tmp_path / "gen"
-    _add(out, ".git/HEAD")
-    assert _generate(out) == ()
-    assert sorted(_all(out)) == [".git/HEAD", "LICENSE", "SHRINK.json", "python/sglang/server.py"]
+    write(out, {".git/HEAD": "mine"})
+    assert generate(out, NEW) == ()
+    assert sorted(content(out)) == [".git/HEAD", "LICENSE", "SHRINK.json", "python/sglang/server.py"]
 
 
 def test_without_a_manifest_that_can_be_read_everything_is_the_owners(out: Path) -> None:
     (out / "SHRINK.json").write_text("{}")
     with pytest.raises(InputError, match="3 file"):
-        _generate(out)
+        generate(out, NEW)
 
 
 def test_a_run_that_died_between_the_renames_takes_nothing_with_it(out: Path) -> None:
     """The old tree lies beside the new one, with what its owner had in it."""
-    _add(out, ".git/HEAD", "mine")
-    _add(out, "notes.txt")
+    write(out, {".git/HEAD": "mine", "notes.txt": "mine"})
     out.rename(out.with_name(f".gen.replaced.{dead_process()}"))
     write_tree(out, NEW)
-    assert _generate(out) == ()
+    assert generate(out, NEW) == ()
     [aside] = [place for place in out.parent.iterdir() if place != out]
-    assert _all(out)[".git/HEAD"] == "mine" and _all(aside) == {"notes.txt": "mine"}
+    assert content(out)[".git/HEAD"] == b"mine" and content(aside) == {"notes.txt": b"mine"}
 
 
 def test_two_histories_are_both_kept(out: Path) -> None:
-    _add(out, ".git/HEAD", "old")
+    write(out, {".git/HEAD": "old"})
     out.rename(out.with_name(f".gen.replaced.{dead_process()}"))
     write_tree(out, NEW)
-    _add(out, ".git/HEAD", "new")
-    _generate(out)
+    write(out, {".git/HEAD": "new"})
+    generate(out, NEW)
     [aside] = [place for place in out.parent.iterdir() if place != out]
-    assert _all(out)[".git/HEAD"] == "new" and _all(aside) == {".git/HEAD": "old"}
+    assert content(out)[".git/HEAD"] == b"new" and content(aside) == {".git/HEAD": b"old"}
 
 
 def test_what_cannot_be_put_in_place_leaves_the_history_where_it_was(
     out: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    _add(out, ".git/HEAD", "mine")
-    before = _all(out)
+    write(out, {".git/HEAD": "mine"})
+    before = content(out)
     staged = out.parent / "staged"
     staged.mkdir()
     replace = Path.replace
@@ -184,18 +167,15 @@ def test_what_cannot_be_put_in_place_leaves_the_history_where_it_was(
         write_tree(staging, NEW)
         with pytest.raises(InputError, match="cannot replace"):
             install(staging, out, [(staged / "lock", out.parent / "lock")])
-    assert _all(out) == before
+    assert content(out) == before
 
 
 def test_cleaning_up_leaves_what_is_the_owners(tmp_path: Path) -> None:
     for name in ("plain", "edited", "repository"):
         write_tree(tmp_path / name, OLD)
-        _add(tmp_path, f"{name}.reports/keep.txt")
-    _add(tmp_path / "plain", "python/build/lib/x")
-    _add(tmp_path / "edited", "LICENSE")
-    _add(tmp_path / "repository", ".git/HEAD")
-    _add(tmp_path, "edited.backup-1/notes.txt")
-    _add(tmp_path, "other/notes.txt")
+        write(tmp_path, {f"{name}.reports/keep.txt": "mine"})
+    own = ("plain/python/build/lib/x", "edited/LICENSE", "repository/.git/HEAD", "edited.backup-1/notes.txt")
+    write(tmp_path, dict.fromkeys((*own, "other/notes.txt"), "mine"))
     assert [tree.name for tree in remove_trees(tmp_path)] == ["edited", "repository"]
     assert sorted(os.listdir(tmp_path)) == [
         "edited",

@@ -11,7 +11,7 @@ from shrinker.emit.rewrite import rewrite_file
 from shrinker.values.edits import Guard, Span
 from shrinker.values.graph import Removal
 from tests.emit.small_tree import folded_module
-from tests.small import python, read_archive
+from tests.small import python, read_archive, write
 
 P = "python/sglang/"
 KEPT = [f"{P}__init__.py", f"{P}srt/__init__.py", f"{P}srt/models/one.py", f"{P}mixed/kept.py"]
@@ -62,13 +62,8 @@ def tree(tmp_path: Path) -> Path:
     text = refusals_module([], [], FOLDED, KEPT, REMOVED, features, names=NAMES)
     assert text is not None
     written = rewrite_file(SOURCE.encode(), FOLDED[KEPT[0]].edits).decode()
-    for path in KEPT:
-        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / path).write_text(
-            {KEPT[0]: written, KEPT[-1]: TEXTS["own.py"], KEPT[-2]: TEXTS["asking.py"]}.get(path, "")
-        )
-    (tmp_path / P / "removed_features.py").write_text(text)
-    return tmp_path / "python"
+    own = {KEPT[0]: written, KEPT[-1]: TEXTS["own.py"], KEPT[-2]: TEXTS["asking.py"], f"{P}removed_features.py": text}
+    return write(tmp_path, {**dict.fromkeys(KEPT, ""), **own}) / "python"
 
 
 def run(tree: Path, *arguments: str) -> tuple[int, str]:

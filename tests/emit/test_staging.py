@@ -2,30 +2,23 @@
 
 import errno
 import os
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from shrinker.emit.staging import install, staging_folder
+from shrinker.emit.staging import staging_folder
 from shrinker.values.contents import foreign
 from shrinker.values.errors import InputError
-from tests.emit.small_tree import dead_process, neighbours, previous_tree, write_tree
-from tests.small import content
+from tests.emit.small_tree import dead_process, generate, neighbours, previous_tree, write_tree
+from tests.small import content, write
 
-
-def _generate(out: Path, act: Callable[[Path], None] | None = None) -> None:
-    with staging_folder(out) as staging:
-        write_tree(staging, {"new.py": "new"})
-        if act is not None:
-            act(staging)
-        install(staging, out)
+NEW = {"new.py": "new"}
 
 
 def test_install(tmp_path: Path) -> None:
     out = tmp_path / "deep/er/out"
     for _ in range(2):
-        _generate(out)
+        generate(out, NEW)
         assert set(content(out)) == {"SHRINK.json", "new.py"} and foreign(out) == []
     assert neighbours(out) == ["out"]
     assert out.stat().st_mode & 0o777 == 0o755
@@ -34,23 +27,21 @@ def test_install(tmp_path: Path) -> None:
 def test_an_empty_folder_may_be_replaced(tmp_path: Path) -> None:
     out = tmp_path / "out"
     out.mkdir()
-    _generate(out)
+    generate(out, NEW)
     assert (out / "new.py").exists()
 
 
 def test_foreign_folders_are_refused(tmp_path: Path) -> None:
-    out = tmp_path / "out"
-    out.mkdir()
-    (out / "mine").write_text("precious")
+    out = write(tmp_path / "out", {"mine": "precious"})
     with pytest.raises(InputError, match="not a generated tree"):
-        _generate(out)
+        generate(out, NEW)
     assert content(out) == {"mine": b"precious"}
     (tmp_path / "file").write_text("precious")
     with pytest.raises(InputError, match="not a folder"):
-        _generate(tmp_path / "file")
+        generate(tmp_path / "file", NEW)
     (tmp_path / "link").symlink_to(out)
     with pytest.raises(InputError, match=r"is a link to .*out"):
-        _generate(tmp_path / "link")
+        generate(tmp_path / "link", NEW)
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt(), InputError("x"), MemoryError()])
@@ -62,7 +53,7 @@ def test_a_failure_leaves_the_previous_output(tmp_path: Path, error: BaseExcepti
         raise error
 
     with pytest.raises(type(error)):
-        _generate(out, fail)
+        generate(out, NEW, fail)
     assert content(out) == before
     assert neighbours(out) == ["out"]
 
@@ -89,7 +80,7 @@ def test_what_happens_between_the_renames_leaves_the_previous_output(
 
     monkeypatch.setattr(Path, "rename", fail)
     with pytest.raises(told, match=words):
-        _generate(out)
+        generate(out, NEW)
     assert content(out) == before
     assert neighbours(out) == ["out"]
 
@@ -102,7 +93,7 @@ def test_what_dead_runs_left_is_removed(tmp_path: Path) -> None:
         (tmp_path / name).mkdir()
         write_tree(tmp_path / name, {"x": ""})
     (tmp_path / ".out.mine").mkdir()
-    _generate(out)
+    generate(out, NEW)
     assert neighbours(out) == [".out.mine", f".out.shrinking.{os.getppid()}.abc", "out"]
 
 
@@ -117,4 +108,4 @@ def test_a_run_killed_between_the_renames_is_undone(tmp_path: Path) -> None:
 def test_an_output_that_cannot_be_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(InputError, match="cannot write in"):
-        _generate(tmp_path / "file" / "out")
+        generate(tmp_path / "file" / "out", NEW)

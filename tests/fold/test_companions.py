@@ -9,32 +9,10 @@ from shrinker.fold.companions import fold_companions
 from shrinker.ruleset.models import Companion
 from tests.cli.small import FILES, RULES, small_world
 from tests.fold.programs import make_tree, program_rules, rewrite
+from tests.small import read_archive
 
 TOP = "kernels/python/fast_kernels"
-VERSION = """import torch
-
-
-def is_rocm():
-    return torch.version.hip is not None
-
-
-_is_rocm = is_rocm()
-_asked = is_rocm()
-blocks = 16 if _is_rocm else 32
-
-if torch.version.hip is not None:
-
-    def only_rocm(x):
-        return x
-"""
-KERNELS = {
-    f"{TOP}/__init__.py": "import torch\n\nif torch.version.hip is not None:\n    from fast_kernels.blocks import only_rocm\n",
-    f"{TOP}/blocks.py": VERSION,
-    f"{TOP}/broken.py": "def\n",
-    "kernels/tests/test_blocks.py": "from fast_kernels.blocks import _asked\n",
-    "kernels/other/other.py": "import torch\n\nif torch.version.hip:\n    x = 1\n",
-    "python/sglang/main.py": "from fast_kernels.blocks import blocks\n",
-}
+KERNELS = read_archive(Path(__file__).with_name("companions.txtar"))
 
 
 def test_a_companion_is_folded_and_nothing_else_is(tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ def test_every_command_of_the_readme_has_its_row() -> None:
     rows = [row.command for row in ROWS]
     named = documented("\n".join(page.read_text("utf-8") for page in PAGES))
     assert len(named) > 40 and len(rows) == len(set(rows))
-    assert [command for command in named if command not in rows] == [], "give each a row in tests/documented.py"
+    assert [command for command in named if command not in rows] == [], "give each a row in tests/documented.toml"
     assert [row for row in rows if row not in named] == [], "the pages name them no more"
 
 

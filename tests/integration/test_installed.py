@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.integration.shrunk import REPOSITORY, Shrunk
+from tests.small import write
 
 pytestmark = pytest.mark.network
 
@@ -71,8 +72,7 @@ def test_an_installed_shrinker_makes_the_tree_in_an_empty_folder(
 
 
 def test_a_project_of_the_users_own_comes_first(installed: Path, tmp_path: Path) -> None:
-    (tmp_path / "rules/profiles").mkdir(parents=True)
-    (tmp_path / "rules/profiles/mine.toml").write_text('description = "Mine."\ninclude = []\n')
+    write(tmp_path, {"rules/profiles/mine.toml": 'description = "Mine."\ninclude = []\n'})
     found = _run(
         [sys.executable, "-m", "shrinker.cli", "shrink", "--profile", "deepseek", "--upstream", "path:."],
         tmp_path,

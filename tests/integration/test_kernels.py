@@ -4,7 +4,9 @@ import json
 
 import pytest
 
+from shrinker.project import RULES_FOLDER
 from tests.integration.shrunk import Shrunk, command
+from tests.small import content, write
 
 pytestmark = pytest.mark.network
 
@@ -30,13 +32,9 @@ def test_every_kernel_is_reached_and_nothing_removed_is(narrower: Shrunk) -> Non
 
 def test_a_kernel_that_went_is_missed(narrower: Shrunk, tmp_path_factory: pytest.TempPathFactory) -> None:
     # The same command with a kernel of a removed system on the list.
-    rules = tmp_path_factory.mktemp("rules")
-    from shrinker.project import RULES_FOLDER
-
-    for path in RULES_FOLDER.rglob("*.toml"):
-        target = rules / path.relative_to(RULES_FOLDER)
-        target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_text(path.read_text().replace('"topk_sigmoid",', '"topk_sigmoid", "gptq_marlin_gemm",'))
+    longer = b'"topk_sigmoid", "gptq_marlin_gemm",'
+    texts = {path: text.replace(b'"topk_sigmoid",', longer) for path, text in content(RULES_FOLDER).items()}
+    rules = write(tmp_path_factory.mktemp("rules"), texts)
     places = ("--out", str(narrower.out), "--reports", str(narrower.reports), "--rules", str(rules))
     done = command("kernels", *places, "--json")
     assert done.returncode == 1

@@ -23,6 +23,7 @@ from shrinker.values.folded import FoldedModule
 from shrinker.values.graph import Graph, Removal
 from shrinker.values.upstream import DeclaredPackage, UpstreamTree
 from tests.program.small_tree import WHY, build, rules_of, write_tree
+from tests.small import read_archive
 
 TABLE = (
     Distribution(id="zmq", why=WHY, name="PyZMQ", imports=("zmq",)),
@@ -167,32 +168,7 @@ def test_why_and_why_not(tmp_path: Path) -> None:
         why_not(run, "pyzmq")
 
 
-CRATE = """\
-[package]
-name = "gateway"
-
-[[bin]]
-name = "gateway"
-path = "src/main.rs"
-
-[dev-dependencies]
-criterion = "0.5"
-
-[[bench]]
-name = "by_path"
-harness = false
-path = "benches/first.rs"
-[[bench]]
-name = "by_name"
-harness = false
-
-# Of the next one.
-[[bench]]
-name = "stays"
-
-[profile.release]
-lto = "fat"
-"""
+CRATE = read_archive(Path(__file__).with_name("crate.txtar"))["Cargo.toml"]
 
 
 def _cut(root: Path, crate: str) -> str:

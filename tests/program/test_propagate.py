@@ -5,42 +5,9 @@ from pathlib import Path
 import pytest
 
 from tests.program.symbols.support import PLATFORM, left
+from tests.small import read_archive
 
-LAUNCH = """\
-from sglang.group import Group
-
-
-def main():
-    print(Group(4).reduce(2))
-
-
-main()
-"""
-GROUP = """\
-from sglang.srt.utils import is_hip
-
-
-class Group:
-    def __init__(self, size):
-        self.size = size
-        self.fused = is_hip()
-
-    def reduce(self, x):
-        if self.fused:
-            return self.on_another(x)
-        return x
-
-    def on_another(self, x):
-        return x + 1
-"""
-SMALL = """\
-class Group:
-    def __init__(self, size):
-        self.size = size
-
-    def reduce(self, x):
-        return x
-"""
+LAUNCH, GROUP, SMALL = read_archive(Path(__file__).with_name("propagated.txtar")).values()
 
 
 def _left(folder: Path, **modules: str) -> dict[str, str]:

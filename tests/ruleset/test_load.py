@@ -9,6 +9,7 @@ from shrinker.project import RULES_FOLDER
 from shrinker.ruleset import load_profile
 from shrinker.ruleset.load import RENAMED, load_rules, profile_files
 from shrinker.values.errors import InputError
+from tests.small import write
 
 FACT = '[[fact]]\nid = "hip"\nwhy = "There is no AMD GPU here."\ncalls = ["sglang.**.is_hip"]\nvalue = false\n'
 PROFILES = sorted(path.stem for path in (RULES_FOLDER / "profiles").glob("*.toml"))
@@ -36,10 +37,8 @@ def test_every_rule_file_is_used_by_a_profile() -> None:
 
 
 def folder(tmp_path: Path, text: str, profile: str = 'description = "x"\ninclude = ["world"]\n') -> Path:
-    (tmp_path / "profiles").mkdir()
-    (tmp_path / "profiles/small.toml").write_text(profile)
-    (tmp_path / "world.toml").write_bytes(text.encode("utf-8", "surrogateescape"))
-    return tmp_path
+    world = text.encode("utf-8", "surrogateescape")
+    return write(tmp_path, {"profiles/small.toml": profile, "world.toml": world})
 
 
 def test_values(tmp_path: Path) -> None:
@@ -141,8 +140,7 @@ def test_an_unknown_profile(tmp_path: Path) -> None:
 
 def test_rules_about_what_is_served(tmp_path: Path) -> None:
     place = folder(tmp_path, FACT, 'description = "x"\ninclude = ["world", "features"]\n')
-    (place / "features").mkdir()
-    (place / "features/more.toml").write_text(FACT.replace('"hip"', '"mamba"').replace("is_hip", "is_mamba"))
+    write(place, {"features/more.toml": FACT.replace('"hip"', '"mamba"').replace("is_hip", "is_mamba")})
     rules = load_profile("small", place)
     assert rules.scope == ("mamba",)
     assert rules.places["mamba"] == "features/more.toml:1"

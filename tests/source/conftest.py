@@ -2,12 +2,14 @@
 
 import os
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
 
-from tests.small import git
-from tests.source.upstreams import LICENCE, PACKAGE, PYPROJECT, Index, put
+from shrinker.source import open_upstream
+from tests.small import committed, git, write
+from tests.source.upstreams import LICENCE, PACKAGE, PYPROJECT, Index, Open
 
 
 @pytest.fixture(autouse=True)
@@ -27,14 +29,8 @@ def plain_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 @pytest.fixture
 def repository(tmp_path: Path) -> Path:
     """A checkout of shrinker, as far as `source` looks at it."""
-    folder = tmp_path / "shrinker"
-    folder.mkdir()
-    (folder / "upstream.toml").write_text(
-        'default_release = "1.2.0"\n[submodule]\npath = "upstream"\nurl = "https://example.invalid/x"\ncommit = "'
-        + "a" * 40
-        + '"\n'
-    )
-    return folder
+    pins = 'default_release = "1.2.0"\n[submodule]\npath = "upstream"\nurl = "https://example.invalid/x"\n'
+    return write(tmp_path / "shrinker", {"upstream.toml": f'{pins}commit = "{"a" * 40}"\n'})
 
 
 @pytest.fixture
@@ -43,24 +39,24 @@ def cache(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
+def opened(repository: Path, cache: Path) -> Open:
+    """`opened(spec)`: from this checkout, with this cache."""
+    return partial(open_upstream, repository=repository, cache=cache)
+
+
+@pytest.fixture
 def upstream_git(tmp_path: Path) -> Path:
     """A repository of SGLang's shape: package, native code, one link to a file, one link that leaves the repository."""
     folder = tmp_path / "sglang"
-    for name, content in PACKAGE.items():
-        put(folder / "python" / name, content)
-    put(folder / "python/pyproject.toml", PYPROJECT)
-    put(folder / "LICENSE", LICENCE)
-    put(folder / "sgl-kernel/a.cu", b"// kernel\n")
-    put(folder / "docs/readme.md", b"not read\n")
+    write(folder / "python", {**PACKAGE, "pyproject.toml": PYPROJECT})
+    write(folder, {"LICENSE": LICENCE, "sgl-kernel/a.cu": "// kernel\n", "docs/readme.md": "not read\n"})
     (folder / "sgl-kernel/LICENSE").symlink_to("../LICENSE")
     (folder / "sgl-kernel/passwd").symlink_to("/etc/passwd")
     (folder / "sgl-kernel/loop").symlink_to("loop")
     git(folder, "init", "--quiet", "--initial-branch=main")
-    git(folder, "add", ".")
-    git(folder, "commit", "--quiet", "-m", "one")
+    committed(folder, {}, "one")
     git(folder, "tag", "-a", "v1.2.0", "-m", "release")
-    put(folder / "python/sglang/srt/server.py", b"PORT = 1\n")
-    git(folder, "commit", "--quiet", "-am", "two")
+    committed(folder, {"python/sglang/srt/server.py": "PORT = 1\n"}, "two")
     return folder
 
 

@@ -13,13 +13,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shrinker.source import archive, layout, open_upstream
+from shrinker.source import archive, layout
 from shrinker.source import cache as store
 from shrinker.source.archive import members
 from shrinker.source.declared import UNDECLARED
 from shrinker.values.errors import InputError
 from shrinker.values.upstream import DeclaredPackage
-from tests.source.upstreams import Index, make_wheel
+from tests.source.upstreams import Index, Open, make_wheel
 
 BAD_PATHS = [
     "/etc/passwd",
@@ -176,12 +176,12 @@ def test_what_a_killed_run_left_is_removed_by_the_next(cache: Path) -> None:
 
 
 def test_full_disk_and_unwritable_cache_are_input_errors(
-    index: Index, repository: Path, cache: Path, monkeypatch: pytest.MonkeyPatch
+    index: Index, opened: Open, cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     index.add("sglang-1.2.0-py3-none-any.whl", make_wheel())
     cache.write_text("a file, not a folder")
     with pytest.raises(InputError) as error:
-        open_upstream("release:1.2.0", cache=cache, repository=repository)
+        opened("release:1.2.0")
     assert "SHRINKER_CACHE" in error.value.next_step
 
 

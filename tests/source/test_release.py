@@ -5,19 +5,18 @@ from pathlib import Path
 
 import pytest
 
-from shrinker.source import open_upstream
 from shrinker.source.index import IndexFile, choose, download_size, index_url
 from shrinker.source.spec import without_password
 from shrinker.values.errors import InputError
-from tests.source.upstreams import LICENCE, PACKAGE, Index, make_wheel
+from tests.source.upstreams import LICENCE, PACKAGE, Index, Open, make_wheel
 
 PATHS = ["LICENSE", *(f"python/{name}" for name in PACKAGE)]
 WHEEL = "sglang-1.2.0-py3-none-any.whl"
 
 
-def test_wheel_becomes_the_repository_layout(index: Index, repository: Path, cache: Path) -> None:
+def test_wheel_becomes_the_repository_layout(index: Index, opened: Open) -> None:
     index.add(WHEEL, make_wheel())
-    tree = open_upstream("release:1.2.0", cache=cache, repository=repository)
+    tree = opened("release:1.2.0")
     assert [file.path for file in tree.files] == sorted(PATHS)
     assert tree.read("python/sglang/srt/server.py") == b"PORT = 30000\n"
     assert tree.read("LICENSE") == LICENCE
@@ -28,46 +27,46 @@ def test_wheel_becomes_the_repository_layout(index: Index, repository: Path, cac
 
 @pytest.mark.parametrize(("setting", "value"), [("json", False), ("failures", 2)])
 def test_an_index_of_html_and_one_that_is_not_there_at_once(
-    index: Index, repository: Path, cache: Path, setting: str, value: int
+    index: Index, opened: Open, setting: str, value: int
 ) -> None:
     setattr(index, setting, value)
     index.add(WHEEL, make_wheel())
-    assert open_upstream("release:1.2.0", cache=cache, repository=repository).files
+    assert opened("release:1.2.0").files
 
 
-def test_default_is_the_release_of_upstream_toml_and_says_so(index: Index, repository: Path, cache: Path) -> None:
+def test_default_is_the_release_of_upstream_toml_and_says_so(index: Index, opened: Open) -> None:
     index.add(WHEEL, make_wheel())
     lines: list[str] = []
-    tree = open_upstream(None, cache=cache, repository=repository, progress=lines.append)
+    tree = opened(None, progress=lines.append)
     assert tree.identity.spec == "release:1.2.0"
     assert "release:1.2.0" in lines[0] and "not given" in lines[0]
 
 
-def test_second_run_needs_no_network(index: Index, repository: Path, cache: Path) -> None:
+def test_second_run_needs_no_network(index: Index, opened: Open) -> None:
     index.add(WHEEL, make_wheel())
-    first = open_upstream("release:1.2.0", cache=cache, repository=repository)
+    first = opened("release:1.2.0")
     asked = len(index.requests)
     index.server.shutdown()
     index.server.server_close()
-    assert open_upstream("release:1.2.0", cache=cache, repository=repository) == first
+    assert opened("release:1.2.0") == first
     assert len(index.requests) == asked
 
 
-def test_no_network(index: Index, repository: Path, cache: Path) -> None:
+def test_no_network(index: Index, opened: Open) -> None:
     index.server.shutdown()
     index.server.server_close()
     with pytest.raises(InputError, match="cannot be reached") as error:
-        open_upstream("release:1.2.0", cache=cache, repository=repository)
+        opened("release:1.2.0")
     assert "UPSTREAM=git" in error.value.next_step
 
 
-def test_unknown_version_names_the_nearest(index: Index, repository: Path, cache: Path) -> None:
+def test_unknown_version_names_the_nearest(index: Index, opened: Open) -> None:
     for version in ("1.0.0", "1.1.0", "1.2.0", "1.3.0", "1.10.0"):
         index.add(f"sglang-{version}-py3-none-any.whl", b"")
     with pytest.raises(
         InputError, match=r"no sglang 1\.2\.1 \(nearest: 1\.1\.0, 1\.2\.0, 1\.3\.0, 1\.10\.0; newest: 1\.10\.0\)"
     ):
-        open_upstream("release:1.2.1", cache=cache, repository=repository)
+        opened("release:1.2.1")
 
 
 @pytest.mark.parametrize(
@@ -82,7 +81,7 @@ def test_unknown_version_names_the_nearest(index: Index, repository: Path, cache
 )
 def test_what_is_refused_is_not_kept(
     index: Index,
-    repository: Path,
+    opened: Open,
     cache: Path,
     monkeypatch: pytest.MonkeyPatch,
     content: bytes,
@@ -93,27 +92,27 @@ def test_what_is_refused_is_not_kept(
     index.add(WHEEL, content, sha256)
     monkeypatch.setenv("UV_DEFAULT_INDEX", index.url + below)
     with pytest.raises(InputError, match=said):
-        open_upstream("release:1.2.0", cache=cache, repository=repository)
+        opened("release:1.2.0")
     kept = [path for path in cache.rglob("*") if path.is_file() and not path.name.endswith(".lock")]
     assert kept == [] or said == "no package", "a sound download stays"
 
 
-def test_a_changed_download_is_fetched_again(index: Index, repository: Path, cache: Path) -> None:
+def test_a_changed_download_is_fetched_again(index: Index, opened: Open, cache: Path) -> None:
     index.add(WHEEL, make_wheel())
-    first = open_upstream("release:1.2.0", cache=cache, repository=repository)
+    first = opened("release:1.2.0")
     (download,) = cache.glob("downloads/*/*.whl")
     download.write_bytes(b"changed")
-    assert open_upstream("release:1.2.0", cache=cache, repository=repository) == first
+    assert opened("release:1.2.0") == first
     assert download.read_bytes() == index.files[WHEEL]
 
 
 def test_credentials_are_sent_and_not_printed(
-    index: Index, repository: Path, cache: Path, monkeypatch: pytest.MonkeyPatch
+    index: Index, opened: Open, cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     index.add(WHEEL, make_wheel())
     monkeypatch.setenv("UV_DEFAULT_INDEX", index.url.replace("://", "://me:p%40ss@"))
     lines: list[str] = []
-    open_upstream("release:1.2.0", cache=cache, repository=repository, progress=lines.append)
+    opened("release:1.2.0", progress=lines.append)
     assert index.authorization[0] == "Basic bWU6cEBzcw=="
     assert not any("p%40ss" in line or "p@ss" in line for line in lines)
     assert not any("p%40ss" in path.read_text(errors="replace") for path in cache.rglob("*.json"))

@@ -9,40 +9,19 @@ import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
+from shrinker.values.upstream import UpstreamTree
+from tests.small import read_archive
+
+Open = Callable[..., UpstreamTree]
+"""What the fixture `opened` is."""
 PACKAGE = {
     "sglang/__init__.py": b"",
     "sglang/srt/server.py": b"PORT = 30000\n",
     "sglang/srt/tables/a.json": b"{}\n",
 }
 LICENCE = b"Apache License\n"
-PYPROJECT = b"""[project]
-name = "sglang"
-requires-python = ">=3.10"
-dependencies = ["numpy", "llguidance>=0.7.11,<0.8.0", "av ; sys_platform == 'linux' and (platform_machine == 'a' or platform_machine == 'b')"]
-[project.optional-dependencies]
-fast_x = ["ray[default]>=2 ; platform_machine != 'a' and platform_machine != 'b'"]
-dev = ["sglang[fast_x]"]
-[project.scripts]
-sglang = "sglang.cli.main:main"
-"""
-METADATA = b"""Metadata-Version: 2.4
-Name: sglang
-Version: 1.2.0
-License:    Apache License
-@
-        a blank line of a folded header has spaces
-Requires-Python: >=3.10
-Requires-Dist: numpy
-Requires-Dist: llguidance<0.8.0,>=0.7.11
-Requires-Dist: av; sys_platform == "linux" and (platform_machine == "a" or platform_machine == "b")
-Provides-Extra: fast-x
-Requires-Dist: ray[default]>=2; (platform_machine != "a" and platform_machine != "b") and extra == "fast-x"
-Provides-Extra: dev
-Requires-Dist: sglang[fast_x]; extra == "dev"
-
-Requires-Dist: not-a-header
-""".replace(b"@", b" " * 8)
-ENTRY_POINTS = b"[console_scripts]\nsglang = sglang.cli.main:main\n"
+_DECLARED = read_archive(Path(__file__).with_suffix(".txtar"))
+PYPROJECT, METADATA, ENTRY_POINTS = (text.replace("@", " " * 8).encode() for text in _DECLARED.values())
 
 
 def make_wheel(
@@ -60,11 +39,6 @@ def make_wheel(
         archive.writestr("sglang-1.2.0.dist-info/licenses/LICENSE", LICENCE)
         extra(archive)
     return buffer.getvalue()
-
-
-def put(path: Path, content: bytes) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(content)
 
 
 class Index:

@@ -1,10 +1,15 @@
 """What is read of C++, CUDA and CMake; what must not count comes first."""
 
+from pathlib import Path
+
 import pytest
 
 from shrinker.syntax.cmake import read_cmake
 from shrinker.syntax.native.reader import read_native
 from shrinker.syntax.native.source import Lines, NativeSource
+from tests.small import read_archive
+
+REGISTERED, LIST = read_archive(Path(__file__).with_name("native.txtar")).values()
 
 
 def read(text: str) -> NativeSource:
@@ -55,21 +60,6 @@ def test_methods_are_named_with_their_class() -> None:
     source = read("struct Shape { int area(int a); int side() { return 1; } };\nint Other::area(int a) { return a; }\n")
     assert source.members == {"Shape::area"}
     assert source.methods == {"Other::area"}
-
-
-REGISTERED = """\
-#include <torch/library.h>
-TORCH_LIBRARY_FRAGMENT(ops, m) {
-  // Both parts of one.
-  m.def(
-      "first(Tensor a, "
-      "int b) -> ()");
-  m.impl("first", torch::kCUDA, &ns::first_impl);
-  m.def("second", &second); m.def("third", &third);
-  m.impl("fourth", torch::kCUDA, shim(&fourth));  // said so
-  m.def(computed(), &fifth);
-}
-"""
 
 
 def test_registrations() -> None:
@@ -165,23 +155,6 @@ def test_comments_directly_above_go_along() -> None:
 def test_texts_count_and_comments_do_not() -> None:
     source = read('const char* t = "say::one";\nvoid* u = [] { asm volatile("two;" "two"); /* three */ }();\n')
     assert source.outside >= {"one", "two"} and "three" not in source.outside
-
-
-LIST = """\
-# set(NOT "a.cu")
-#[[ set(NOT
-   "b.cu") ]]
-set(SOURCES
-    "csrc/a.cu"  # the first
-    # "csrc/c.cu"
-    csrc/b.cu "csrc/d e.cu"
-    ${folder}/x.cu
-)
-if (A AND (B OR C))
-  ADD_LIBRARY(t ${SOURCES})
-endif()
-message([==[ not ( "read" ]==])
-"""
 
 
 def test_commands_and_their_arguments() -> None:

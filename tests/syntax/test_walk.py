@@ -4,6 +4,7 @@ import ast
 import inspect
 import symtable
 from collections import Counter
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -16,29 +17,9 @@ from shrinker.syntax.scopes import COMPREHENSIONS, Scope, scope_of
 from shrinker.syntax.side_effects import bound_by
 from shrinker.syntax.unroll import Unroller
 from shrinker.syntax.walk import children
+from tests.small import read_archive
 
-PROGRAM = """
-@d(1, *a, k=2, **b)
-class C(B, metaclass=M):
-    x: int = 1
-    __slots__ = ()
-    def m(self, p, /, q=1, *r, s, t=2, **u) -> int:
-        global g
-        return {**a, "k": v, **b}, [i async for i in y if i], a[1:2, ::3], -x, not y, (z := 1), lambda: 0, lambda *a, b, c=1: a
-async def f():
-    async with a as b, c: await d
-    async for i in e: pass
-    else: yield from x
-try: import a.b as c
-except (E, F) as e: raise E from None
-"""
-MATCHED = """
-match a, b:
-    case {"k": 1, **rest} | [1, *_] if x: pass
-    case C(1, k=2) as y: del a.b, c[1]
-    case None | -1 | "s": assert a, f"{a!r:>{b}} {c}"
-    case _: nonsense = x if y else 1 < 2 <= 3 and a or b
-"""
+PROGRAM, MATCHED = read_archive(Path(__file__).with_name("walked.txtar")).values()
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,6 @@
 """A package `sglang` of a few lines, whose server answers as the engine's fake one does."""
 
 import json
-import shutil
 from pathlib import Path
 
 from tests.small import read_archive, write
@@ -21,14 +20,12 @@ def write_tree(
     imports_for: float = 0.0,
 ) -> Path:
     """Write the package below `root`; returns `root`. `imports_for`: seconds that importing the server takes at least."""
-    package = root / "sglang"
-    entry = package / "srt" / "entrypoints"
-    entry.mkdir(parents=True)
-    for folder in (package, package / "srt", entry):
-        (folder / "__init__.py").write_text("")
-    (entry / "http_server.py").write_text(f"import json, time\ntime.sleep({imports_for})\n")
-    shutil.copy(SERVER, package / "launch_server.py")
-    settings = {"token": token, "kernels": kernels, "fails": fails, "pause": pause}
-    (package / "launch_server.json").write_text(json.dumps(settings))
-    write(package, {name: text.replace("{throughput}", str(throughput)) for name, text in _BENCHMARKS.items()})
+    own = {
+        **dict.fromkeys(("__init__.py", "srt/__init__.py", "srt/entrypoints/__init__.py"), ""),
+        "srt/entrypoints/http_server.py": f"import json, time\ntime.sleep({imports_for})\n",
+        "launch_server.py": SERVER.read_text(),
+        "launch_server.json": json.dumps({"token": token, "kernels": kernels, "fails": fails, "pause": pause}),
+    }
+    more = {name: text.replace("{throughput}", str(throughput)) for name, text in _BENCHMARKS.items()}
+    write(root / "sglang", own | more)
     return root

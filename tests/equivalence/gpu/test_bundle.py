@@ -8,6 +8,7 @@ import zipfile
 from pathlib import Path
 
 from equivalence.gpu.bundle import main, thin
+from tests.small import write
 
 
 def wheel(folder: Path, name: str, data: bytes) -> None:
@@ -24,9 +25,7 @@ def wheel(folder: Path, name: str, data: bytes) -> None:
 
 def packed(folder: Path) -> list[str]:
     wheel(folder / "wheels", "kernels", random.Random(0).randbytes(200_000))
-    (folder / "tree/__pycache__").mkdir(parents=True)
-    (folder / "tree/a.py").write_text("A = 1\n")
-    (folder / "tree/__pycache__/a.pyc").write_text("")
+    write(folder / "tree", {"a.py": "A = 1\n", "__pycache__/a.pyc": ""})
     given = ["pack", str(folder / "out"), "--package", "kernels", "--folder", str(folder / "tree"), "--mib", "0.05"]
     return [*given, "--pip=--no-index", f"--pip=--find-links={folder / 'wheels'}"]
 

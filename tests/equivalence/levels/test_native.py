@@ -11,18 +11,14 @@ from equivalence.native import frontend
 from equivalence.native.build import VARIABLE, read_build
 from equivalence.native.frontend import Compiler, Preprocessed, preprocess, read
 from shrinker.cache import Cache
-from tests.small import read_archive
+from tests.small import read_archive, write
 
 LISTS = read_archive(Path(__file__).with_name("texts.txtar"))["CMakeLists.txt"]
 
 
 def library(root: Path, **sources: str) -> Path:
-    folder = root / "kernels"
-    (folder / "csrc").mkdir(parents=True)
-    (folder / "CMakeLists.txt").write_text(LISTS)
-    for name, text in {"a.cu": "int a;\n", "b.cpp": "int b;\n", **sources}.items():
-        (folder / "csrc" / name).write_text(text)
-    return root
+    texts = {"a.cu": "int a;\n", "b.cpp": "int b;\n", **sources}
+    return write(root, {"kernels/CMakeLists.txt": LISTS} | {f"kernels/csrc/{n}": text for n, text in texts.items()})
 
 
 ARCHIVE = "URL https://example.org/cut/archive/v1.tar.gz\n    URL_HASH SHA256=00"

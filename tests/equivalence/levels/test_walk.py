@@ -13,6 +13,7 @@ from equivalence.simulation.environment import Simulation
 from equivalence.simulation.executed import Executed, together
 from shrinker.cache import Cache
 from tests.simulations import simulation_python, write_package
+from tests.small import write
 
 UPSTREAM_FILES = {
     "__init__.py": "",
@@ -82,10 +83,8 @@ def tree_of(folder: Path, text: str) -> Path:
 
 def followed_as(setting: Setting, side: str, tree: Path, code: str, follow: str) -> None:
     """Run some code as a program of the levels."""
-    program = setting.work / "program.py"
-    program.parent.mkdir(parents=True, exist_ok=True)
-    program.write_text(code)
-    setting.program(side, tree, Call(str(program.with_suffix("")), {side: {}}, 60, "small", follow=follow))
+    program = write(setting.work, {"program.py": code}) / "program"
+    setting.program(side, tree, Call(str(program), {side: {}}, 60, "small", follow=follow))
 
 
 def test_upstream_is_followed_and_the_generated_tree_is_not(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from shrinker.program.symbols.program import Program
 from shrinker.program.symbols.why import Symbols
 from tests.fold.programs import make_tree, read_program, rewrite
 from tests.program.symbols.support import ARCHIVES, small_rules
-from tests.small import Silent, python
+from tests.small import Silent, python, write
 
 _GONE = re.compile(r"def (\w+)\(.*# gone$", re.MULTILINE)
 
@@ -57,12 +57,11 @@ def test_program(archive: Path, tmp_path: Path) -> None:
         # An emptied block receives a `pass` of its own.
         found = [line for line in _lines(emitted) if line.strip() != "pass" or line in wanted]
         assert found == wanted, path
-        (left / path).parent.mkdir(parents=True, exist_ok=True)
         if path in decided.folded:
-            (left / path).write_text(emitted)
-    (left / "python/sglang/__init__.py").touch()
-    (left / "python/sglang/srt").mkdir(exist_ok=True)
-    (left / "python/sglang/srt/__init__.py").touch()
+            write(left, {path: emitted})
+    for package in ("python/sglang/srt", "python/sglang"):
+        (left / package).mkdir(parents=True, exist_ok=True)
+        (left / package / "__init__.py").touch()
     ran = _run(upstream)
     assert ran, "the program prints nothing: it cannot tell a difference"
     assert _run(left) == ran
