@@ -57,7 +57,7 @@ def test_wrong_rules_about_flags(newest: Shrunk, cache: Cache) -> None:
     known = {p for rule in load_profile("deepseek").facts if isinstance(rule, Fact) for p in rule.attributes}
     drawn = [
         one
-        for one in draw(newest.upstream, newest.out, newest.manifest, count=150, seed=SEED)
+        for one in draw(newest.upstream, newest.out, newest.manifest, count=250, seed=SEED)
         if one.subject not in known
     ]
     planted = [one for one in drawn if one.kind == ATTRIBUTE and one.subject[1:] in flags]
