@@ -5,6 +5,7 @@ the tree does any more. Each must be refused, or depend on something that is. Wh
 has no effect there either.
 """
 
+import ast
 import re
 from collections import defaultdict
 from collections.abc import Collection, Container, Iterable, Iterator, Mapping
@@ -20,6 +21,8 @@ from shrinker.check.refused import TABLE, refused_rows
 from shrinker.check.trees import Trees
 from shrinker.ruleset.match import any_module_matches, overlap
 from shrinker.source.cache import sha256_of
+from shrinker.syntax.parsing import parsed
+from shrinker.syntax.walk import walk
 from shrinker.values.entries import GONE, KEPT, NEVER, Effect, Entries
 from shrinker.values.outcome import Finding
 from shrinker.values.upstream import UpstreamTree, module_name
@@ -104,13 +107,29 @@ def _effects(outside: Outside, generated: Iterable[Entered], upstream: UpstreamT
 
 
 def _named_outside(upstream: UpstreamTree, folder: str) -> bool:
-    """Whether a file beside a folder names it (in an import, a dotted name, or a text); the package itself is named from outside."""
+    """Whether a file beside a folder names it, in an import or a text; the package itself is named from outside."""
     if folder.count("/") == 1:
         return True
-    name = re.escape(folder.rpartition("/")[2])
-    word = re.compile(rf"(?:\b(?:from|import)\s+|[.'\"/]){name}\b".encode())
+    name = folder.rpartition("/")[2]
+    part = re.compile(rf"(?:^|[./]){re.escape(name)}(?:$|[./:])")
     others = (path for path in upstream.by_path if path.endswith(".py") and not path.startswith(f"{folder}/"))
-    return any(word.search(upstream.read(path)) for path in others)
+    texts = (text for text in map(upstream.read, others) if name.encode() in text)
+    return any(part.search(said) for text in texts for said in _imported_or_said(text))
+
+
+def _imported_or_said(text: bytes) -> Iterator[str]:
+    """Names of imports and texts of a file; of one that is no Python all."""
+    tree = parsed(text)
+    if tree is None:
+        yield from re.findall(r"[\w./:]+", text.decode("utf-8", "replace"))
+        return
+    for node in walk(tree):
+        match node:
+            case ast.Import(names=names) | ast.ImportFrom(names=names):
+                yield from (alias.name for alias in names)
+                yield (node.module or "") if isinstance(node, ast.ImportFrom) else ""
+            case ast.Constant(value=str(said)):
+                yield said
 
 
 def _without_effect(effects: Iterable[Effect], outside: Outside) -> Iterator[Finding]:

@@ -202,11 +202,14 @@ WITHOUT_KIND = {"uses.py": USES.replace("        self.kind = args.kind\n", "")}
         # Of another object.
         (WITHOUT_KIND | {"other.py": "def f(batch):\n    return batch.kind\n"}, WITHOUT_KIND | {"other.py": ""}),
         # Upstream reads it in a folder that nobody imports.
-        (WITHOUT_KIND | {"lost/gone.py": GONE}, WITHOUT_KIND | {"lost/gone.py": ""}),
+        *(
+            (WITHOUT_KIND | {"lost/gone.py": GONE, "more.py": more}, WITHOUT_KIND | {"lost/gone.py": ""})
+            for more in ("", "lost = 1\nprint(lost, 'all is lost')  # import lost\n")
+        ),
         # Never read of an object that holds it.
         ({}, {"args.py": ARGS.replace("self.checked = self.slow", "pass")}),
     ],
-    ids=range(9),
+    ids=range(10),
 )
 def test_effects_that_are_kept(judge: Judge, upstream: Files, generated: Files) -> None:
     found = judge("", upstream, generated)
@@ -222,12 +225,17 @@ def test_effects_that_are_kept(judge: Judge, upstream: Files, generated: Files) 
         ("kind", WITHOUT_KIND | {"gone.py": GONE}, WITHOUT_KIND | {"gone.py": ""}),
         *(
             ("kind", WITHOUT_KIND | {"lost/gone.py": GONE, "more.py": more}, WITHOUT_KIND | {"lost/gone.py": ""})
-            for more in ("from sglang.lost import gone", "from . import lost", "import_module('lost.gone')")
+            for more in (
+                "from sglang.lost import gone",
+                "from . import lost",
+                "from sglang import (\n    other,\n    lost,\n)",
+                "import_module('lost.gone')",
+            )
         ),
         ("kind", WITHOUT_KIND | {"gone.py": "x = getattr(get_args(), 'kind')\n"}, WITHOUT_KIND | {"gone.py": ""}),
         ("slow", {}, {"args.py": ARGS.replace("self.checked = self.slow", "pass").replace("self.slow and ", "")}),
     ],
-    ids=range(7),
+    ids=range(8),
 )
 def test_effects_that_are_gone(judge: Judge, flag: str, upstream: Files, generated: Files) -> None:
     (finding,) = judge("", upstream, generated).findings
