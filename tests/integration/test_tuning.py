@@ -1,0 +1,112 @@
+"""Tuning tables: what a kernel asks for on an NVIDIA card, for any DeepSeek model under any split, it finds as upstream finds it.
+
+Which shapes are asked comes from the models here, not from the rule that spares tables; the function that looks them up is each tree's own.
+"""
+
+import itertools
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from equivalence.simulation.environment import simulation
+from shrinker.source import open_upstream
+from tests.integration.shrunk import REPOSITORY, Shrunk
+from tests.simulations import simulation_python
+
+pytestmark = pytest.mark.network
+
+ROUTED_AND_WIDTH = ((64, 1408), (160, 1536), (256, 2048))
+"""Of V2-Lite; V2; V3, R1 and V3.2."""
+TABLES = "sglang/srt/layers/moe/moe_runner/triton_utils/configs"
+
+ASK = """
+import hashlib, itertools, json, logging, sys, types
+import sglang.srt.layers.moe.moe_runner.triton_utils.fused_moe_triton_config as tables
+import sglang.srt.layers.quantization.fp8_kernel as blocks
+logging.disable(logging.CRITICAL)
+tables.get_global_server_args = lambda: types.SimpleNamespace(enable_deterministic_inference=False)
+asked, found = json.load(sys.stdin), {}
+def note(name, table):
+    if table is not None:
+        found[name] = hashlib.sha256(json.dumps(table, sort_keys=True).encode()).hexdigest()
+for card in asked["cards"]:
+    tables.get_device_name = blocks.get_device_name = lambda: card
+    tables.get_moe_configs.cache_clear()
+    blocks.get_w8a8_block_fp8_configs.cache_clear()
+    for (experts, width), kind, block, channel, down in itertools.product(asked["shapes"], *asked["others"]):
+        note(f"{card} E={experts} N={width} {kind} {block} {channel} {down}", tables.get_moe_configs(experts, width, kind, block, block, channel, down))
+    for width, depth in asked["projections"]:
+        note(f"{card} N={width} K={depth}", blocks.get_w8a8_block_fp8_configs(width, depth, 128, 128))
+print(json.dumps(found))
+"""
+
+
+def _written(folder: Path, part: int) -> set[str]:
+    """What stands there in the names of upstream's tables: what no table names neither tree finds."""
+    return {path.name.removesuffix(".json").split(",")[part].partition("=")[2] for path in folder.rglob("E=*.json")}
+
+
+def _shapes(routed: int, width: int) -> set[tuple[int, int]]:
+    """Experts of one rank and their width, with redundant and shared ones, for any number of ranks."""
+    experts = {
+        -(-(routed + redundant) // ranks) + shared
+        for redundant in range(129)
+        for ranks in (1, 2, 4, 8, 16, 32, 64, 72, 96, 128, 144, 160, 256, 320)
+        for shared in range(9)
+    }
+    return set(itertools.product(experts, (width // ranks for ranks in (1, 2, 4, 8, 16, 32, 64))))
+
+
+def _questions(upstream: Path) -> dict[str, object]:
+    folder = upstream / TABLES
+    shapes = {shape for routed, width in ROUTED_AND_WIDTH for shape in _shapes(routed, width)}
+    linear = upstream / "sglang/srt/layers/quantization/configs"
+    return {
+        "cards": sorted(
+            card for card in _written(folder, 2) if card.startswith("NVIDIA") and not card.endswith("_down")
+        ),
+        "shapes": sorted(
+            shapes & set(itertools.product(*({int(each) for each in _written(folder, part)} for part in (0, 1))))
+        ),
+        "others": [
+            [None, "fp8_w8a8", "int8_w8a8", "int8_w8a16"],
+            [0, 128],
+            [False, True],
+            [False, True],
+        ],
+        "projections": sorted(
+            {
+                tuple(int(part.partition("=")[2]) for part in path.name.split(",")[:2])
+                for path in linear.glob("N=*.json")
+            }
+        ),
+    }
+
+
+def _found(python: Path, variables: dict[str, str], questions: dict[str, object]) -> dict[str, str]:
+    done = subprocess.run(
+        [python, "-c", ASK],
+        env=variables,
+        input=json.dumps(questions),
+        capture_output=True,
+        text=True,
+        timeout=600,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+    answer: dict[str, str] = json.loads(done.stdout.splitlines()[-1])
+    return answer
+
+
+def test_every_table_that_a_deepseek_model_asks_for_is_found(newest: Shrunk) -> None:
+    simulation_python()
+    made = simulation(open_upstream("release:0.5.15.post1", repository=REPOSITORY).declared.dependencies)
+    questions = _questions(newest.trees[0])
+    upstream, generated = (_found(made.python, dict(made.variables(tree)), questions) for tree in newest.trees)
+    assert generated == upstream
+    # Of both kinds some are found, and of each model those of its own experts.
+    assert {"NVIDIA_H200", "NVIDIA_B200"} <= {name.partition(" ")[0] for name in upstream}
+    assert any(" K=" in name for name in upstream)
+    assert all(any(f" E={routed} " in name for name in upstream) for routed, _ in ROUTED_AND_WIDTH)
