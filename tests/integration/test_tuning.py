@@ -11,8 +11,7 @@ from pathlib import Path
 import pytest
 
 from equivalence.simulation.environment import simulation
-from shrinker.source import open_upstream
-from tests.integration.shrunk import REPOSITORY, Shrunk
+from tests.integration.shrunk import Shrunk
 from tests.simulations import simulation_python
 
 pytestmark = pytest.mark.network
@@ -70,12 +69,7 @@ def _questions(upstream: Path) -> dict[str, object]:
         "shapes": sorted(
             shapes & set(itertools.product(*({int(each) for each in _written(folder, part)} for part in (0, 1))))
         ),
-        "others": [
-            [None, "fp8_w8a8", "int8_w8a8", "int8_w8a16"],
-            [0, 128],
-            [False, True],
-            [False, True],
-        ],
+        "others": [[None, "fp8_w8a8", "int8_w8a8", "int8_w8a16"], [0, 128], [False, True], [False, True]],
         "projections": sorted(
             {
                 tuple(int(part.partition("=")[2]) for part in path.name.split(",")[:2])
@@ -86,15 +80,8 @@ def _questions(upstream: Path) -> dict[str, object]:
 
 
 def _found(python: Path, variables: dict[str, str], questions: dict[str, object]) -> dict[str, str]:
-    done = subprocess.run(
-        [python, "-c", ASK],
-        env=variables,
-        input=json.dumps(questions),
-        capture_output=True,
-        text=True,
-        timeout=600,
-        check=False,
-    )
+    asked, command = json.dumps(questions), [str(python), "-c", ASK]
+    done = subprocess.run(command, env=variables, input=asked, capture_output=True, text=True, timeout=600, check=False)
     assert done.returncode == 0, done.stderr[-3000:]
     answer: dict[str, str] = json.loads(done.stdout.splitlines()[-1])
     return answer
@@ -102,7 +89,7 @@ def _found(python: Path, variables: dict[str, str], questions: dict[str, object]
 
 def test_every_table_that_a_deepseek_model_asks_for_is_found(newest: Shrunk) -> None:
     simulation_python()
-    made = simulation(open_upstream("release:0.5.15.post1", repository=REPOSITORY).declared.dependencies)
+    made = simulation(newest.upstream.declared.dependencies)
     questions = _questions(newest.trees[0])
     upstream, generated = (_found(made.python, dict(made.variables(tree)), questions) for tree in newest.trees)
     assert generated == upstream

@@ -7,9 +7,8 @@ import pytest
 
 from equivalence.serving.server import NotReady
 from equivalence.simulation.environment import simulation
-from shrinker.source import open_upstream
 from tests.integration.served import of_both, serving
-from tests.integration.shrunk import REPOSITORY, Shrunk
+from tests.integration.shrunk import Shrunk
 from tests.simulations import simulation_python
 
 pytestmark = pytest.mark.network
@@ -19,8 +18,7 @@ READ = "from transformers.modeling_gguf_pytorch_utils import GGUF_SUPPORTED_ARCH
 
 def test_no_file_in_gguf_is_read_for_a_deepseek_model(newest: Shrunk) -> None:
     simulation_python()
-    declared = open_upstream("release:0.5.15.post1", repository=REPOSITORY).declared.dependencies
-    made = simulation(declared)
+    made = simulation(newest.upstream.declared.dependencies)
     told = subprocess.run(
         [made.python, "-c", READ], env=dict(made.variables(newest.trees[0])), capture_output=True, text=True, check=True
     )
