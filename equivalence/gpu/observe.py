@@ -27,8 +27,9 @@ def launches(
     cell: Cell, tree: Tree, plan: Plan, port: int, log: Path, gpus: Sequence[int], ready: float
 ) -> list[Launch]:
     """How the cell's server is started: one launch a node, the one that answers first."""
-    environment, checkpoints, join = plan.environment, plan.checkpoints, free_port()
+    environment, checkpoints = plan.environment, plan.checkpoints
     processes = len(cell.roles) or cell.nodes
+    join = free_port() if processes > 1 else 0
     share = len(gpus) // processes
     # What a server keeps for itself lies beside its log.
     own = log.with_suffix("").absolute()
@@ -40,6 +41,9 @@ def launches(
         model = str(checkpoints / cell.checkpoint)
         arguments = ["--model-path", model, "--host", "127.0.0.1", "--port", str(ports[node])]
         arguments += [_placed(argument, places) for argument in cell.server_arguments()]
+        if cell.nodes == 1:
+            # The server's own draw is open to every other program until its processes bind it.
+            arguments += ["--nccl-port", str(ports[node] + 20)]
         if cell.roles:
             arguments += [*cell.roles[node].split(), "--disaggregation-bootstrap-port", str(join)]
         if cell.nodes > 1:

@@ -231,6 +231,8 @@ def test_roles_are_servers_apart_with_a_router_before_them(tmp_path):
     assert [start.command[-3] for start in starts[:2]] == ["a", "b"]
     ports = [start.command[start.command.index("--port") + 1] for start in starts]
     assert ports[2] == "21000" and len(set(ports)) == 3
+    drawn = [int(start.command[start.command.index("--nccl-port") + 1]) for start in starts[:2]]
+    assert drawn == [int(port) + 20 for port in ports[:2]], "no server draws one that another may take"
     assert all(f"http://127.0.0.1:{port}" in starts[2].command for port in ports[:2])
     assert starts[0].environment["KEEP"] == f"{tmp_path / 'x'}/x"
 
