@@ -18,7 +18,7 @@ _INCLUDE = re.compile(rb'^[ \t]*#[ \t]*include[ \t]*[<"]([^<>"\n]+)[>"]', re.MUL
 _LISTED = re.compile(rb"(?<![\w./}-])([\w./-]+\.(?:c|cc|cpp|cu))(?![\w./-])")
 _BUILD_LISTS = ("CMakeLists.txt", ".cmake")
 _BUILD_SCRIPTS = (*_BUILD_LISTS, ".py", ".toml", ".sh", "Makefile")
-NATIVE = ("includes", "build lists", "operators", "links", "callers", "definitions", "macros")
+NATIVE = ("includes", "build lists", "operators", "links", "callers", "definitions", "macros", "whole sources")
 _PARENTHESES, _BRACES = re.compile(rb"\([^(){}]*\)"), re.compile(rb"\{[^{}]*\}")
 _DEFINED = re.compile(
     rb"\b(?!(?:noexcept|decltype|requires|if|for|while|switch|catch)\b)([A-Za-z_]\w*)\s*\x01[^;()\x00\x01]*[\x00{]"
@@ -145,12 +145,17 @@ def lost_definitions(native: Native, seen: Seen) -> None:
     words = {path: frozenset(WORD.findall(data)) for path, data in plain.items()}
     declared = {name for data in plain.values() for name in _DECLARED.findall(_less(data, _PARENTHESES))}
     gone: dict[bytes, str] = {}
+    libraries = native.trees.rules and tuple(
+        f"{rule.sources}/" for rule in native.trees.rules.companions if rule.sources
+    )
     for path, theirs in native.before.items():
         ours = [*filter(bytes.strip, native.texts[path].split(b"\n")[1:])]
         read = plain_text(theirs)
         gone_lines = _gone(theirs.split(b"\n"), ours)
         for line in _lines_of_bodies(read, gone_lines):
             seen.find(path, line + 1, "is gone from a body that stays", check="definitions")
+        if libraries is not None and not path.startswith(libraries):
+            _whole(path, theirs.split(b"\n"), gone_lines, seen)
         went = [*map(_flat, _stretches(read.split(b"\n"), gone_lines))]
         for verb, names in (("defines", _names(went, _DEFINED)), ("declares", _names(went, _DECLARED) - declared)):
             for name in sorted(names):
@@ -167,6 +172,13 @@ def lost_definitions(native: Native, seen: Seen) -> None:
     # A kernel that is compiled when it is first asked for is named in a text.
     for path, line, name in sayings(native.trees, gone):
         seen.find(path, line, f"says {name.decode()}, which {gone[name]} no longer defines", check="definitions")
+
+
+def _whole(path: str, theirs: Sequence[bytes], gone: Collection[int], seen: Seen) -> None:
+    """Outside of the libraries that rules name, nothing goes of a source that a build reads: the build may be another project's."""
+    seen.look(check="whole sources")
+    if line := next((number + 1 for number in sorted(gone) if theirs[number].strip()), 0):
+        seen.find(path, line, "is gone, though no rule names a library that holds this source", check="whole sources")
 
 
 def _lines_of_bodies(theirs: bytes, gone: Collection[int]) -> list[int]:

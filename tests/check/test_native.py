@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from shrinker.ruleset import Companion
 from tests.check.trees import RULES, Build, Case, Files, less
 from tests.small import read_archive
 
@@ -101,9 +102,10 @@ ARMS = "#ifdef AMD\nint f() {\n  return 1;\n}\n#else\nint f() {\n  int a = 2;\n 
 OURS = "int f() {\n  int a = 2;\n  return a;\n}\nint g() {\n  return f();\n}\n"
 BRANCHES = {
     "the arm that no build reads": (OURS, []),
-    "the other arm": (OURS.replace("  int a = 2;\n  return a;\n", "  return 1;\n"), ["definitions"]),
-    "both": ("int g() {\n  return f();\n}\n", ["definitions"]),
-    "a line of a body": (OURS.replace("  int a = 2;\n", ""), ["definitions"]),
+    "the other arm": (OURS.replace("  int a = 2;\n  return a;\n", "  return 1;\n"), ["definitions", "whole sources"]),
+    "both": ("int g() {\n  return f();\n}\n", ["definitions", "whole sources"]),
+    "a line of a body": (OURS.replace("  int a = 2;\n", ""), ["definitions", "whole sources"]),
+    "what nothing names": (OURS.partition("int g")[0], ["whole sources"]),
     "the macro is defined": (OURS + "#define AMD 1\n", ["macros"]),
 }
 
@@ -114,6 +116,13 @@ def test_branches(case: Build, ours: str, findings: list[str]) -> None:
     found = case(upstream, {"//x/x.cpp": f"// {NOTE}{ours}", "//x/build.py": "="})
     found.rules = RULES
     assert sorted({check for check, _ in found.findings("references")}) == findings
+
+
+def test_what_nothing_names_goes_of_a_library_that_a_rule_names(case: Build) -> None:
+    found = case({"//x/x.cpp": ARMS}, {"//x/x.cpp": f"// {NOTE}{BRANCHES['what nothing names'][0]}"})
+    library = Companion(id="library", why="A rule of a test.", folder="x/python", sources="x")
+    found.rules = RULES.model_copy(update={"companions": (library,)})
+    assert found.findings("references") == []
 
 
 def test_a_build_that_defines_the_macro(case: Build) -> None:
