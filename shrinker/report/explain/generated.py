@@ -88,14 +88,16 @@ class Generated:
             if path.endswith(".py") and path != TABLE:
                 yield path, (self.out / path).read_text("utf-8", "replace")
 
-    def first(self, pattern: str, word: str) -> str:
-        """The first place of the tree where a pattern stands that holds a word; empty when there is none."""
+    def places(self, pattern: str, word: str) -> Iterator[str]:
+        """``path:line`` of each place of the tree where a pattern stands that holds a word."""
         sought = re.compile(pattern, re.MULTILINE)
         for path, text in self.texts():
-            if word in text and (found := sought.search(text)):
-                line = text.count("\n", 0, found.start(found.lastindex or 0)) + 1
-                return f"{self.shown / path}:{line}"
-        return ""
+            for found in sought.finditer(text) if word in text else ():
+                yield f"{self.shown / path}:{text.count(chr(10), 0, found.start(found.lastindex or 0)) + 1}"
+
+    def first(self, pattern: str, word: str) -> str:
+        """The first of these places; empty when there is none."""
+        return next(self.places(pattern, word), "")
 
     def gone(self, word: str) -> Iterator[str]:
         """``path:line`` of the first place in each of upstream's Python files of a word that the tree has not."""

@@ -73,7 +73,9 @@ def flag(tree: Generated, name: str) -> list[Answer]:
         verdict = "refused" if refused else "kept"
         change = "; ".join(dict.fromkeys(without(row["rule"]) for row in refused))
         change = change or "a [[fact]] that says it is off, with a [[reject]]"
-        found.append(Answer(name, verdict, tuple(because) or ("the command line takes it",), change, generated=place))
+        if not because:
+            because = ["the command line takes it", _read(tree, rf"\.({word})\b|[\"']({word})[\"']", word, place)]
+        found.append(Answer(name, verdict, tuple(because), change, generated=place))
     if not found:
         near = [n for row in tree.tables.get("OPTIONS", ()) for n in row[0]]
         near += [row["subject"] for row in tree.report("interface.json")["refused"]]
@@ -82,6 +84,14 @@ def flag(tree: Generated, name: str) -> list[Answer]:
         ]
         raise unknown(name, near)
     return found
+
+
+def _read(tree: Generated, pattern: str, word: str, place: str) -> str:
+    """Where kept code reads what stands at a place."""
+    first, *more = [*tree.places(pattern, word)] or [""]
+    if not first:
+        return f"no kept code names it but {place.rpartition('/')[2]}"
+    return f"kept code names it: {first}" + (f" and {len(more):,} more" if more else "")
 
 
 def variable(tree: Generated, name: str) -> list[Answer]:
@@ -98,8 +108,10 @@ def variable(tree: Generated, name: str) -> list[Answer]:
                 )
                 return [Answer(name, "removed", because, without(rule))]
     place = tree.first(rf"\b{name}\b", name)
-    answer = Answer(name, "kept", ("kept code reads it",), "a [[fact]] with `environment`", generated=place)
-    return [answer] if place else []
+    if not place:
+        return []
+    read = _read(tree, rf"(?:\.|[\"'])({name})\b", name, place)
+    return [Answer(name, "kept", (read,), "a [[fact]] with `environment`", generated=place)]
 
 
 def endpoint(tree: Generated, name: str) -> list[Answer]:
