@@ -87,16 +87,25 @@ def lost_bases(trees: Trees, seen: Seen) -> None:
 
 
 def lost_decorators(trees: Trees, seen: Seen) -> None:
-    """A definition that a file has twice (on two branches) is left out."""
+    """Each definition has all decorators of one that upstream has by its name there."""
     for symbols, upstream in trees.pairs():
-        once, theirs = _once(symbols), _once(upstream)
-        for name in once.keys() & theirs.keys():
-            line, left = once[name]
-            seen.look(len(theirs[name][1]))
-            for decorator in Counter(theirs[name][1]) - Counter(left):
-                seen.find(symbols.path, line, f"{name} lost @{decorator}")
+        theirs, ours = _decorators(upstream), _decorators(symbols)
+        for name in ours.keys() & theirs.keys():
+            left = [decorators for _, decorators in theirs[name]]
+            seen.look(sum(map(len, left)))
+            # Those with the most first: the others are content with any.
+            for line, decorators in sorted(ours[name], key=lambda row: -len(row[1])):
+                if not left:
+                    break
+                rows = ((Counter(each) - Counter(decorators), each) for each in left)
+                lost, like = min(rows, key=lambda row: (len(row[0]), -len(row[1])))
+                left.remove(like)
+                for decorator in lost:
+                    seen.find(symbols.path, line, f"{name} lost @{decorator}")
 
 
-def _once(symbols: ModuleSymbols) -> dict[str, tuple[int, tuple[str, ...]]]:
-    times = Counter(name for name, _, _ in symbols.decorated)
-    return {name: (line, decorators) for name, line, decorators in symbols.decorated if times[name] == 1}
+def _decorators(symbols: ModuleSymbols) -> dict[str, list[tuple[int, tuple[str, ...]]]]:
+    found: dict[str, list[tuple[int, tuple[str, ...]]]] = {}
+    for name, line, decorators in symbols.decorated:
+        found.setdefault(name, []).append((line, decorators))
+    return found
