@@ -20,7 +20,7 @@ def explain(
         str,
         typer.Argument(
             help="A rule, flag (--enable-lora), environment variable, endpoint, package, kernel, folder, file, module, class, function "
-            "or member, or path:line of upstream or of the generated tree."
+            "member, path:line of upstream or of the generated tree, or a text that code says (a metric, a message)."
         ),
     ],
     out: Out = DEFAULT_OUT,

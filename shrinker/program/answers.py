@@ -129,7 +129,7 @@ def unknown(name: str, known: Iterable[str]) -> InputError:
     near = f"; did you mean {', '.join(found[:4])}?" if found else ""
     return InputError(
         f"neither the tree nor upstream has {name!r}{near}",
-        "give a file, folder, module, class, function, member, path:line, flag, variable, endpoint, kernel, package or rule",
+        "give a file, folder, module, class, function, member, path:line, flag, variable, endpoint, kernel, package, rule, or a text that the code says",
     )
 
 

@@ -27,6 +27,8 @@ __all__ = ["Answer", "Explainer", "Generated"]
 _OPERATOR = re.compile(r"(?:torch\.ops\.(\w+)\.|(\w+)::)(\w+)(?:\.default)?")
 _MOST = 12
 """Lines of a reason."""
+_SHORT = 2
+"""Letters of what is no text to look for."""
 _PLACES = 5
 """Places of a name that is gone."""
 
@@ -54,9 +56,8 @@ class Explainer:
                 return self._named(f"{operator[1] or operator[2]}.{operator[3]}")
             except InputError:
                 return self._named(operator[3])
-        if offered.VARIABLE.fullmatch(name) and (gone := [*islice(self._tree.gone(name), _PLACES)]):
-            read = ((place, self._named(place)[0]) for place in gone)
-            return [replace(a, subject=name, because=(f"{place} has it", *a.because)) for place, a in read]
+        if offered.VARIABLE.fullmatch(name) and (found := self._gone(name)):
+            return found
         if found := self._generated_line(name) or self._folder(name) or self._namespace(name):
             return found
         try:
@@ -64,7 +65,14 @@ class Explainer:
         except InputError:
             if found := self._deep_folders(name) or self._field(name):
                 return found
+            if len(name) > _SHORT and (found := offered.said(self._tree, name) or self._gone(name)):
+                return found
             raise
+
+    def _gone(self, name: str) -> list[Answer]:
+        """Where upstream says what the tree says nowhere, and why that went."""
+        read = ((place, self._named(place)[0]) for place in islice(self._tree.gone(name), _PLACES))
+        return [replace(a, subject=name, because=(f"{place} has it", *a.because)) for place, a in read]
 
     def retained(self, name: str) -> list[Answer]:
         """What would leave with a file, folder, module, definition or rule.

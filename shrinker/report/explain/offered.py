@@ -114,6 +114,13 @@ def variable(tree: Generated, name: str) -> list[Answer]:
     return [Answer(name, "kept", (read,), "a [[fact]] with `environment`", generated=place)]
 
 
+def said(tree: Generated, name: str) -> list[Answer]:
+    """A text that kept code says: a metric, a choice of a flag, a message."""
+    first, *more = [*tree.places(rf"[\"'][^\"'\n]*({re.escape(name)})", name)] or [""]
+    because = f"kept code says it: {first}" + (f" and {len(more):,} more" if more else "")
+    return [Answer(name, "kept", (because,), "it goes with what says it", generated=first)] if first else []
+
+
 def endpoint(tree: Generated, name: str) -> list[Answer]:
     """A path of the server."""
     if not name.startswith("/") or Path(name.rpartition(":")[0] or name).exists():
