@@ -19,7 +19,7 @@ def explain(
     name: Annotated[
         str,
         typer.Argument(
-            help="A rule, flag (--enable-lora), environment variable, endpoint, package, kernel, folder, file, module, class, function "
+            help="A rule, flag (--enable-lora), environment variable, endpoint, package, kernel, folder, file, module, class, function, "
             "member, path:line of upstream or of the generated tree, or a text that code says (a metric, a message)."
         ),
     ],
