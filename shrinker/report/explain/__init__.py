@@ -70,9 +70,11 @@ class Explainer:
             raise
 
     def _gone(self, name: str) -> list[Answer]:
-        """Where upstream says what the tree says nowhere, and why that went."""
-        read = ((place, self._named(place)[0]) for place in islice(self._tree.gone(name), _PLACES))
-        return [replace(a, subject=name, because=(f"{place} has it", *a.because)) for place, a in read]
+        """Where upstream says what the tree says nowhere, and why that went; nothing where upstream cannot be read."""
+        with suppress(InputError):
+            read = ((place, self._named(place)[0]) for place in islice(self._tree.gone(name), _PLACES))
+            return [replace(a, subject=name, because=(f"{place} has it", *a.because)) for place, a in read]
+        return []
 
     def retained(self, name: str) -> list[Answer]:
         """What would leave with a file, folder, module, definition or rule.
