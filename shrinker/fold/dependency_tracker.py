@@ -115,7 +115,8 @@ class RecordingEnvironment:
         """
         self._answers = answers
         self._module = module
-        self._asked: dict[Question, None] = {}
+        self._asked: dict[Question, object] = {}
+        """Questions in their order, with the answers of what is asked often."""
 
     def as_environment(self) -> Environment:
         """Itself, for code that asks an environment."""
@@ -149,10 +150,11 @@ class RecordingEnvironment:
 
         def ask(*arguments: object) -> object:
             question = (name, *arguments)
+            if question in asked:
+                return asked[question]
             answer = method(*arguments)
-            if question not in asked:
-                asked[question] = None
-                note(question, answer)
+            asked[question] = answer
+            note(question, answer)
             return answer
 
         return ask

@@ -84,8 +84,8 @@ class Reading:
             for field in HOLDERS[kind]:
                 value = values.get(field)
                 if value.__class__ is list:
-                    stack += [item for item in value if isinstance(item, ast.AST)]
-                elif isinstance(value, ast.AST):
+                    stack += [item for item in value if item is not None]
+                elif value is not None:
                     push(value)
 
     # What says something by itself; each returns the parts that are read on

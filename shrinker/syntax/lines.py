@@ -2,8 +2,10 @@
 
 import difflib
 import re
+from bisect import bisect_right
 from collections.abc import Iterable
-from functools import cached_property
+from functools import cached_property, lru_cache
+from itertools import accumulate
 
 _WORD = re.compile(r"\w+")
 
@@ -15,23 +17,41 @@ class Lines:
         self.text = source.replace("\r\n", "\n").replace("\r", "\n") if "\r" in source else source
         self.rows = self.text.split("\n")
 
-    @cached_property
-    def _holding(self) -> dict[str, list[int]]:
-        """The lines of each word."""
-        found: dict[str, list[int]] = {}
-        for number, row in enumerate(self.rows, 1):
-            for word in {*_WORD.findall(row)}:
-                found.setdefault(word, []).append(number)
-        return found
+        self._holding: dict[str, list[int]] = {}
+        """The lines of each word that was asked for."""
 
-    @cached_property
+    @property
     def words(self) -> frozenset[str]:
         """Every identifier, and every word of comments and strings."""
-        return frozenset(_WORD.findall(self.text))
+        return _words_of(self.text)
+
+    @cached_property
+    def _ends(self) -> list[int]:
+        return [*accumulate(len(row) + 1 for row in self.rows)]
 
     def holding(self, words: Iterable[str]) -> list[int]:
         """Numbers (from 1, ascending) of the lines that hold one of these words as a whole."""
-        return sorted({line for word in self._holding.keys() & words for line in self._holding[word]})
+        return sorted({line for word in self.words & frozenset(words) for line in self._lines_of(word)})
+
+    def _lines_of(self, word: str) -> list[int]:
+        found = self._holding.get(word)
+        if found is None:
+            text, at = self.text, -1
+            found = self._holding[word] = []
+            while (at := text.find(word, at + 1)) >= 0:
+                if not (_is_word(text[at - 1 : at]) or _is_word(text[at + len(word) : at + len(word) + 1])):
+                    found.append(bisect_right(self._ends, at) + 1)
+        return found
+
+
+@lru_cache(maxsize=4)
+def _words_of(text: str) -> frozenset[str]:
+    """Of the last texts: a file is asked for its words by all that look at it, one after the other."""
+    return frozenset(_WORD.findall(text))
+
+
+def _is_word(sign: str) -> bool:
+    return sign == "_" or sign.isalnum()
 
 
 def line_elsewhere(line: int, here: str, there: str) -> int:
