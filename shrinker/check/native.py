@@ -145,9 +145,8 @@ def lost_definitions(native: Native, seen: Seen) -> None:
     words = {path: frozenset(WORD.findall(data)) for path, data in plain.items()}
     declared = {name for data in plain.values() for name in _DECLARED.findall(_less(data, _PARENTHESES))}
     gone: dict[bytes, str] = {}
-    libraries = native.trees.rules and tuple(
-        f"{rule.sources}/" for rule in native.trees.rules.companions if rule.sources
-    )
+    rules = native.trees.rules
+    libraries = None if rules is None else tuple(f"{rule.sources}/" for rule in rules.companions if rule.sources)
     for path, theirs in native.before.items():
         ours = [*filter(bytes.strip, native.texts[path].split(b"\n")[1:])]
         read = plain_text(theirs)
