@@ -149,12 +149,12 @@ def lost_definitions(native: Native, seen: Seen) -> None:
     libraries = None if rules is None else tuple(f"{rule.sources}/" for rule in rules.companions if rule.sources)
     for path, theirs in native.before.items():
         ours = [*filter(bytes.strip, native.texts[path].split(b"\n")[1:])]
-        read = plain_text(theirs)
-        gone_lines = _gone(theirs.split(b"\n"), ours)
+        read, rows = plain_text(theirs), theirs.split(b"\n")
+        gone_lines = _gone(rows, ours)
         for line in _lines_of_bodies(read, gone_lines):
             seen.find(path, line + 1, "is gone from a body that stays", check="definitions")
         if libraries is not None and not path.startswith(libraries):
-            _whole(path, theirs.split(b"\n"), gone_lines, seen)
+            _whole(path, rows, gone_lines, seen)
         went = [*map(_flat, _stretches(read.split(b"\n"), gone_lines))]
         for verb, names in (("defines", _names(went, _DEFINED)), ("declares", _names(went, _DECLARED) - declared)):
             for name in sorted(names):

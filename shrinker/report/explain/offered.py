@@ -88,10 +88,14 @@ def flag(tree: Generated, name: str) -> list[Answer]:
 
 def _read(tree: Generated, pattern: str, word: str, place: str) -> str:
     """Where kept code reads what stands at a place."""
+    _, told = _told(tree, pattern, word, "names")
+    return told or f"no kept code names it but {place.rpartition('/')[2]}"
+
+
+def _told(tree: Generated, pattern: str, word: str, verb: str) -> tuple[str, str]:
+    """The first place of a pattern, and in words how many there are; empty texts where there is none."""
     first, *more = [*tree.places(pattern, word)] or [""]
-    if not first:
-        return f"no kept code names it but {place.rpartition('/')[2]}"
-    return f"kept code names it: {first}" + (f" and {len(more):,} more" if more else "")
+    return first, f"kept code {verb} it: {first}" + (f" and {len(more):,} more" if more else "") if first else ""
 
 
 def variable(tree: Generated, name: str) -> list[Answer]:
@@ -115,10 +119,9 @@ def variable(tree: Generated, name: str) -> list[Answer]:
 
 
 def said(tree: Generated, name: str) -> list[Answer]:
-    """A text that kept code says: a metric, a choice of a flag, a message."""
-    first, *more = [*tree.places(rf"[\"'][^\"'\n]*({re.escape(name)})", name)] or [""]
-    because = f"kept code says it: {first}" + (f" and {len(more):,} more" if more else "")
-    return [Answer(name, "kept", (because,), "it goes with what says it", generated=first)] if first else []
+    """A text that kept code says: a metric, a choice of a flag, a message. A part of a word is none: it may be a typing error."""
+    first, told = _told(tree, rf"[\"'][^\"'\n]*(?<!\w)({re.escape(name)})(?!\w)", name, "says")
+    return [Answer(name, "kept", (told,), "it goes with what says it", generated=first)] if first else []
 
 
 def endpoint(tree: Generated, name: str) -> list[Answer]:
