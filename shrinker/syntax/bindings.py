@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from shrinker.syntax.imports import absolute, bound_name
-from shrinker.syntax.walk import children, definitions, holds, walk
+from shrinker.syntax.walk import children, definitions, walk
 
 _LEAVES = (ast.Return, ast.Raise, ast.Continue, ast.Break)
 
@@ -235,7 +235,7 @@ def _part(target: ast.expr, value: ast.expr | None, line: int, guards: tuple[Bra
 
 
 def _walrus(node: ast.AST, line: int, guards: tuple[Branch, ...], found: Bindings) -> None:
-    if not holds(node, ast.NamedExpr):
+    if not any(part.__class__ is ast.NamedExpr for part in walk(node)):
         # Nearly all.
         return
     stack = [node]

@@ -83,25 +83,6 @@ def walk(node: ast.AST) -> Iterator[ast.AST]:
                     push(value)
 
 
-def holds(node: ast.AST, kind: type[ast.AST]) -> bool:
-    """True when the node or something below it is of exactly this class."""
-    stack = [node]
-    pop, push, known = stack.pop, stack.append, _FIELDS
-    while stack:
-        current = pop()
-        if current.__class__ is kind:
-            return True
-        if fields := known[current.__class__]:
-            values = current.__dict__
-            for name, _ in fields:
-                value = values.get(name)
-                if value.__class__ is list:
-                    stack += [item for item in value if item is not None]
-                elif value is not None:
-                    push(value)
-    return False
-
-
 def children(node: ast.AST) -> Iterator[ast.AST]:
     """Direct children in field order."""
     values = node.__dict__
