@@ -2,7 +2,7 @@
 
 A flag's effect is gone where the generated tree still takes it, upstream reads it somewhere else than where it is declared, and nothing of
 the tree does any more. Each must be refused, or depend on something that is. What upstream reads in a folder that no file outside it names
-has no effect there either.
+has no effect there either, nor what it reads in a class of which it makes no instance.
 """
 
 import ast
@@ -70,7 +70,7 @@ def _judge(trees: Trees, before: Mapping[str, str], after: Mapping[str, str]) ->
 
     outside = Outside(rules, theirs, placed, written)
     claims = judge_claims(outside)
-    effects = sorted(_effects(outside, ours, tree))
+    effects = sorted(_effects(outside, ours, trees))
     findings = (*unenforced(claims, rules), *_without_effect(effects, outside))
     return Entries(tuple(claims), tuple(effects), findings)
 
@@ -81,7 +81,7 @@ def _read_all(trees: Trees, root: Path, hashes: Mapping[str, str]) -> list[Enter
     return [*map_cached(partial(read_entered, root, entries), layer, hashes, root, jobs=trees.jobs).values()]
 
 
-def _effects(outside: Outside, generated: Iterable[Entered], upstream: UpstreamTree) -> Iterator[Effect]:
+def _effects(outside: Outside, generated: Iterable[Entered], trees: Trees) -> Iterator[Effect]:
     """Of every flag that what was read of the files of the tree still takes."""
     flags = outside.flags
     declaring = {field.owner.rpartition(".")[0] for field in flags.values()}
@@ -91,19 +91,27 @@ def _effects(outside: Outside, generated: Iterable[Entered], upstream: UpstreamT
     for file in generated:
         (own if file.module in declaring else reading).update(file.reads)
         taken.update(name for owner, name, _, _ in file.fields if name in flags and owner == flags[name].owner)
-    readers = _readers(taken - reading, declaring, outside, upstream)
-    named = remembered(partial(_named_outside, upstream))
+    readers = _readers(taken - reading, declaring, outside, trees.source)
+    named = remembered(partial(_named_outside, trees.source))
     for flag in taken:
         at_home = any(module in declaring for module, _ in readers[flag])
         elsewhere = tuple(
             path for module, path in readers[flag] if module not in declaring and named(path.rpartition("/")[0])
         )
+        narrowed = (r.id for r in outside.refusals[flag] if r.only)
+        rule = outside.refused(flag) or next(narrowed, "") or outside.dependent(flag)
+        if not rule and flag not in reading:
+            elsewhere = tuple(path for path in elsewhere if not _idle(trees, path, readers[flag]))
         if flag not in reading and (elsewhere or (at_home and flag not in own)):
-            narrowed = (r.id for r in outside.refusals[flag] if r.only)
-            rule = outside.refused(flag) or next(narrowed, "") or outside.dependent(flag)
             yield Effect(flag, GONE, rule, elsewhere[:3])
         else:
             yield Effect(flag, KEPT if flag in reading or at_home else NEVER)
+
+
+def _idle(trees: Trees, path: str, readers: Mapping[tuple[str, str], Iterable[int]]) -> bool:
+    """Whether what upstream reads in a file stands in classes of which it makes no instance."""
+    lines = (line for (_, each), found in readers.items() if each == path for line in found)
+    return all(trees.users.idle_at(path, line) for line in lines)
 
 
 def _named_outside(upstream: UpstreamTree, folder: str) -> bool:
@@ -147,8 +155,8 @@ def _without_effect(effects: Iterable[Effect], outside: Outside) -> Iterator[Fin
 
 def _readers(
     flags: Iterable[str], declaring: Container[str], outside: Outside, upstream: UpstreamTree
-) -> Mapping[str, Collection[tuple[str, str]]]:
-    """By flag, module and path of the files whose text reads it of what holds flags."""
+) -> Mapping[str, Mapping[tuple[str, str], Collection[int]]]:
+    """By flag, module and path of the files whose text reads it of what holds flags, and the lines there."""
     names = "|".join(map(re.escape, flags)) or "(?!)"
     entries = [entry for entry in outside.rules.entries if entry.kind == "flag"]
     apart = tuple(module for entry in entries for module in entry.apart)
@@ -159,12 +167,14 @@ def _readers(
         rf"\b(?:{held})\s*\.(?P<read>{names})\b(?!\s*=[^=])|\bgetattr\([^,()]*(?:\(\))?,\s*['\"](?P<asked>{names})['\"]".encode()
     )
     own = re.compile(rb"\bself\s*\.")
-    found: dict[str, dict[tuple[str, str], None]] = defaultdict(dict)
+    found: dict[str, dict[tuple[str, str], list[int]]] = defaultdict(lambda: defaultdict(list))
     for path in upstream.by_path:
         module = module_name(path)
         if module is None or any_module_matches(apart, module):
             continue
-        for match in pattern.finditer(upstream.read(path)):
+        text = upstream.read(path)
+        for match in pattern.finditer(text):
             if module in declaring or not own.match(match[0]):
-                found[(match["read"] or match["asked"]).decode()][module, path] = None
+                line = text.count(b"\n", 0, match.start()) + 1
+                found[(match["read"] or match["asked"]).decode()][module, path].append(line)
     return found

@@ -3,12 +3,15 @@
 Classes are told apart by their last names, so that two of one name count as one: what is asked is asked of both.
 """
 
+import ast
 from collections import Counter
 from collections.abc import Iterator
 
 from shrinker.check.symbols import ClassSymbols, ModuleSymbols
 from shrinker.check.trees import Seen, Trees
 from shrinker.syntax.names import is_special
+from shrinker.syntax.parsing import parsed
+from shrinker.syntax.walk import functions, walk
 
 
 def _kept_classes(trees: Trees) -> Iterator[tuple[ModuleSymbols, ModuleSymbols, ClassSymbols, ClassSymbols]]:
@@ -45,7 +48,10 @@ def lost_members(trees: Trees, seen: Seen) -> None:
 
 
 def lost_stores(trees: Trees, seen: Seen) -> None:
-    """Attributes that methods stored on ``self``, that nothing stores any more, and that a method of the same family still reads there."""
+    """Attributes that methods stored on ``self``, that nothing stores any more, and that a method of the same family still reads there.
+
+    What only private methods stored that upstream itself calls nowhere but in classes that it never makes was never there.
+    """
     binds = frozenset().union(*(symbols.binds for symbols in trees.kept))
     binds = binds.union(name for symbols in trees.kept for each in symbols.classes for name, _ in each.members)
     families = trees.families
@@ -53,11 +59,26 @@ def lost_stores(trees: Trees, seen: Seen) -> None:
         for each in upstream.classes:
             for name, line in each.stores:
                 seen.look()
-                missed = None if name in binds else families.look_up(name, each.name.rpartition(".")[2], on="self")
+                last = each.name.rpartition(".")[2]
+                missed = None if name in binds else families.look_up(name, last, on="self")
                 if missed is not None:
                     where = f"{symbols.path}:{line}"
                     message = f"reads self.{name}, which nothing stores any more (upstream: {where})"
-                    seen.ask(missed[0], missed[1].line, message)
+                    if all(map(trees.users.idle, _storing(trees, symbols.path, name))):
+                        seen.find(missed[0], missed[1].line, f"{message}, nor does upstream ever", inherited=True)
+                    else:
+                        seen.ask(missed[0], missed[1].line, message)
+
+
+def _storing(trees: Trees, path: str, name: str) -> Iterator[str]:
+    """Names of upstream's methods that store an attribute; what only adds to one has read it before."""
+    tree = parsed(trees.source.read(path), path)
+    for function in functions(tree) if tree is not None else ():
+        nodes = [*walk(function)]
+        adding = {id(node.target) for node in nodes if isinstance(node, ast.AugAssign)}
+        stored = (node for node in nodes if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store))
+        if any(node.attr == name and id(node) not in adding for node in stored):
+            yield function.name
 
 
 def lost_bases(trees: Trees, seen: Seen) -> None:

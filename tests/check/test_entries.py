@@ -187,6 +187,7 @@ def _effect(found: Entries, flag: str) -> tuple[str, str]:
 
 
 GONE = "def f(self):\n    return self.args.kind\n"
+IDLE = "class Idle:\n    def ask(self):\n        return self.args.kind\n\n\nclass Lower(Idle):\n    pass\n\n\n"
 WITHOUT_KIND = {"uses.py": USES.replace("        self.kind = args.kind\n", "")}
 
 
@@ -206,10 +207,22 @@ WITHOUT_KIND = {"uses.py": USES.replace("        self.kind = args.kind\n", "")}
             (WITHOUT_KIND | {"lost/gone.py": GONE, "more.py": more}, WITHOUT_KIND | {"lost/gone.py": ""})
             for more in ("", "lost = 1\nprint(lost, 'all is lost')  # import lost\n")
         ),
+        # Upstream reads it in a class of which it makes no instance, nor of one below it.
+        *(
+            (WITHOUT_KIND | {"idle.py": IDLE + more, "more.py": other}, WITHOUT_KIND | {"idle.py": ""})
+            for more, other in (
+                ("", "from sglang.idle import Idle, Lower\n__all__ = ['Idle']\n"),
+                (
+                    "",
+                    "from sglang.idle import Idle\ndef f(x: Idle) -> Idle:\n    y: Idle = x\n    return isinstance(x, Idle)\n",
+                ),
+                ("class Last(Lower):\n    def again(self):\n        return Last()\n", "'An Idle thing.'\n"),
+            )
+        ),
         # Never read of an object that holds it.
         ({}, {"args.py": ARGS.replace("self.checked = self.slow", "pass")}),
     ],
-    ids=range(10),
+    ids=range(13),
 )
 def test_effects_that_are_kept(judge: Judge, upstream: Files, generated: Files) -> None:
     found = judge("", upstream, generated)
@@ -233,9 +246,20 @@ def test_effects_that_are_kept(judge: Judge, upstream: Files, generated: Files) 
             )
         ),
         ("kind", WITHOUT_KIND | {"gone.py": "x = getattr(get_args(), 'kind')\n"}, WITHOUT_KIND | {"gone.py": ""}),
+        *(
+            ("kind", WITHOUT_KIND | {"idle.py": IDLE + more, "more.py": other}, WITHOUT_KIND | {"idle.py": ""})
+            for more, other in (
+                ("Idle()\n", ""),
+                ("", "from sglang import idle\nidle.Lower().ask()\n"),
+                ("class Last(Lower):\n    pass\n", "from sglang.idle import Last\nKINDS = {'last': Last}\n"),
+                ("", "MADE = 'sglang.idle:Lower'\n"),
+                ("", "from sglang.idle import Lower as Made\n"),
+                ("@register\nclass Last(Lower):\n    pass\n", ""),
+            )
+        ),
         ("slow", {}, {"args.py": ARGS.replace("self.checked = self.slow", "pass").replace("self.slow and ", "")}),
     ],
-    ids=range(8),
+    ids=range(14),
 )
 def test_effects_that_are_gone(judge: Judge, flag: str, upstream: Files, generated: Files) -> None:
     (finding,) = judge("", upstream, generated).findings

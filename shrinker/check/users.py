@@ -1,0 +1,95 @@
+"""What upstream itself uses nowhere but in classes of which it makes no instance: what such code reads and stores has no effect there either.
+
+A feature that upstream merges in parts stands there before anything makes its objects. Names are told apart by their last part.
+"""
+
+import ast
+import re
+from collections.abc import Iterator
+from functools import cache as remembered
+
+from shrinker.syntax.names import is_special, last_name
+from shrinker.syntax.parsing import parsed
+from shrinker.syntax.walk import children
+from shrinker.values.upstream import UpstreamTree
+
+_ELSEWHERE = ""
+"""Who uses a name where that is not a class of a module's own level."""
+_TESTS = frozenset({"isinstance", "issubclass"})
+
+
+class Users:
+    """Asks upstream's text, and nothing that was decided of it."""
+
+    def __init__(self, upstream: UpstreamTree) -> None:
+        self._upstream = upstream
+        self._users = remembered(self._find)
+
+    def used(self, name: str) -> bool:
+        """Whether any code but that of unused classes uses a class, or one below it, or a method: not to import it, to test for it or
+        as a type. A class with a decorator or a keyword is taken for used, since these may file it."""
+        reached, waiting = {name}, [name]
+        while waiting:
+            users = self._users(waiting.pop())
+            if _ELSEWHERE in users:
+                return True
+            waiting += users - reached
+            reached |= users
+        return False
+
+    def idle(self, method: str) -> bool:
+        """Whether nobody calls a method: others may call a public one, Python one with a special name."""
+        return method.startswith("_") and not is_special(method) and not self.used(method)
+
+    def idle_at(self, path: str, line: int) -> bool:
+        """Whether a line of a file stands in a class that is not used."""
+        return any(
+            isinstance(node, ast.ClassDef)
+            and node.lineno <= line <= (node.end_lineno or line)
+            and not self.used(node.name)
+            for node in _statements(self._upstream.read(path))
+        )
+
+    def _find(self, name: str) -> frozenset[str]:
+        word, found = re.compile(rf"\b{re.escape(name)}\b".encode()), set[str]()
+        for path in self._upstream.by_path:
+            if not path.endswith(".py") or not word.search(text := self._upstream.read(path)):
+                continue
+            for node in _statements(text, name):
+                owner = node.name if isinstance(node, ast.ClassDef) else _ELSEWHERE
+                if owner == name and isinstance(node, ast.ClassDef):
+                    found |= {_ELSEWHERE} if node.decorator_list or node.keywords else set()
+                elif any(_is(name, each) for each in _used(node)):
+                    found.add(owner)
+        return frozenset(found)
+
+
+def _statements(text: bytes, otherwise: str = "") -> list[ast.stmt]:
+    """What stands at a file's own level; of one that is no Python, what this text says."""
+    return (parsed(text) or ast.parse(otherwise)).body
+
+
+def _is(name: str, node: ast.AST) -> bool:
+    match node:
+        case ast.Name(id=said) | ast.Attribute(attr=said) | ast.alias(name=said, asname=str()):
+            return said == name
+        case ast.Constant(value=str(said)):
+            return name in re.split(r"\W", said)
+    return False
+
+
+def _used(node: ast.AST) -> Iterator[ast.AST]:
+    """The node and what stands below it, without types, documentation, names for ``import *`` and second arguments of tests."""
+    yield node
+    parts = list(children(node))
+    match node:
+        case ast.arg() | ast.Expr(value=ast.Constant()) | ast.Assign(targets=[ast.Name(id="__all__")]):
+            parts = []
+        case ast.AnnAssign(annotation=said):
+            parts.remove(said)
+        case ast.FunctionDef(returns=ast.expr() as said) | ast.AsyncFunctionDef(returns=ast.expr() as said):
+            parts.remove(said)
+        case ast.Call(func=called, args=[asked, _]) if last_name(called) in _TESTS:
+            parts = [asked]
+    for part in parts:
+        yield from _used(part)
