@@ -95,23 +95,23 @@ def _effects(outside: Outside, generated: Iterable[Entered], trees: Trees) -> It
     named = remembered(partial(_named_outside, trees.source))
     for flag in taken:
         at_home = any(module in declaring for module, _ in readers[flag])
-        elsewhere = tuple(
-            path for module, path in readers[flag] if module not in declaring and named(path.rpartition("/")[0])
-        )
         narrowed = (r.id for r in outside.refusals[flag] if r.only)
         rule = outside.refused(flag) or next(narrowed, "") or outside.dependent(flag)
-        if not rule and flag not in reading:
-            elsewhere = tuple(path for path in elsewhere if not _idle(trees, path, readers[flag]))
+        elsewhere = tuple(
+            path
+            for (module, path), lines in readers[flag].items()
+            # What a rule explains needs no search.
+            if module not in declaring and (rule or (named(path.rpartition("/")[0]) and _works(trees, path, lines)))
+        )
         if flag not in reading and (elsewhere or (at_home and flag not in own)):
             yield Effect(flag, GONE, rule, elsewhere[:3])
         else:
             yield Effect(flag, KEPT if flag in reading or at_home else NEVER)
 
 
-def _idle(trees: Trees, path: str, readers: Mapping[tuple[str, str], Iterable[int]]) -> bool:
-    """Whether what upstream reads in a file stands in classes of which it makes no instance."""
-    lines = (line for (_, each), found in readers.items() if each == path for line in found)
-    return all(trees.users.idle_at(path, line) for line in lines)
+def _works(trees: Trees, path: str, lines: Iterable[int]) -> bool:
+    """Whether one of these lines of upstream stands elsewhere than in a class that nothing makes."""
+    return not all(trees.users.idle_at(path, line) for line in lines)
 
 
 def _named_outside(upstream: UpstreamTree, folder: str) -> bool:
