@@ -21,10 +21,12 @@ ROUTED_AND_WIDTH = ((64, 1408), (160, 1536), (256, 2048))
 TABLES = "sglang/srt/layers/moe/moe_runner/triton_utils/configs"
 
 ASK = """
-import hashlib, itertools, json, logging, sys, types
+import functools, hashlib, itertools, json, logging, os, sys, types
 import sglang.srt.layers.moe.moe_runner.triton_utils.fused_moe_triton_config as tables
 import sglang.srt.layers.quantization.fp8_kernel as blocks
 logging.disable(logging.CRITICAL)
+# Nothing changes there meanwhile.
+os.listdir, os.path.exists, os.path.realpath = map(functools.cache, (os.listdir, os.path.exists, os.path.realpath))
 tables.get_global_server_args = lambda: types.SimpleNamespace(enable_deterministic_inference=False)
 asked, found = json.load(sys.stdin), {}
 def note(name, table):

@@ -53,12 +53,15 @@ def abort() -> Any:
     first = threading.Event()
 
     def ask() -> None:
-        with urllib.request.urlopen(request("/generate", {**body, "stream": True}), timeout=200) as lines:
-            for line in lines:
-                if line.startswith(b"data: {"):
-                    first.set()
-                    ended.append(json.loads(line[6:])["meta_info"]["finish_reason"])
-        first.set()
+        try:
+            with urllib.request.urlopen(request("/generate", {**body, "stream": True}), timeout=200) as lines:
+                for line in lines:
+                    if line.startswith(b"data: {"):
+                        first.set()
+                        ended.append(json.loads(line[6:])["meta_info"]["finish_reason"])
+        finally:
+            # Nothing else comes of a server that is not there, either.
+            first.set()
 
     thread = threading.Thread(target=ask, daemon=True)
     thread.start()
