@@ -10,7 +10,7 @@ from functools import cache as remembered
 
 from shrinker.syntax.names import is_special, last_name
 from shrinker.syntax.parsing import parsed
-from shrinker.syntax.walk import children
+from shrinker.syntax.walk import children, functions
 from shrinker.values.upstream import UpstreamTree
 
 _ELSEWHERE = ""
@@ -27,7 +27,7 @@ class Users:
 
     def used(self, name: str) -> bool:
         """Whether any code but that of unused classes uses a class, or one below it, or a method: not to import it, to test for it or
-        as a type. A class with a decorator or a keyword is taken for used, since these may file it."""
+        as a type. A class is taken for used where a decorator, a keyword or one of its bases may file it."""
         reached, waiting = {name}, [name]
         while waiting:
             users = self._users(waiting.pop())
@@ -50,15 +50,37 @@ class Users:
             for node in _statements(self._upstream.read(path))
         )
 
-    def _find(self, name: str) -> frozenset[str]:
-        word, found = re.compile(rf"\b{re.escape(name)}\b".encode()), set[str]()
-        for path in self._upstream.by_path:
-            if not path.endswith(".py") or not word.search(text := self._upstream.read(path)):
+    def _texts(self, name: str) -> Iterator[bytes]:
+        """Python files that have the word."""
+        word = re.compile(rf"\b{re.escape(name)}\b".encode())
+        texts = (self._upstream.read(path) for path in self._upstream.by_path if path.endswith(".py"))
+        return (text for text in texts if word.search(text))
+
+    def _filed(self, node: ast.ClassDef) -> bool:
+        """Whether a class above it files those below, or somebody asks for all that are below one."""
+        reached, waiting = {""}, [*map(last_name, node.bases)]
+        while waiting:
+            if (name := waiting.pop()) in reached:
                 continue
+            reached.add(name)
+            asked = re.compile(rf"\bissubclass\([^()]*\b{name}\b|\b{name}\.__subclasses__".encode())
+            for text in self._texts(name):
+                if asked.search(text):
+                    return True
+                for above in _statements(text):
+                    if isinstance(above, ast.ClassDef) and above.name == name:
+                        if any(each.name == "__init_subclass__" for each in functions(above)):
+                            return True
+                        waiting += map(last_name, above.bases)
+        return False
+
+    def _find(self, name: str) -> frozenset[str]:
+        found = set[str]()
+        for text in self._texts(name):
             for node in _statements(text, name):
                 owner = node.name if isinstance(node, ast.ClassDef) else _ELSEWHERE
                 if owner == name and isinstance(node, ast.ClassDef):
-                    found |= {_ELSEWHERE} if node.decorator_list or node.keywords else set()
+                    found |= {_ELSEWHERE} if node.decorator_list or node.keywords or self._filed(node) else set()
                 elif any(_is(name, each) for each in _used(node)):
                     found.add(owner)
         return frozenset(found)

@@ -255,11 +255,17 @@ def test_effects_that_are_kept(judge: Judge, upstream: Files, generated: Files) 
                 ("", "MADE = 'sglang.idle:Lower'\n"),
                 ("", "from sglang.idle import Lower as Made\n"),
                 ("@register\nclass Last(Lower):\n    pass\n", ""),
+                ("", "from sglang.idle import Idle\ndef f(x):\n    return issubclass(x, Idle)\n"),
+                ("", "from sglang.idle import Idle\nALL = [each() for each in Idle.__subclasses__()]\n"),
+                (
+                    "",
+                    "class Base:\n    def __init_subclass__(cls):\n        ALL.append(cls)\nclass Lower(Base):\n    pass\n",
+                ),
             )
         ),
         ("slow", {}, {"args.py": ARGS.replace("self.checked = self.slow", "pass").replace("self.slow and ", "")}),
     ],
-    ids=range(14),
+    ids=range(17),
 )
 def test_effects_that_are_gone(judge: Judge, flag: str, upstream: Files, generated: Files) -> None:
     (finding,) = judge("", upstream, generated).findings
