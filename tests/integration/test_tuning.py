@@ -63,22 +63,13 @@ def _shapes(routed: int, width: int) -> set[tuple[int, int]]:
 def _questions(upstream: Path) -> dict[str, object]:
     folder = upstream / TABLES
     shapes = {shape for routed, width in ROUTED_AND_WIDTH for shape in _shapes(routed, width)}
-    linear = upstream / "sglang/srt/layers/quantization/configs"
-    return {
-        "cards": sorted(
-            card for card in _written(folder, 2) if card.startswith("NVIDIA") and not card.endswith("_down")
-        ),
-        "shapes": sorted(
-            shapes & set(itertools.product(*({int(each) for each in _written(folder, part)} for part in (0, 1))))
-        ),
-        "others": [[None, "fp8_w8a8", "int8_w8a8", "int8_w8a16"], [0, 128], [False, True], [False, True]],
-        "projections": sorted(
-            {
-                tuple(int(part.partition("=")[2]) for part in path.name.split(",")[:2])
-                for path in linear.glob("N=*.json")
-            }
-        ),
-    }
+    cards = {card for card in _written(folder, 2) if card.startswith("NVIDIA") and not card.endswith("_down")}
+    written = set(itertools.product(*({int(each) for each in _written(folder, part)} for part in (0, 1))))
+    linear = (upstream / "sglang/srt/layers/quantization/configs").glob("N=*.json")
+    projections = {tuple(int(part.partition("=")[2]) for part in path.name.split(",")[:2]) for path in linear}
+    others = [[None, "fp8_w8a8", "int8_w8a8", "int8_w8a16"], [0, 128], [False, True], [False, True]]
+    asked = {"cards": sorted(cards), "shapes": sorted(shapes & written), "projections": sorted(projections)}
+    return {**asked, "others": others}
 
 
 def _found(python: Path, variables: dict[str, str], questions: dict[str, object]) -> dict[str, str]:
