@@ -3,15 +3,12 @@
 Classes are told apart by their last names, so that two of one name count as one: what is asked is asked of both.
 """
 
-import ast
 from collections import Counter
 from collections.abc import Iterator
 
 from shrinker.check.symbols import ClassSymbols, ModuleSymbols
 from shrinker.check.trees import Seen, Trees
 from shrinker.syntax.names import is_special
-from shrinker.syntax.parsing import parsed
-from shrinker.syntax.walk import functions, walk
 
 
 def _kept_classes(trees: Trees) -> Iterator[tuple[ModuleSymbols, ModuleSymbols, ClassSymbols, ClassSymbols]]:
@@ -64,21 +61,10 @@ def lost_stores(trees: Trees, seen: Seen) -> None:
                 if missed is not None:
                     where = f"{symbols.path}:{line}"
                     message = f"reads self.{name}, which nothing stores any more (upstream: {where})"
-                    if all(map(trees.users.idle, _storing(trees, symbols.path, name))):
-                        seen.find(missed[0], missed[1].line, f"{message}, nor does upstream ever", inherited=True)
-                    else:
+                    if trees.users.ever_stored(symbols.path, name):
                         seen.ask(missed[0], missed[1].line, message)
-
-
-def _storing(trees: Trees, path: str, name: str) -> Iterator[str]:
-    """Names of upstream's methods that store an attribute; what only adds to one has read it before."""
-    tree = parsed(trees.source.read(path), path)
-    for function in functions(tree) if tree is not None else ():
-        nodes = [*walk(function)]
-        adding = {id(node.target) for node in nodes if isinstance(node, ast.AugAssign)}
-        stored = (node for node in nodes if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store))
-        if any(node.attr == name and id(node) not in adding for node in stored):
-            yield function.name
+                    else:
+                        seen.find(missed[0], missed[1].line, f"{message}, nor does upstream ever", inherited=True)
 
 
 def lost_bases(trees: Trees, seen: Seen) -> None:

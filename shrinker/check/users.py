@@ -10,7 +10,7 @@ from functools import cache as remembered
 
 from shrinker.syntax.names import is_special, last_name
 from shrinker.syntax.parsing import parsed
-from shrinker.syntax.walk import children, functions
+from shrinker.syntax.walk import Function, children, functions, walk
 from shrinker.values.upstream import UpstreamTree
 
 _ELSEWHERE = ""
@@ -50,11 +50,22 @@ class Users:
             for node in _statements(self._upstream.read(path))
         )
 
-    def _texts(self, name: str) -> Iterator[bytes]:
+    def ever_stored(self, path: str, attribute: str) -> bool:
+        """Whether an attribute that methods of a file store on ``self`` is stored elsewhere than in idle ones, or by any code on another
+        object; what only adds to one has read it before."""
+        storing = [
+            function
+            for other, text in self._texts(attribute)
+            for function, holder in _storing(ast.Module(_statements(text, f"_.{attribute} = 0"), []), attribute)
+            if other == path or holder != "self"
+        ]
+        return not storing or not all(map(self.idle, storing))
+
+    def _texts(self, name: str) -> Iterator[tuple[str, bytes]]:
         """Python files that have the word."""
         word = re.compile(rf"\b{re.escape(name)}\b".encode())
-        texts = (self._upstream.read(path) for path in self._upstream.by_path if path.endswith(".py"))
-        return (text for text in texts if word.search(text))
+        texts = ((path, self._upstream.read(path)) for path in self._upstream.by_path if path.endswith(".py"))
+        return ((path, text) for path, text in texts if word.search(text))
 
     def _filed(self, node: ast.ClassDef) -> bool:
         """Whether a class above it files those below, or somebody asks for all that are below one."""
@@ -63,20 +74,16 @@ class Users:
             if (name := waiting.pop()) in reached:
                 continue
             reached.add(name)
-            asked = re.compile(rf"\bissubclass\([^()]*\b{name}\b|\b{name}\.__subclasses__".encode())
-            for text in self._texts(name):
-                if asked.search(text):
+            for part in (part for _, text in self._texts(name) for node in _statements(text) for part in walk(node)):
+                if _files(name, part):
                     return True
-                for above in _statements(text):
-                    if isinstance(above, ast.ClassDef) and above.name == name:
-                        if any(each.name == "__init_subclass__" for each in functions(above)):
-                            return True
-                        waiting += map(last_name, above.bases)
+                if isinstance(part, ast.ClassDef) and part.name == name:
+                    waiting += map(last_name, part.bases)
         return False
 
     def _find(self, name: str) -> frozenset[str]:
         found = set[str]()
-        for text in self._texts(name):
+        for _, text in self._texts(name):
             for node in _statements(text, name):
                 owner = node.name if isinstance(node, ast.ClassDef) else _ELSEWHERE
                 if owner == name and isinstance(node, ast.ClassDef):
@@ -100,6 +107,18 @@ def _is(name: str, node: ast.AST) -> bool:
     return False
 
 
+def _files(name: str, node: ast.AST) -> bool:
+    """Whether it asks for all that are below a class, or is the class and is told of them."""
+    match node:
+        case ast.Call(func=called, args=[_, asked]):
+            return last_name(called) == "issubclass" and any(_is(name, each) for each in walk(asked))
+        case ast.Attribute(attr="__subclasses__", value=asked):
+            return last_name(asked) == name
+        case ast.ClassDef(name=said):
+            return said == name and any(each.name == "__init_subclass__" for each in functions(node))
+    return False
+
+
 def _used(node: ast.AST) -> Iterator[ast.AST]:
     """The node and what stands below it, without types, documentation, names for ``import *`` and second arguments of tests."""
     yield node
@@ -115,3 +134,12 @@ def _used(node: ast.AST) -> Iterator[ast.AST]:
             parts = [asked]
     for part in parts:
         yield from _used(part)
+
+
+def _storing(node: ast.AST, attribute: str, function: str = "") -> Iterator[tuple[str, str]]:
+    """Outermost functions that store an attribute, nothing outside of these, and of what."""
+    if isinstance(node, ast.Attribute) and node.attr == attribute and isinstance(node.ctx, ast.Store):
+        yield function, last_name(node.value)
+    inner = function or (node.name if isinstance(node, Function) else "")
+    for part in [node.value] if isinstance(node, ast.AugAssign) else children(node):
+        yield from _storing(part, attribute, inner)
