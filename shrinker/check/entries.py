@@ -18,7 +18,7 @@ from shrinker.check.enforced import judge_claims, unenforced
 from shrinker.check.entered import Entered, read_entered
 from shrinker.check.outside import Outside
 from shrinker.check.refused import TABLE, refused_rows
-from shrinker.check.trees import Trees
+from shrinker.check.trees import Seen, Trees
 from shrinker.ruleset.match import any_module_matches, overlap
 from shrinker.source.cache import sha256_of
 from shrinker.syntax.parsing import parsed
@@ -28,6 +28,15 @@ from shrinker.values.outcome import Finding
 from shrinker.values.upstream import UpstreamTree, module_name
 
 CHECK = "flags without effect"
+COUNTS = CLAIMS, FLAGS = "claims enforced", "effects of flags"
+
+
+def unenforced_claims(trees: Trees, seen: Seen) -> None:
+    """What the rules say of flags, requests and variables is refused where it comes in; else it is a question."""
+    entered = judge_entries(trees)
+    seen.look(len(entered.claims), CLAIMS)
+    seen.look(len(entered.flags), FLAGS)
+    seen.open += entered.findings
 
 
 def judge_entries(trees: Trees) -> Entries:

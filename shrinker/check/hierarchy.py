@@ -1,33 +1,16 @@
 """Families of classes in the generated tree, told apart by their last names: two of one name count as one."""
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 
 from shrinker.check.symbols import LookUp, ModuleSymbols
 
-MADE_BY_FIELDS = frozenset({"NamedTuple", "TypedDict", "Struct", "BaseModel"})
-_ASKED_BY_NAME = frozenset(
-    {
-        "Module",
-        "Parameter",
-        "Tensor",
-        "BaseModel",
-        "Struct",
-        "Generic",
-        "Protocol",
-        "ABC",
-        "Enum",
-        "IntEnum",
-        "StrEnum",
-        "Flag",
-        "IntFlag",
-        "NamedTuple",
-        "SimpleNamespace",
-        "TypedDict",
-        "PretrainedConfig",
-        "PreTrainedModel",
-    }
-)
+_MADE_BY_FIELDS = frozenset({"NamedTuple", "TypedDict", "Struct", "BaseModel"})
+_FRAMEWORKS = """
+Module Parameter Tensor BaseModel Struct Generic Protocol ABC Enum IntEnum StrEnum Flag IntFlag NamedTuple SimpleNamespace TypedDict
+PretrainedConfig PreTrainedModel
+"""
+_ASKED_BY_NAME = frozenset(_FRAMEWORKS.split())
 """Classes of other packages that call no method of a class below them but those that kept code names, too. Any other
 (a communicator that a library drives, a handler, a visitor) may call all that is defined for it."""
 
@@ -35,16 +18,16 @@ _ASKED_BY_NAME = frozenset(
 class Families:
     """Which classes an object may get its members from, and what kept code looks up on one."""
 
-    def __init__(self, kept: Collection[ModuleSymbols], is_module: Callable[[str], bool]) -> None:
+    def __init__(self, kept: Iterable[ModuleSymbols], modules: Container[str]) -> None:
         """
         Args:
             kept: every file of the generated tree.
-            is_module: tells dotted names of modules of the tree.
+            modules: dotted names of those of the tree.
         """
-        self._is_module = is_module
+        self._modules = modules
         names = defaultdict[str, set[str]]
         self._bases, self._derived, self._foreign = names(set), names(set), names(set)
-        self._data = set(MADE_BY_FIELDS)
+        self._data = {*_MADE_BY_FIELDS}
         self._initialised: set[str] = set()
         self._known: dict[tuple[str, bool], frozenset[str]] = {}
         places: dict[tuple[str, str, str], tuple[str, LookUp]] = {}
@@ -82,7 +65,7 @@ class Families:
         """True when a look-up may reach the class of this name."""
         if look.on in {"any", "named"}:
             # What is looked up on a module are names that the module binds.
-            return look.on == "any" or not self._is_module(look.owner)
+            return look.on == "any" or look.owner not in self._modules
         around = self.around(look.owner, below=look.on == "self")
         # What an `__init__` takes by a keyword is a parameter, whatever member has the same name.
         return name in around and (look.on != "made" or self._initialised.isdisjoint(around))

@@ -36,14 +36,13 @@ def inevitable_errors(trees: Trees, seen: Seen) -> None:
 class _Search:
     def __init__(self, trees: Trees) -> None:
         self._trees = trees
-        self._symbols = {symbols.path: symbols for symbols in trees.kept}
         self._ends: dict[str, str] = {}
         """Why a function ends, by its dotted name."""
         self._members: dict[str, set[str]] = defaultdict(set)
         """Last names of the classes whose method of this name ends."""
         self._defined: dict[str, set[str]] = defaultdict(set)
         """Last names of the classes that have a method of this name."""
-        for each in (each for symbols in trees.kept for each in symbols.classes):
+        for each in (each for symbols in trees.kept.values() for each in symbols.classes):
             for member, _ in each.members:
                 self._defined[member].add(each.name.rpartition(".")[2])
         self._found: set[tuple[str, int, str, str]] = set()
@@ -66,7 +65,7 @@ class _Search:
         return self._found
 
     def _file(self, path: str, tree: ast.Module) -> None:
-        symbols = self._symbols[path]
+        symbols = self._trees.kept[path]
         # A program that no root runs is a named error and nothing else.
         programs = [node.body for node in filter(is_main, tree.body) if not is_named_error(node.body[0])]
         for what, body in (("the module", tree.body), *(("the program", body) for body in programs)):

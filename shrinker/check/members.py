@@ -49,8 +49,8 @@ def lost_stores(trees: Trees, seen: Seen) -> None:
 
     What only private methods stored that upstream itself calls nowhere but in classes that it never makes was never there.
     """
-    binds = frozenset().union(*(symbols.binds for symbols in trees.kept))
-    binds = binds.union(name for symbols in trees.kept for each in symbols.classes for name, _ in each.members)
+    binds = frozenset().union(*(symbols.binds for symbols in trees.kept.values()))
+    binds = binds.union(name for symbols in trees.kept.values() for each in symbols.classes for name, _ in each.members)
     families = trees.families
     for symbols, upstream in trees.pairs():
         for each in upstream.classes:

@@ -43,7 +43,7 @@ class Native:
 
     def spared(self, path: str) -> bool:
         """True for what no rule removes: it would be for another platform."""
-        return not (self.trees.index and self.trees.index.removes(path))
+        return not self.trees.index.removes(path)
 
     @cached_property
     def plain(self) -> dict[str, bytes]:

@@ -39,7 +39,7 @@ def is_let_go(registration: Registration, module: str, index: RuleIndex) -> bool
 
 def lost_registrations(trees: Trees, seen: Seen) -> None:
     """Statements and decorators that register something, gone from a module that still has all that they name."""
-    if trees.index is None:
+    if trees.rules is None:
         return
     for symbols, upstream in trees.pairs():
         there = Counter((each.function, each.key) for each in symbols.registers)
@@ -58,9 +58,9 @@ def lost_registrations(trees: Trees, seen: Seen) -> None:
 
 def lost_by_text(trees: Trees, seen: Seen) -> None:
     """Names that modules assigned and that kept code looks up by a text (``getattr(module, "EntryClass")``)."""
-    asked = {name for symbols in trees.kept for name in symbols.by_text}
+    asked = {name for symbols in trees.kept.values() for name in symbols.by_text}
     for symbols, upstream in trees.pairs():
-        if trees.index is not None and trees.index.walked_past(symbols.module or ""):
+        if trees.index.walked_past(symbols.module or ""):
             # The walk over the package does not find it.
             continue
         for name, line in upstream.assigned:
@@ -73,9 +73,9 @@ def lost_by_text(trees: Trees, seen: Seen) -> None:
 
 def lost_imports_of_loops(trees: Trees, seen: Seen) -> None:
     """Modules that such loops import in upstream and not in the generated tree, and those that they import and that are not there."""
-    if trees.index is None:
+    if trees.rules is None:
         return
-    modules = {symbols.module for symbols in trees.kept}
+    modules = {symbols.module for symbols in trees.kept.values()}
     for path in trees.changed:
         module = module_name(path)
         before = set(_imported(trees.source.root / path, module)) if module is not None else set[str]()
@@ -112,7 +112,7 @@ def lost_rows(trees: Trees, seen: Seen) -> None:
     Rows may go whose key the tree refuses by name, that name members of enumerations which the rules remove, or with the test that they
     stand under; but none of a member where a loop goes through its enumeration.
     """
-    index, refused = trees.index, [*refused_rows(trees.out)]
+    refused = [*refused_rows(trees.out)]
     for symbols, upstream in trees.pairs():
         there = Counter((where, key, value) for where, key, value, _ in symbols.rows)
         tables = {where for where, _, _ in there}
@@ -128,7 +128,7 @@ def lost_rows(trees: Trees, seen: Seen) -> None:
                 there[where, key, value] -= 1
             elif key.partition(".")[0] in symbols.loops or (
                 value.partition(".")[0] in symbols.bound
-                and not (index is not None and any(map(index.removes_member, (key, value))))
+                and not any(map(trees.index.removes_member, (key, value)))
                 and not _is_refused(key.strip("'"), keys[where], refused)
                 and line not in trees.decided_lines(symbols.path)
             ):
@@ -138,7 +138,7 @@ def lost_rows(trees: Trees, seen: Seen) -> None:
 
 def lost_dispatches(trees: Trees, seen: Seen) -> None:
     """Classes that are still there, and that a table which is still there had a row for: what is made of them meets no handler."""
-    classes = {each.name.rpartition(".")[2] for file in trees.kept for each in file.classes}
+    classes = {each.name.rpartition(".")[2] for file in trees.kept.values() for each in file.classes}
     for symbols, upstream in trees.pairs():
         left = [row for table in symbols.dispatches for row in table]
         asked = {kind for row in left for kind in row.kinds}

@@ -4,69 +4,40 @@ Upstream's modules are read only when a question needs them: a generated tree wi
 asks nothing of upstream.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
 
 from shrinker.check.reader import read_symbols
 from shrinker.check.symbols import ClassSymbols, ModuleSymbols
-from shrinker.syntax.imports import package_of, with_packages
-from shrinker.values.upstream import PACKAGE, module_name
+from shrinker.syntax.imports import with_packages
+from shrinker.values.upstream import PACKAGE
 
 Place = tuple[str, str]
 """Module and name of a definition."""
-_EVERY_MODULE = frozenset(
-    {
-        "__annotations__",
-        "__builtins__",
-        "__cached__",
-        "__dict__",
-        "__doc__",
-        "__file__",
-        "__loader__",
-        "__name__",
-        "__package__",
-        "__path__",
-        "__spec__",
-    }
-)
+_SPECIAL = "annotations builtins cached dict doc file loader name package path spec"
+_EVERY_MODULE = frozenset(f"__{name}__" for name in _SPECIAL.split())
 
 
 class Modules:
     """The modules of one tree by dotted name, namespace packages included."""
 
-    def __init__(
-        self,
-        root: Path,
-        paths: Iterable[str],
-        known: Mapping[str, ModuleSymbols] | None = None,
-        dotted: Callable[[str], str | None] = module_name,
-    ) -> None:
-        """`paths` are all files of the tree; `known` holds symbols by path that need not be read again; `dotted` names modules by their paths."""
+    def __init__(self, root: Path, files: Mapping[str, str], known: Mapping[str, ModuleSymbols] | None = None) -> None:
+        """`files` are the paths of all modules by their dotted names; `known` holds symbols by path that need not be read again."""
         self.root = root
+        self.files = files
         self._known = dict(known or {})
-        self.files: dict[str, str] = {}
-        packages: set[str] = set()
-        for path in paths:
-            if (module := dotted(path)) is not None:
-                package = path.endswith("/__init__.py")
-                # A package wins over a module of the same name, as for Python.
-                if module not in self.files or package:
-                    self.files[module] = path
-                packages.add(package_of(module, package))
-        self._packages = with_packages(packages - {""})
+        self._names = with_packages(files)
 
-    def __contains__(self, dotted: str) -> bool:
-        return dotted in self.files or dotted in self._packages
+    def __contains__(self, dotted: object) -> bool:
+        return dotted in self._names
 
     def symbols(self, dotted: str) -> ModuleSymbols | None:
         """`None` for a name that is no module, or a package without `__init__`."""
         path = self.files.get(dotted)
-        if path is None:
-            return None
-        if path not in self._known:
+        if path is not None and path not in self._known:
             self._known[path] = read_symbols(self.root, path)
-        return self._known[path]
+        return self._known[path] if path is not None else None
 
     def binds(self, dotted: str, name: str, *, foreign: bool = True, _seen: frozenset[str] = frozenset()) -> bool:
         """True when executing the module gives it `name` (submodules aside).

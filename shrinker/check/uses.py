@@ -11,7 +11,6 @@ from typing import ClassVar
 
 from shrinker.check.declarations import dispatch_of
 from shrinker.check.symbols import ModuleSymbols
-from shrinker.syntax.bindings import Binding
 from shrinker.syntax.names import first_name, last_name
 from shrinker.syntax.scopes import Scope
 from shrinker.syntax.walk import children
@@ -174,19 +173,10 @@ def is_name(node: ast.expr, name: str) -> bool:
     return isinstance(node, ast.Name) and node.id == name
 
 
-def imports_of(scope: Scope, name: str) -> list[Binding]:
-    """Imports from the package that bind `name`, read in `scope`; none when it may be anything else too, but for ``name = None``."""
+def look_up(scope: Scope, name: str) -> set[str]:
+    """Dotted names that imports from the package let `name` be, read in `scope`; none when it may be anything else too, but for ``name = None``."""
     owner = scope.owner(name)
     bindings = (owner.values(name) if owner is not None else None) or ()
-    found = [each for each in bindings if not is_none(each.value)]
+    found = [b for b in bindings if not (isinstance(b.value, ast.Constant) and b.value.value is None)]
     ours = all(b.kind in ("module", "from") and b.module.partition(".")[0] == PACKAGE for b in found)
-    return found if ours else []
-
-
-def look_up(scope: Scope, name: str) -> set[str]:
-    """Dotted names that these imports let it be."""
-    return {f"{each.module}.{each.name}" if each.name else each.module for each in imports_of(scope, name)}
-
-
-def is_none(value: ast.expr | None) -> bool:
-    return isinstance(value, ast.Constant) and value.value is None
+    return {f"{b.module}.{b.name}" if b.name else b.module for b in found} if ours else set()

@@ -110,8 +110,8 @@ class _Judge:
         upstream = changed | {there[name] for name in asked & there.keys()}
         kept = trees.read(trees.out, {path: hashes[path] for path in sorted(mine)})
         before = trees.read(trees.source.root, {path: theirs[path] for path in sorted(upstream)})
-        self._generated = Modules(trees.out, trees.recorded, kept)
-        self._upstream = Modules(trees.source.root, trees.source.by_path, before)
+        self._generated = Modules(trees.out, here, kept)
+        self._upstream = Modules(trees.source.root, there, before)
         self._lost_members = dict(_lost_members(kept, before, changed))
 
     def judge(self, required: frozenset[str]) -> LevelResult:
