@@ -30,7 +30,7 @@ class Families:
         self._data = {*_MADE_BY_FIELDS}
         self._initialised: set[str] = set()
         self._known: dict[tuple[str, bool], frozenset[str]] = {}
-        places: dict[tuple[str, str, str], tuple[str, LookUp]] = {}
+        self._places: dict[str, dict[tuple[str, str], tuple[str, LookUp]]] = defaultdict(dict)
         for symbols in kept:
             for each in symbols.classes:
                 last = each.name.rpartition(".")[2]
@@ -43,15 +43,14 @@ class Families:
                 for base in each.bases:
                     self._derived[base].add(last)
             for look in symbols.lookups:
-                places.setdefault((look.name, look.on, look.owner), (symbols.path, look))
-        self._places: dict[str, list[tuple[str, LookUp]]] = defaultdict(list)
-        for place in places.values():
-            self._places[place[1].name].append(place)
+                self._places[look.name].setdefault((look.on, look.owner), (symbols.path, look))
 
-    def look_up(self, name: str, kind: str, *, on: str = "") -> tuple[str, LookUp] | None:
-        """Path and place of a look-up of a name that may reach the class `kind`, by its last name; of one sort (`LookUp.on`) or any."""
-        places = (place for place in self._places.get(name, ()) if on in ("", place[1].on))
-        return next((place for place in places if self.meets(place[1], kind)), None)
+    def look_up(self, name: str, kind: str, *, on: str = "") -> tuple[str, int] | None:
+        """Path and line of a look-up of a name that may reach the class `kind`, by its last name; of one sort (`LookUp.on`) or any."""
+        places = self._places.get(name, {}).values()
+        return next(
+            (((path, look.line)) for path, look in places if on in ("", look.on) and self._meets(look, kind)), None
+        )
 
     def outside(self, name: str) -> str:
         """A class of another package, below which this one is, that may call any of its methods; empty when none is."""
@@ -61,8 +60,7 @@ class Families:
         """True when what a class annotates is what it is made with."""
         return not self.around(name, below=False).isdisjoint(self._data)
 
-    def meets(self, look: LookUp, name: str) -> bool:
-        """True when a look-up may reach the class of this name."""
+    def _meets(self, look: LookUp, name: str) -> bool:
         if look.on in {"any", "named"}:
             # What is looked up on a module are names that the module binds.
             return look.on == "any" or look.owner not in self._modules

@@ -24,8 +24,7 @@ def lost_members(trees: Trees, seen: Seen) -> None:
     """Methods and attributes; fields of what is made by its fields, and methods below a class of another package, may not go at all."""
     families = trees.families
     for symbols, _, ours, each in _kept_classes(trees):
-        left = {name for name, _ in ours.members}
-        last = each.name.rpartition(".")[2]
+        left, last = dict(ours.members), each.name.rpartition(".")[2]
         for name, line in each.members:
             if name in left:
                 continue
@@ -38,10 +37,9 @@ def lost_members(trees: Trees, seen: Seen) -> None:
             if why is not None:
                 # Nobody here has to look these up: Python does, or who makes or drives the object.
                 seen.find(symbols.path, 0, f"class {each.name} lost {name}{why} (upstream: line {line})")
-            elif (missed := families.look_up(name, last)) is not None:
+            elif missed := families.look_up(name, last):
                 where = f"{symbols.path}:{line}"
-                message = f"looks up {name!r}, which class {each.name} no longer has (upstream: {where})"
-                seen.find(missed[0], missed[1].line, message)
+                seen.find(*missed, f"looks up {name!r}, which class {each.name} no longer has (upstream: {where})")
 
 
 def lost_stores(trees: Trees, seen: Seen) -> None:
@@ -49,28 +47,28 @@ def lost_stores(trees: Trees, seen: Seen) -> None:
 
     What only private methods stored that upstream itself calls nowhere but in classes that it never makes was never there.
     """
-    binds = frozenset().union(*(symbols.binds for symbols in trees.kept.values()))
-    binds = binds.union(name for symbols in trees.kept.values() for each in symbols.classes for name, _ in each.members)
-    families = trees.families
+    kept = trees.kept.values()
+    members = {name for symbols in kept for each in symbols.classes for name, _ in each.members}
+    binds = members.union(*(symbols.binds for symbols in kept))
     for symbols, upstream in trees.pairs():
         for each in upstream.classes:
             for name, line in each.stores:
                 seen.look()
                 last = each.name.rpartition(".")[2]
-                missed = None if name in binds else families.look_up(name, last, on="self")
-                if missed is not None:
-                    where = f"{symbols.path}:{line}"
-                    message = f"reads self.{name}, which nothing stores any more (upstream: {where})"
-                    if trees.users.ever_stored(symbols.path, name):
-                        seen.ask(missed[0], missed[1].line, message)
-                    else:
-                        seen.find(missed[0], missed[1].line, f"{message}, nor does upstream ever", inherited=True)
+                if name in binds or not (missed := trees.families.look_up(name, last, on="self")):
+                    continue
+                message = f"reads self.{name}, which nothing stores any more (upstream: {symbols.path}:{line})"
+                if trees.users.ever_stored(symbols.path, name):
+                    seen.ask(*missed, message)
+                else:
+                    seen.find(*missed, f"{message}, nor does upstream ever", inherited=True)
 
 
 def lost_bases(trees: Trees, seen: Seen) -> None:
     """Compare what the classes of both trees inherit from."""
     theirs = trees.source_modules
     for symbols, upstream, ours, each in _kept_classes(trees):
+        own, last = dict(ours.members), each.name.rpartition(".")[2]
         for base in each.bases:
             if not base or base in ours.bases or base in each.foreign:
                 continue
@@ -78,19 +76,17 @@ def lost_bases(trees: Trees, seen: Seen) -> None:
             if base in symbols.bound:
                 seen.find(symbols.path, 0, f"class {each.name} lost its base {base}, which is still there")
                 continue
-            own = {name for name, _ in ours.members}
-            found = theirs.class_of(upstream.module or "", base)
-            for module, origin in theirs.closure(*found) if found is not None else ():
+            for module, origin in theirs.closure(upstream.module or "", base):
                 for name, line in origin.members:
-                    where, gave = f"({theirs.files[module]}:{line})", each.name.rpartition(".")[2]
+                    where = f"({theirs.files[module]}:{line})"
                     if name in own:
                         continue
                     if is_special(name):
                         message = f"class {each.name} lost base {origin.name}, which gave it {name} {where}"
                         seen.find(symbols.path, 0, message)
-                    elif missed := trees.families.look_up(name, gave):
+                    elif missed := trees.families.look_up(name, last):
                         message = f"looks up {name!r}, which class {each.name} had from its base {origin.name} {where}"
-                        seen.find(missed[0], missed[1].line, message)
+                        seen.find(*missed, message)
 
 
 def lost_decorators(trees: Trees, seen: Seen) -> None:

@@ -78,8 +78,8 @@ def lost_imports_of_loops(trees: Trees, seen: Seen) -> None:
     modules = {symbols.module for symbols in trees.kept.values()}
     for path in trees.changed:
         module = module_name(path)
-        before = set(_imported(trees.source.root / path, module)) if module is not None else set[str]()
-        after = set(_imported(trees.out / path, module)) if module is not None and before else set[str]()
+        before = set(_imported(trees.source.root / path, module))
+        after = set(_imported(trees.out / path, module)) if before else set[str]()
         seen.look(len(before))
         for name in sorted(before - after):
             if not trees.index.removes_module(name):
@@ -89,10 +89,10 @@ def lost_imports_of_loops(trees: Trees, seen: Seen) -> None:
                 seen.find(path, 0, f"imports {name}, which a rule removes")
 
 
-def _imported(file: Path, module: str) -> Iterator[str]:
+def _imported(file: Path, module: str | None) -> Iterator[str]:
     data = file.read_bytes()
     # The words first: hardly a file has them, and to look for lines takes fifty times as long.
-    if not any(word in data for word in _WORDS) or _LOOP.search(data) is None:
+    if module is None or not any(word in data for word in _WORDS) or _LOOP.search(data) is None:
         return
     tree = parsed(data, str(file)) or ast.Module([], [])
     package, tables = package_of(module, file.name == "__init__.py"), displays_of(tree)

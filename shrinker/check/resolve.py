@@ -135,40 +135,30 @@ class Modules:
         return True
 
     def _has_member(self, module: str, name: str, member: str) -> bool:
-        found = self.class_of(module, name)
-        return found is None or any(
-            member in dict(each.members) or f"{each.name}.{member}" in self._classes(where)
-            for where, each in self.closure(*found)
+        family = [*self.closure(module, name)]
+        return not family or any(
+            member in dict(each.members) or f"{each.name}.{member}" in self._classes(where) for where, each in family
         )
-
-    def definition(self, module: str, name: str) -> Place:
-        """Where a name of a module is defined, through imports and stars; the module itself where that cannot be told."""
-        return self._definition(module, name, frozenset()) or (module, name)
 
     def _classes(self, module: str) -> dict[str, ClassSymbols]:
         """The classes of a module; of several of one name the first one."""
         symbols = self.symbols(module)
         return {each.name: each for each in reversed(symbols.classes)} if symbols is not None else {}
 
-    def class_of(self, module: str, name: str) -> tuple[str, ClassSymbols] | None:
-        """The class that a name of a module is, with its own module; None where it is none, or that cannot be told."""
-        where, last = self.definition(module, name)
-        found = self._classes(where).get(last)
-        return (where, found) if found is not None else None
-
-    def closure(self, module: str, start: ClassSymbols) -> Iterator[tuple[str, ClassSymbols]]:
-        """A class and its bases within the package, nearest first."""
-        seen: set[tuple[str, str]] = set()
-        pending = [(module, start)]
+    def closure(self, module: str, name: str) -> Iterator[tuple[str, ClassSymbols]]:
+        """The class that a name of a module is, and its bases within the package, nearest first, each with its own module; none where it is
+        no class, or that cannot be told."""
+        seen: set[Place] = set()
+        pending = [(module, name)]
         while pending:
-            where, each = pending.pop(0)
-            if (where, each.name) in seen:
-                continue
-            seen.add((where, each.name))
-            yield where, each
-            pending += [found for base in each.bases if (found := self.class_of(where, base)) is not None]
+            place = self.definition(*pending.pop(0))
+            if place is not None and place not in seen and (found := self._classes(place[0]).get(place[1])):
+                seen.add(place)
+                yield place[0], found
+                pending += [(place[0], base) for base in found.bases]
 
-    def _definition(self, module: str, name: str, seen: frozenset[str]) -> Place | None:
+    def definition(self, module: str, name: str, seen: frozenset[str] = frozenset()) -> Place | None:
+        """Where a name of a module is defined, through imports and stars; None where that cannot be told."""
         symbols = self.symbols(module)
         if symbols is None or module in seen:
             return None
@@ -177,5 +167,5 @@ class Modules:
         sources += [text.partition(":")[0] for _, text in symbols.paths if text.endswith(f":{name}")]
         if name in self._classes(module) or (name in symbols.bound and not sources):
             return module, name
-        found = (self._definition(source, name, seen) for source in (*sources, *symbols.stars) if source in self)
+        found = (self.definition(source, name, seen) for source in (*sources, *symbols.stars) if source in self)
         return next(filter(None, found), None)

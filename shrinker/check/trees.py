@@ -13,7 +13,7 @@ from shrinker.check.hierarchy import Families
 from shrinker.check.reader import read_symbols
 from shrinker.check.resolve import Modules
 from shrinker.check.ruff import Undefined, undefined
-from shrinker.check.rule_index import RuleIndex, index_rules
+from shrinker.check.rule_index import RuleIndex
 from shrinker.check.symbols import SYMBOLS, ModuleSymbols
 from shrinker.check.users import Users
 from shrinker.ruleset import Ruleset
@@ -123,7 +123,7 @@ class Trees:
     @cached_property
     def index(self) -> RuleIndex:
         """What the rules say by names."""
-        return index_rules(self.stated)
+        return RuleIndex(self.stated)
 
 
 @dataclass(slots=True)

@@ -156,7 +156,7 @@ class _Judge:
         """Id of the rule that removes a module, or one of the names that lead to what is asked for."""
         places = {".".join((module, *names[:end])) for end in range(len(names) + 1)}
         if names:
-            where, name = self._upstream.definition(module, names[0])
+            where, name = self._upstream.definition(module, names[0]) or (module, names[0])
             places |= {where, ".".join((where, name)), ".".join((where, name, *names[1:2]))}
         for rule in self._rules.removes:
             for place in sorted(places):
