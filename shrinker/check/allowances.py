@@ -8,6 +8,7 @@ import ast
 import json
 import keyword
 import re
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import takewhile
 
@@ -76,14 +77,8 @@ def is_refusal(tokens: Sequence[str]) -> bool:
     )
 
 
-_GUARD = tuple(re.findall(r"\w+|[^\w\s]", GUARD_LINE))
-
-
-def is_guard(tokens: Sequence[str]) -> bool:
-    """True for the line that starts to look at imports; it is inserted, whole and once a file."""
-    return tuple(tokens) == _GUARD
-
-
+GUARD_TOKENS = tuple(re.findall(r"\w+|[^\w\s]", GUARD_LINE))
+"""The line that starts to look at imports; it is inserted, whole and once a file."""
 Defaults = Mapping[str, frozenset[str]]
 """Tokens that rules put in place of upstream's defaults, and the tokens each may replace."""
 
@@ -94,9 +89,9 @@ def default_tokens(pairs: Iterable[tuple[str, str]]) -> Defaults:
     Args:
         pairs: upstream's text and what takes over, from the manifest.
     """
-    found: dict[str, set[str]] = {}
+    found: dict[str, set[str]] = defaultdict(set)
     for before, after in pairs:
-        found.setdefault(json.dumps(after), set()).update((json.dumps(before), repr(before)))
+        found[json.dumps(after)] |= {json.dumps(before), repr(before)}
     return {after: frozenset(before) for after, before in found.items()}
 
 
@@ -173,8 +168,7 @@ def _is_operand(tokens: Sequence[str], index: int) -> bool:
     """True when a parenthesis after this token is a call, a class's bases or parameters, not a group."""
     if index < 0:
         return False
-    text = tokens[index]
-    last = text[-1]
+    text, last = tokens[index], tokens[index][-1]
     if last.isalnum() or last == "_":
         return not keyword.iskeyword(text) or text in LITERALS
     return last in ")]}\"'" and not text.startswith("#")

@@ -41,13 +41,11 @@ def unenforced_claims(trees: Trees, seen: Seen) -> None:
 
 def judge_entries(trees: Trees) -> Entries:
     """Nothing for rules without an `[[entry]]`."""
-    tree, out, rules = trees.source, trees.out, trees.stated
+    tree, rules, table = trees.source, trees.stated, trees.out / TABLE
     if not rules.entries:
         return Entries()
-    kept = [entry.path for entry in trees.manifest.files if entry.path in tree.by_path and module_name(entry.path)]
-    before = {path: tree.by_path[path].sha256 for path in kept}
-    after = {path: sha256_of(out / path) for path in kept if (out / path).is_file()}
-    table = out / TABLE
+    before = {path: tree.by_path[path].sha256 for path in trees.recorded if path in tree.by_path and module_name(path)}
+    after = {path: sha256 for path, sha256 in trees.hashes.items() if path in before}
     layer = trees.cache.layer("entries judged")
     # A run asks twice: its reports, and its evidence.
     key = layer.key(
@@ -62,12 +60,9 @@ def judge_entries(trees: Trees) -> Entries:
 
 def _judge(trees: Trees, before: Mapping[str, str], after: Mapping[str, str]) -> Entries:
     """Judge kept files of upstream, and what of them is there, by path and SHA-256."""
-    tree, out, rules = trees.source, trees.out, trees.stated
-    theirs = _read_all(trees, tree.root, before)
-    ours = _read_all(trees, out, after)
-    placed = frozenset(row.rule for row in refused_rows(out))
-
-    text = remembered(tree.read)
+    theirs, ours = _read_all(trees, trees.source.root, before), _read_all(trees, trees.out, after)
+    placed = frozenset(row.rule for row in refused_rows(trees.out))
+    text = remembered(trees.source.read)
 
     def written(pattern: str) -> bool:
         word = pattern.rpartition(".")[2].strip("*").encode()
@@ -77,10 +72,10 @@ def _judge(trees: Trees, before: Mapping[str, str], after: Mapping[str, str]) ->
             if pattern.startswith(".") or overlap(pattern, f"{module_name(path)}.**")
         )
 
-    outside = Outside(rules, theirs, placed, written)
+    outside = Outside(trees.stated, theirs, placed, written)
     claims = judge_claims(outside)
     effects = sorted(_effects(outside, ours, trees))
-    findings = (*unenforced(claims, rules), *_without_effect(effects, outside))
+    findings = (*unenforced(claims, trees.stated), *_without_effect(effects, outside))
     return Entries(tuple(claims), tuple(effects), findings)
 
 
@@ -110,17 +105,15 @@ def _effects(outside: Outside, generated: Iterable[Entered], trees: Trees) -> It
             path
             for (module, path), lines in readers[flag].items()
             # What a rule explains needs no search.
-            if module not in declaring and (rule or (named(path.rpartition("/")[0]) and _works(trees, path, lines)))
+            if module not in declaring
+            and (
+                rule or (named(path.rpartition("/")[0]) and not all(trees.users.idle_at(path, line) for line in lines))
+            )
         )
         if flag not in reading and (elsewhere or (at_home and flag not in own)):
             yield Effect(flag, GONE, rule, elsewhere[:3])
         else:
             yield Effect(flag, KEPT if flag in reading or at_home else NEVER)
-
-
-def _works(trees: Trees, path: str, lines: Iterable[int]) -> bool:
-    """Whether one of these lines of upstream stands elsewhere than in a class that nothing makes."""
-    return not all(trees.users.idle_at(path, line) for line in lines)
 
 
 def _named_outside(upstream: UpstreamTree, folder: str) -> bool:

@@ -91,18 +91,13 @@ def _judge(out: Path, upstream: Path, replaced: tuple[tuple[str, str], ...], tas
         seen.find(path, line, f"does not compile: {getattr(error, 'msg', None) or error}", inherited=same)
         return pack(seen), None
     if entry.changed and task.upstream_sha256:
-        _decided(entry, tree, seen)
+        seen.look(check=_TREES)
+        if entry.digest is None:
+            seen.find(path, 0, "was changed but the manifest has no digest of the decision", check=_TREES)
+        elif syntax.digest(tree) != entry.digest:
+            seen.find(path, 0, "its syntax tree is not the one that was decided", check=_TREES)
         _left(entry, data, _bytes(upstream / path, task.upstream_sha256), allowances.default_tokens(replaced), seen)
     return pack(seen), None if task.read else pack(symbols_of(tree, path))
-
-
-def _decided(entry: EmittedFile, tree: ast.Module, seen: Seen) -> None:
-    """The syntax tree of the file is the one that was decided."""
-    seen.look(check=_TREES)
-    if entry.digest is None:
-        seen.find(entry.path, 0, "was changed but the manifest has no digest of the decision", check=_TREES)
-    elif syntax.digest(tree) != entry.digest:
-        seen.find(entry.path, 0, "its syntax tree is not the one that was decided", check=_TREES)
 
 
 def _left(entry: EmittedFile, data: bytes, source: bytes, defaults: allowances.Defaults, seen: Seen) -> None:

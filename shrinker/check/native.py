@@ -9,7 +9,8 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 
-from shrinker.check.operators import WORD, Native, bodies, line_at, lost_operators, plain_text, sayings, suffix
+from shrinker.check import operators
+from shrinker.check.operators import WORD, Native, bodies, line_at, plain_text, sayings, suffix
 from shrinker.check.trees import Seen, Trees
 from shrinker.syntax.native.conditionals import without_refuted
 
@@ -41,35 +42,30 @@ def lost_sources(trees: Trees, seen: Seen) -> None:
     changed = {each.path for each in trees.manifest.files if each.changed} & kept & trees.source.by_path.keys()
     undefined = trees.stated.undefined
     texts = {path: without_refuted((trees.out / path).read_bytes(), undefined) for path in sorted(kept)}
-    before = {
-        path: without_refuted((trees.source.root / path).read_bytes(), undefined)
-        for path in trees.recorded
-        if path in changed
-    }
+    theirs = {path: (trees.source.root / path).read_bytes() for path in trees.recorded if path in changed}
+    before = {path: without_refuted(data, undefined) for path, data in theirs.items()}
     native = Native(trees, upstream, before, texts)
     _macros(native, undefined, seen)
     _includes(native, seen)
     _build_lists(native, seen)
-    lost_operators(native, seen)
-    lost_definitions(native, seen)
+    operators.lost_definitions(native, seen)
+    operators.lost_registrations(native, seen)
+    operators.lost_offers(native, seen)
+    _definitions(native, seen)
 
 
 def _macros(native: Native, undefined: Mapping[str, str], seen: Seen) -> None:
     """Macros that rules say no build defines, and that a kept source or a script of the build does."""
-    defines = [
-        (name, re.compile(rb"^[ \t]*#[ \t]*define[ \t]+%s\b" % name.encode(), re.MULTILINE)) for name in undefined
-    ]
     scripts = {path for path in native.trees.recorded if path.endswith(_BUILD_SCRIPTS)} - native.texts.keys()
     others = {path: (native.trees.out / path).read_bytes() for path in sorted(scripts)} if undefined else {}
-    for name, define in defines:
+    for name, rule in undefined.items():
         seen.look(check="macros")
-        found = [(path, match.start()) for path, data in native.texts.items() for match in define.finditer(data)]
-        given = re.compile(rb"-D\s*%s\b" % name.encode())
-        found += [(path, match.start()) for path, data in others.items() for match in given.finditer(data)]
-        for path, at in found:
-            data = native.texts.get(path, others.get(path, b""))
-            message = f"defines {name}, which no build defines by rule {undefined[name]}"
-            seen.find(path, line_at(data, at), message, check="macros")
+        message = f"defines {name}, which no build defines by rule {rule}"
+        for texts, pattern in ((native.texts, rb"^[ \t]*#[ \t]*define[ \t]+%s\b"), (others, rb"-D\s*%s\b")):
+            defines = re.compile(pattern % name.encode(), re.MULTILINE)
+            for path, data in texts.items():
+                for match in defines.finditer(data):
+                    seen.find(path, line_at(data, match.start()), message, check="macros")
 
 
 def _build_lists(native: Native, seen: Seen) -> None:
@@ -137,7 +133,7 @@ def _named(text: str, source: str, file: str) -> bool:
     return same and (file == plain or file.endswith("/" + plain))
 
 
-def lost_definitions(native: Native, seen: Seen) -> None:
+def _definitions(native: Native, seen: Seen) -> None:
     """Look for what changed files no longer define in all that is kept."""
     if not native.before:
         return
@@ -154,7 +150,11 @@ def lost_definitions(native: Native, seen: Seen) -> None:
         for line in _lines_of_bodies(read, gone_lines):
             seen.find(path, line + 1, "is gone from a body that stays", check="definitions")
         if libraries is not None and not path.startswith(libraries):
-            _whole(path, rows, gone_lines, seen)
+            # Outside of these nothing goes of a source that a build reads: the build may be another project's.
+            seen.look(check="whole sources")
+            if line := next((number + 1 for number in sorted(gone_lines) if rows[number].strip()), 0):
+                message = "is gone, though no rule names a library that holds this source"
+                seen.find(path, line, message, check="whole sources")
         went = [*map(_flat, _stretches(read.split(b"\n"), gone_lines))]
         for verb, names in (("defines", _names(went, _DEFINED)), ("declares", _names(went, _DECLARED) - declared)):
             for name in sorted(names):
@@ -171,13 +171,6 @@ def lost_definitions(native: Native, seen: Seen) -> None:
     # A kernel that is compiled when it is first asked for is named in a text.
     for path, line, name in sayings(native.trees, gone):
         seen.find(path, line, f"says {name.decode()}, which {gone[name]} no longer defines", check="definitions")
-
-
-def _whole(path: str, theirs: Sequence[bytes], gone: Collection[int], seen: Seen) -> None:
-    """Outside of the libraries that rules name, nothing goes of a source that a build reads: the build may be another project's."""
-    seen.look(check="whole sources")
-    if line := next((number + 1 for number in sorted(gone) if theirs[number].strip()), 0):
-        seen.find(path, line, "is gone, though no rule names a library that holds this source", check="whole sources")
 
 
 def _lines_of_bodies(theirs: bytes, gone: Collection[int]) -> list[int]:

@@ -67,11 +67,9 @@ def align(generated: list[Tokens], ours: list[Tokens], defaults: allowances.Defa
         if number == header:
             continue
         if wanted not in upstream:
-            whole = allowances.REFUSAL if allowances.is_refusal(wanted) else ""
-            if not counts[allowances.GUARD] and allowances.is_guard(wanted):
-                whole = allowances.GUARD
-            if whole:
-                counts[whole] += 1
+            guard = wanted == allowances.GUARD_TOKENS and not counts[allowances.GUARD]
+            if guard or allowances.is_refusal(wanted):
+                counts[allowances.GUARD if guard else allowances.REFUSAL] += 1
                 continue
         if len(frontier) == 1:
             at, offset, cost, used = frontier[0]
@@ -153,8 +151,7 @@ def within(
     states: list[tuple[int, int, _Used | None]] = [(start, 0, used)]
     for i, text in enumerate(wanted):
         following: list[tuple[int, int, _Used | None]] = []
-        replacing = replace.get(i)
-        inserting = insert.get(i)
+        replacing, inserting = replace.get(i), insert.get(i)
         literal = replace.get(i + 1) in allowances.LITERALS
         for position, spent, trail in states:
             end = _plain((text,), theirs, position)
@@ -166,9 +163,8 @@ def within(
                 ends = (_plain((before,), theirs, position) for before in defaults[text])
                 following += [(e, spent + 1, (replacing, trail)) for e in ends if e is not None]
             elif replacing is not None and position < len(theirs):
-                if replacing in {allowances.IF_FOR_ELIF, allowances.ELSE_FOR_ELIF} and (
-                    position != 0 or theirs[0] != "elif"
-                ):
+                arm = replacing in {allowances.IF_FOR_ELIF, allowances.ELSE_FOR_ELIF}
+                if arm and (position != 0 or theirs[0] != "elif"):
                     continue
                 if replacing in allowances.LITERALS and _first(theirs, position) in allowances.LITERALS:
                     # What is a value already was not decided: another one is a change.
