@@ -29,20 +29,30 @@ from shrinker.check.trees import Seen, Trees
 from shrinker.ruleset.match import any_module_matches, any_name_matches, overlap
 from shrinker.syntax.parsing import parsed
 from shrinker.syntax.walk import definitions
-from shrinker.values.upstream import PACKAGE_PREFIX, module_name
+from shrinker.values.upstream import PACKAGE_PREFIX, module_name, modules_of
 
 
 def unexplained_losses(trees: Trees, seen: Seen) -> None:
     """Losses within functions that no word of what the profile drops explains."""
-    vocabulary = Vocabulary(trees.stated.dropped)
+    vocabulary, root = Vocabulary(trees.stated.dropped), trees.source.root
+    # By the bytes that are there, not by what the manifest says of them.
+    changed = (path for path in trees.changed if path not in OWN_FILES)
+    contents = {path: f"{trees.hashes[path]} {trees.source.by_path[path].sha256}" for path in changed}
+    replaced = frozenset(after for _, after in trees.manifest.defaults)
+    layer = trees.cache.layer("capabilities", vocabulary.digest, *sorted(replaced))
+    found = map_cached(partial(_of_file, root, trees.out, vocabulary, replaced), layer, contents, root, jobs=trees.jobs)
     reasons: Counter[str] = Counter()
-    for path, loss in _losses(trees, vocabulary):
-        name = f"{module_name(path)}.{loss.where}"
-        reason = loss.reason or vocabulary.whole(name)
+    for path, loss in ((path, loss) for path, some in found.items() for loss in some):
+        reason = loss.reason or vocabulary.whole(f"{module_name(path)}.{loss.where}")
         if reason is None:
             seen.ask(path, loss.line, f"{loss.where or 'the module'}: {loss.what}")
         reasons[f"explained by {reason}" if reason else "losses that no word explains"] += 1
     seen.counts.update(dict(sorted(reasons.items())))
+
+
+def _of_file(root: Path, out: Path, vocabulary: Vocabulary, replaced: frozenset[str], path: str) -> list[Loss]:
+    ours, theirs = (parsed((base / path).read_bytes(), path) for base in (root, out))
+    return losses(ours, theirs, vocabulary, replaced) if ours and theirs else []
 
 
 def wrongly_refused(trees: Trees, seen: Seen) -> None:
@@ -55,7 +65,7 @@ def wrongly_refused(trees: Trees, seen: Seen) -> None:
 
 
 def _refused(out: Path) -> Iterator[tuple[int, str, tuple[str, ...]]]:
-    """What the generated tree refuses by name: line, rule, and the value with its attributes, or an attribute of which any value is refused."""
+    """Line, rule, and the value with its attributes, or an attribute of which any value is refused."""
     for row in refused_rows(out):
         alone = [] if row.values or row.only else [(attribute,) for attribute in row.attributes]
         for said in (*((value, *row.attributes) for value in row.values), *alone):
@@ -64,31 +74,14 @@ def _refused(out: Path) -> Iterator[tuple[int, str, tuple[str, ...]]]:
         yield from ((line, rule, (name.rstrip("="),)) for name in names.split())
 
 
-def _losses(trees: Trees, vocabulary: Vocabulary) -> Iterator[tuple[str, Loss]]:
-    # By the bytes that are there, not by what the manifest says of them.
-    changed = (path for path in trees.changed if path not in OWN_FILES)
-    contents = {path: f"{trees.hashes[path]} {trees.source.by_path[path].sha256}" for path in changed}
-    replaced = frozenset(after for _, after in trees.manifest.defaults)
-    root, layer = trees.source.root, trees.cache.layer("capabilities", vocabulary.digest, *sorted(replaced))
-    found = map_cached(partial(_of_file, root, trees.out, vocabulary, replaced), layer, contents, root, jobs=trees.jobs)
-    return ((path, loss) for path, some in found.items() for loss in some)
-
-
-def _of_file(root: Path, out: Path, vocabulary: Vocabulary, replaced: frozenset[str], path: str) -> list[Loss]:
-    ours, theirs = (parsed((base / path).read_bytes(), path) for base in (root, out))
-    return losses(ours, theirs, vocabulary, replaced) if ours is not None and theirs is not None else []
-
-
 def lost_capabilities(trees: Trees, seen: Seen) -> None:
     """Modules and definitions of upstream that carry a capability and are gone."""
     capabilities, kept = trees.stated.capabilities, set(trees.recorded)
     patterns = [pattern for row in capabilities for pattern in row.definitions]
+    lasts = (re.escape(pattern.rpartition(".")[2]).replace(r"\*", r"\w*") for pattern in patterns)
     # Most modules may hold none of them, and most of the others define none: these are not read, or not parsed.
-    defined = re.compile(rb"\b(?:class|def) +(?:" + (b"|".join(map(_last, patterns)) or rb"(?!)") + rb")\b")
-    for path in trees.source.by_path:
-        module = module_name(path)
-        if module is None:
-            continue
+    defined = re.compile(rf"\b(?:class|def) +(?:{'|'.join(lasts) or '(?!)'})\b".encode())
+    for module, path in modules_of(trees.source.by_path).items():
         carrying = [row for row in capabilities if row.modules and any_module_matches(row.modules, module)]
         seen.look(len(carrying), "modules")
         for row in carrying if path not in kept else ():
@@ -107,10 +100,6 @@ def lost_capabilities(trees: Trees, seen: Seen) -> None:
                         seen.ask(path, 0, f"{name} carries {row.id}, and is gone", check="definitions")
 
 
-def _last(pattern: str) -> bytes:
-    return re.escape(pattern.rpartition(".")[2]).replace(r"\*", r"\w*").encode()
-
-
 def silent_names(trees: Trees, seen: Seen) -> None:
     """Names that ask for a capability, that upstream writes in kept files, and that are not written there any more."""
     asked = {name: row.id for row in trees.stated.capabilities for name in row.names}
@@ -124,11 +113,8 @@ def silent_names(trees: Trees, seen: Seen) -> None:
 
 def _written(root: Path, paths: Iterable[str], names: Iterable[str]) -> set[str]:
     """Which of these names any of the files writes."""
-    left = set(names)
-    found: set[str] = set()
+    names, found = {*names}, set[str]()
     for path in paths:
-        data = (root / path).read_bytes() if left else b""
-        here = {name for name in left if name.encode() in data}
-        found |= here
-        left -= here
+        data = (root / path).read_bytes() if found < names else b""
+        found |= {name for name in names - found if name.encode() in data}
     return found
