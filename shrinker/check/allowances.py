@@ -84,11 +84,7 @@ Defaults = Mapping[str, frozenset[str]]
 
 
 def default_tokens(pairs: Iterable[tuple[str, str]]) -> Defaults:
-    """The tokens of replaced texts.
-
-    Args:
-        pairs: upstream's text and what takes over, from the manifest.
-    """
+    """The tokens of replaced texts: of upstream's and of what takes over, pairs of the manifest."""
     found: dict[str, set[str]] = defaultdict(set)
     for before, after in pairs:
         found[json.dumps(after)] |= {json.dumps(before), repr(before)}

@@ -19,11 +19,7 @@ class Families:
     """Which classes an object may get its members from, and what kept code looks up on one."""
 
     def __init__(self, kept: Iterable[ModuleSymbols], modules: Container[str]) -> None:
-        """
-        Args:
-            kept: every file of the generated tree.
-            modules: dotted names of those of the tree.
-        """
+        """Of every file of the generated tree; and dotted names of its modules."""
         self._modules = modules
         names = defaultdict[str, set[str]]
         self._bases, self._derived, self._foreign = names(set), names(set), names(set)

@@ -174,15 +174,8 @@ def _definitions(native: Native, seen: Seen) -> None:
 
 
 def _lines_of_bodies(theirs: bytes, gone: Collection[int]) -> list[int]:
-    """Lines that went from a body which stays: from 0.
-
-    Args:
-        theirs: upstream's text, without texts and comments, without what no build reads.
-        gone: its lines that the generated file has not, from 0.
-
-    Returns:
-        None of a text whose braces do not close.
-    """
+    """Lines, from 0, that are `gone` from a body which stays, of upstream's text without texts and comments and without what no build reads;
+    none of a text whose braces do not close."""
     found: list[int] = []
     opened: list[tuple[int, bool]] = []
     before = b""

@@ -32,13 +32,8 @@ class Outside:
     def __init__(
         self, rules: Ruleset, files: Iterable[Entered], placed: frozenset[str], written: Callable[[str], bool]
     ) -> None:
-        """
-        Args:
-            rules: of the profile.
-            files: of upstream, as far as the tree keeps them.
-            placed: ids of refusals at which the generated tree looks.
-            written: whether one of the files of which a pattern may speak writes its last name.
-        """
+        """Of files of upstream that the tree keeps. `placed` are ids of refusals at which the generated tree looks; `written` says whether one
+        of the files of which a pattern may speak writes its last name."""
         self.rules = rules
         self._by_id = rules.by_id()
         self.written = written
@@ -53,9 +48,8 @@ class Outside:
         self.variables: dict[str, list[tuple[str, bool]]] = defaultdict(list)
         files = [*files]
         self._lists: dict[str, list[Choices]] = defaultdict(list)
-        for file in files:
-            for name, choices in file.lists.items():
-                self._lists[name].append(choices)
+        for name, choices in (row for file in files for row in file.lists.items()):
+            self._lists[name].append(choices)
         for file in files:
             for owner, name, annotated, line in file.fields:
                 choices = annotated if any(annotated) else file.offered.get(name, annotated)

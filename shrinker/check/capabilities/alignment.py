@@ -25,14 +25,10 @@ Pairs = dict[int, ast.stmt]
 
 
 class Aligner:
-    """Aligns bodies of one file with each other.
-
-    Args:
-        explained: whether a test of upstream may have a value, as far as anybody knows.
-        names: that the generated file reads.
-    """
+    """Aligns bodies of one file with each other."""
 
     def __init__(self, explained: Callable[[ast.expr, bool], bool], names: Collection[str]) -> None:
+        """`explained` says whether a test of upstream may have a value, as far as anybody knows; the generated file reads these `names`."""
         self._explained = explained
         self._names = names
         self.head = cache(_head)
@@ -78,11 +74,8 @@ class Aligner:
         return whole == left or (not isinstance(one, Definition) and is_part(left, whole))
 
     def align(self, ours: Sequence[ast.stmt], theirs: Sequence[ast.stmt], found: Pairs) -> int:
-        """Pair what can be paired of a body in upstream (`ours`) and what is left of it, on every level below definitions.
-
-        Returns:
-            How many have a partner, less what the others cost.
-        """
+        """Pair what can be paired of a body in upstream (`ours`) and what is left of it, on every level below definitions. Gives how many
+        have a partner, less what the others cost."""
         count, first = 0, 0
         while first < min(len(ours), len(theirs)) and self.same(ours[first], theirs[first]):
             count += self._take(ours[first], theirs[first], found)

@@ -49,15 +49,8 @@ class Loss:
 def losses(
     ours: ast.Module, theirs: ast.Module, vocabulary: Vocabulary, replaced: frozenset[str] = frozenset()
 ) -> list[Loss]:
-    """Of a whole file.
-
-    Args:
-        ours: upstream's.
-        theirs: the generated one.
-        vocabulary: says which tests may have which value. Where a file may be read in several ways, the one with fewest losses that it
-            does not explain counts.
-        replaced: texts that rules put in the place of upstream's.
-    """
+    """Of a whole file, upstream's (`ours`) and the generated one. Where it may be read in several ways, the one with fewest losses counts
+    that the vocabulary does not explain. `replaced` are texts that rules put in the place of upstream's."""
     before: dict[str, list[Around]] = defaultdict(list)
     for name, around in scopes(ours):
         before[name].append(around)

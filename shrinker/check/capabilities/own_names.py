@@ -8,13 +8,8 @@ from shrinker.syntax.side_effects import bound_by
 
 
 def entries_without_name(ours: ast.Module, theirs: ast.Module) -> frozenset[str]:
-    """Texts of lists that are only asked which of the module's own names they are (``for x in NAMES: if x in globals()``), and that the
-    generated module does not bind: nobody misses them.
-
-    Args:
-        ours: upstream's.
-        theirs: the generated one.
-    """
+    """Texts of upstream's lists (`ours`) that are only asked which of the module's own names they are (``for x in NAMES: if x in globals()``),
+    and that the generated module (`theirs`) does not bind: nobody misses them."""
     reads: Counter[str] = Counter()
     asked: Counter[str] = Counter()
     texts: dict[str, list[str]] = {}

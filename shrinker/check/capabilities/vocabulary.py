@@ -117,11 +117,7 @@ class Vocabulary:
     def _of_name(
         self, name: str, value: bool, scope: Scope | None, seen: frozenset[str], nothing: bool = False
     ) -> str | None:
-        """By the words of the name, or of all that it is bound to.
-
-        Args:
-            nothing: it is None that makes the test false.
-        """
+        """By the words of the name, or of all that it is bound to. With `nothing` it is None that makes the test false."""
         said = self._row(name, value)
         owner = scope.owner(name) if said is None and scope is not None and name not in seen else None
         if owner is None:

@@ -142,11 +142,7 @@ def _own_name(node: ast.expr) -> str:
 
 
 def is_tensor_attribute(node: ast.Attribute, imported: Set[str]) -> bool:
-    """True for an attribute that tensors have, read of something that is no module, no platform object and not `self`.
-
-    Args:
-        imported: names that imports of the file bind.
-    """
+    """True for an attribute that tensors have, read of something that is no module (a name that is `imported`), no platform object and not `self`."""
     if node.attr not in _TENSOR_ATTRIBUTES:
         return False
     owner: ast.expr = node.value

@@ -113,11 +113,7 @@ class Vocabulary:
         return re.compile(rf"\b(?:{'|'.join(sorted(words))})\b") if words else None
 
     def name_kind(self, name: str, called: bool) -> Kind | None:
-        """Kind of an identifier, None when it is of no other platform.
-
-        Args:
-            called: it is called, defined as a function, or imported, not read as a variable.
-        """
+        """Kind of an identifier, None when it is of no other platform. It is `called`, defined as a function or imported, or read as a variable."""
         if name in self.predicates:
             return "predicates"
         if name in self.variables:
@@ -179,13 +175,8 @@ def build_vocabulary(rules: Ruleset) -> Vocabulary:
 
 
 def companies(module: str, upstream: str, words: Vocabulary) -> tuple[Suspect, ...]:
-    """Unknown predicates of one file that stand beside enough known ones; who asks them is not known yet.
-
-    Args:
-        module: dotted name of the file.
-        upstream: its text before folding, which takes the imports of known predicates away.
-        words: which predicates are known, and which words are of the platform that is served.
-    """
+    """Unknown predicates of one file that stand beside enough known ones; who asks them is not known yet. Read from upstream's text: folding
+    takes the imports of known predicates away."""
     known = words.predicates
     groups = [(module, set(_DEFINITION.findall(upstream)))]
     for source, inside, plain in _IMPORT.findall(upstream):
@@ -201,12 +192,7 @@ def companies(module: str, upstream: str, words: Vocabulary) -> tuple[Suspect, .
 
 
 def suspects(found: Iterable[Suspect], asked: Iterable[tuple[str, str, int]]) -> tuple[Suspect, ...]:
-    """Suspects by name.
-
-    Args:
-        found: of all files of upstream that are kept.
-        asked: name, path and line of every condition in the generated tree that asks a function.
-    """
+    """Of those `found` in kept files of upstream the ones that are `asked`: by name, path and line in conditions of the generated tree."""
     sites: dict[str, set[tuple[str, int]]] = defaultdict(set)
     for name, path, line in asked:
         sites[name].add((path, line))
