@@ -141,18 +141,12 @@ def _rows(trees: Trees) -> Iterator[_Row]:
 
 def _dangling_rows(trees: Trees, rows: Sequence[_Row], seen: Seen) -> None:
     """Rows whose definition is gone, and whose key kept code spells in another place than the rows: who asks finds nothing."""
-    ours, theirs = trees.modules, trees.source_modules
-    lost = [
-        row
-        for row in rows
-        if not ours.dotted_path(row.target)
-        and theirs.dotted_path(row.target)
-        and not trees.index.removes_module(row.target.partition(":")[0])
-    ]
+    gone = (row for row in rows if not trees.modules.dotted_path(row.target))
+    gone = (row for row in gone if trees.source_modules.dotted_path(row.target))
+    lost = [row for row in gone if not trees.index.removes_module(row.target.partition(":")[0])]
     keys, spelled = Counter(row.key for row in rows), Counter[str]()
-    asked = {row.key for row in lost}
-    if asked:
-        quoted = re.compile(f"([\"'])({'|'.join(map(re.escape, sorted(asked)))})\\1")
+    if lost:
+        quoted = re.compile(f"([\"'])({'|'.join(sorted({re.escape(row.key) for row in lost}))})\\1")
         for path in trees.python:
             spelled.update(found[2] for found in quoted.finditer((trees.out / path).read_text("utf-8", "replace")))
     for path, line, target, key in lost:
@@ -164,18 +158,15 @@ def _dangling_rows(trees: Trees, rows: Sequence[_Row], seen: Seen) -> None:
 
 def missing_data_files(trees: Trees, seen: Seen) -> None:
     """Strings with the name of a file of upstream that is not Python: next to their module or in its package is one that is kept."""
-    kept = frozenset(path for path in trees.recorded if not path.endswith(".py"))
+    kept = {path for path in trees.recorded if not path.endswith(".py")}
     theirs: dict[str, list[str]] = defaultdict(list)
-    for path in trees.source.by_path:
-        if not path.endswith(".py"):
-            theirs[path.rpartition("/")[2]].append(path)
+    for path in (path for path in trees.source.by_path if not path.endswith(".py")):
+        theirs[path.rpartition("/")[2]].append(path)
     for symbols in trees.kept.values():
         for line, text in symbols.files:
             name = text.rpartition("/")[2]
-            if name not in theirs:
-                continue
-            seen.look()
-            lost = [path for path in theirs[name] if path not in kept and _names(text, symbols.path, path)]
+            seen.look(name in theirs)
+            lost = [path for path in theirs.get(name, ()) if path not in kept and _names(text, symbols.path, path)]
             if lost and not any(_names(text, symbols.path, p) for p in kept if p.endswith("/" + name)):
                 seen.find(symbols.path, line, f"the string {text!r} names {lost[0]}, which is not in this tree")
 
@@ -213,9 +204,7 @@ def undefined_names(trees: Trees, seen: Seen) -> None:
 def star_names(trees: Trees, seen: Seen) -> None:
     """Some star import of the file gives the name."""
     ours, theirs = trees.modules, trees.source_modules
-    for u in trees.undefined:
-        if u.code != STAR:
-            continue
+    for u in (u for u in trees.undefined if u.code == STAR):
         seen.look()
         dotted = trees.kept[u.path].module if trees.kept[u.path].error is None else None
         if dotted and (ours.lost(theirs, dotted, u.name) or not ours.binds(dotted, u.name)):
@@ -227,7 +216,7 @@ def lost_tables(trees: Trees, seen: Seen) -> None:
     """Tables whose names kept code computes, and of which others of the same folder stay: each needs a rule to go."""
     if trees.rules is None:
         return
-    patterns = {pattern for each in trees.kept.values() for pattern in each.computed_files}
+    patterns = set[str]().union(*(symbols.computed_files for symbols in trees.kept.values()))
     computed = re.compile("|".join(sorted(patterns)) or r"(?!)")
     there = {path for path in trees.recorded if _is_table(path)}
     folders = Counter(map(_folder, there))

@@ -60,15 +60,13 @@ def lost_by_text(trees: Trees, seen: Seen) -> None:
     """Names that modules assigned and that kept code looks up by a text (``getattr(module, "EntryClass")``)."""
     asked = {name for symbols in trees.kept.values() for name in symbols.by_text}
     for symbols, upstream in trees.pairs():
-        if trees.index.walked_past(symbols.module or ""):
-            # The walk over the package does not find it.
-            continue
-        for name, line in upstream.assigned:
-            if name in asked:
-                seen.look()
-                if name not in symbols.bound:
-                    message = f"has no {name!r} any more, which kept code looks up by a text (upstream: line {line})"
-                    seen.find(symbols.path, 0, message)
+        # A walk over the package may not find it.
+        found = not trees.index.walked_past(symbols.module or "")
+        for name, line in ((name, line) for name, line in upstream.assigned if found and name in asked):
+            seen.look()
+            if name not in symbols.bound:
+                message = f"has no {name!r} any more, which kept code looks up by a text (upstream: line {line})"
+                seen.find(symbols.path, 0, message)
 
 
 def lost_imports_of_loops(trees: Trees, seen: Seen) -> None:
