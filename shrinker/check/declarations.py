@@ -64,19 +64,17 @@ def rows_of(body: list[ast.stmt]) -> Iterator[tuple[str, str, str, int]]:
                 yield from rows_of([each for name in _SUITES for each in getattr(node, name, ())])
 
 
-def dispatch_of(node: ast.List | ast.Tuple | ast.Set | ast.Dict) -> tuple[Row, ...]:
-    """See `ModuleSymbols.dispatches`; empty for a display of anything else."""
+def dispatch_of(node: ast.List | ast.Tuple | ast.Set | ast.Dict) -> Iterator[Row]:
+    """See `ModuleSymbols.dispatches`; none of a display of anything else."""
     if isinstance(node, ast.Dict):
         pairs = [*zip(node.keys, node.values, strict=True)]
     else:
         pairs = [(e.elts[0], e.elts[1]) for e in node.elts if isinstance(e, ast.Tuple) and len(e.elts) == 2]
-    rows: list[Row] = []
     for key, value in pairs:
         parts = key.elts if isinstance(key, ast.Tuple) else [key]
         kinds = tuple(part.id if isinstance(part, ast.Name) else getattr(part, "attr", "") for part in parts)
         if key is not None and kinds and all(kinds):
-            rows.append(Row(kinds, ast.unparse(value), key.lineno))
-    return tuple(rows)
+            yield Row(kinds, ast.unparse(value), key.lineno)
 
 
 def registers_of(body: list[ast.stmt]) -> Iterator[Registration]:

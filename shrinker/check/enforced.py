@@ -30,14 +30,12 @@ def judge_claims(outside: Outside) -> list[Judged]:
     return [_judge(rule, outside) for rule in rules]
 
 
-def unenforced(judged: Iterable[Judged], rules: Ruleset) -> list[Finding]:
+def unenforced(judged: Iterable[Judged], rules: Ruleset) -> Iterator[Finding]:
     """What is missing, as findings."""
-    found: list[Finding] = []
     for each in judged:
         file, _, line = rules.places.get(each.rule, each.rule).rpartition(":")
         place = file or each.rule, int(line) if line.isdigit() else 0
-        found += [Finding(CHECK, *place, f"{each.rule}: {text}") for text in each.missing]
-    return found
+        yield from (Finding(CHECK, *place, f"{each.rule}: {text}") for text in each.missing)
 
 
 def _judge(rule: Fact | Domain, outside: Outside) -> Judged:

@@ -89,9 +89,7 @@ def _effects(outside: Outside, generated: Iterable[Entered], trees: Trees) -> It
     """Of every flag that what was read of the files of the tree still takes."""
     flags = outside.flags
     declaring = {field.owner.rpartition(".")[0] for field in flags.values()}
-    reading: set[str] = set()
-    own: set[str] = set()
-    taken: set[str] = set()
+    reading, own, taken = set[str](), set[str](), set[str]()
     for file in generated:
         (own if file.module in declaring else reading).update(file.reads)
         taken.update(name for owner, name, _, _ in file.fields if name in flags and owner == flags[name].owner)

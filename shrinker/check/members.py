@@ -3,7 +3,7 @@
 Classes are told apart by their last names, so that two of one name count as one: what is asked is asked of both.
 """
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 
 from shrinker.check.symbols import ClassSymbols, ModuleSymbols
@@ -108,7 +108,7 @@ def lost_decorators(trees: Trees, seen: Seen) -> None:
 
 
 def _decorators(symbols: ModuleSymbols) -> dict[str, list[tuple[int, tuple[str, ...]]]]:
-    found: dict[str, list[tuple[int, tuple[str, ...]]]] = {}
+    found: dict[str, list[tuple[int, tuple[str, ...]]]] = defaultdict(list)
     for name, line, decorators in symbols.decorated:
-        found.setdefault(name, []).append((line, decorators))
+        found[name].append((line, decorators))
     return found

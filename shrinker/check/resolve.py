@@ -66,11 +66,10 @@ class Modules:
         symbols = self.symbols(star)
         if symbols is None:
             return False
-        if symbols.exports is not None:
-            return name in dict(symbols.exports) and (
-                self.binds(star, name, foreign=foreign, _seen=seen) or f"{star}.{name}" in self
-            )
-        return not name.startswith("_") and self.binds(star, name, foreign=foreign, _seen=seen)
+        exports = symbols.exports
+        offered = name in dict(exports) if exports is not None else not name.startswith("_")
+        module = exports is not None and f"{star}.{name}" in self
+        return offered and (module or self.binds(star, name, foreign=foreign, _seen=seen))
 
     def imports(self, dotted: str, name: str | None) -> bool:
         """True when ``import dotted`` or ``from dotted import name`` finds what it names."""

@@ -82,8 +82,7 @@ class Uses:
         self.children(node, scope)
 
     def display(self, node: ast.List | ast.Tuple | ast.Set | ast.Dict, scope: Scope) -> None:
-        rows = dispatch_of(node)
-        if rows:
+        if rows := tuple(dispatch_of(node)):
             self.found.dispatches.append(rows)
         if isinstance(node, ast.List | ast.Tuple):
             self.neighbours(node.elts)
@@ -130,20 +129,20 @@ class Uses:
 
     def call(self, node: ast.Call, scope: Scope) -> None:
         args = node.args
-        named = [keyword.arg for keyword in node.keywords if keyword.arg is not None]
+        named = {keyword.arg: keyword.value for keyword in node.keywords if keyword.arg is not None}
         self.found.binds.update(named)
         if isinstance(node.func, ast.Name):
-            name = args[1].value if len(args) > 1 and isinstance(args[1], ast.Constant) else None
-            if node.func.id in {"getattr", "hasattr"} and isinstance(name, str):
-                self.look_up(args[0], name, node.lineno, scope)
-                self.by_text.add((first_name(args[0]), name))
+            asked = args[1].value if len(args) > 1 and isinstance(args[1], ast.Constant) else None
+            if node.func.id in {"getattr", "hasattr"} and isinstance(asked, str):
+                self.look_up(args[0], asked, node.lineno, scope)
+                self.by_text.add((first_name(args[0]), asked))
             for made in ("__init__", *named):
                 self.on_names.append((scope, node.func.id, (), True, made, node.lineno))
         self.found.open = self.found.open or any(is_globals(a) for a in args)
         texts = {
-            keyword.arg: (keyword.value.value, keyword.value.lineno)
-            for keyword in node.keywords
-            if keyword.arg and isinstance(keyword.value, ast.Constant) and isinstance(keyword.value.value, str)
+            name: (value.value, value.lineno)
+            for name, value in named.items()
+            if isinstance(value, ast.Constant) and isinstance(value.value, str)
         }
         if len(texts) > 1 and any(":" in text and _TARGET.fullmatch(text) for text, _ in texts.values()):
             self.found.targets.append((last_name(node.func), texts))

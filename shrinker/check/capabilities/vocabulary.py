@@ -103,7 +103,10 @@ class Vocabulary:
             case ast.Compare(left=left, ops=[ast.Gt() | ast.LtE() as op], comparators=[ast.Constant(value=0)]):
                 return ask(left, value is isinstance(op, ast.Gt))
             case ast.Compare(left=left, ops=[op], comparators=[right]):
-                return self._comparison(left, right, value is not isinstance(op, _NEGATED))
+                value = value is not isinstance(op, _NEGATED)
+                if isinstance(right, ast.List | ast.Tuple | ast.Set) and right.elts:
+                    return self.of_all((self.of((*words(left), *words(one)), value) for one in right.elts), not value)
+                return self.of((*words(left), *words(right)), value)
             case ast.Call(func=ast.Name(id="isinstance" | "issubclass"), args=[what, ast.Tuple(elts=classes)]):
                 return self.of_all((self.of((*words(what), *words(one)), value) for one in classes), not value)
             case ast.Call(func=func) if last_name(func) not in _OF_ARGUMENTS:
@@ -144,12 +147,6 @@ class Vocabulary:
                 if not any(map(acts, before)):
                     return self._reason(answer, value, scope_of(function, "", owner), seen | {name})
         return None
-
-    def _comparison(self, left: ast.expr, right: ast.expr, value: bool) -> str | None:
-        match right:
-            case ast.List(elts=items) | ast.Tuple(elts=items) | ast.Set(elts=items) if items:
-                return self.of_all((self.of((*words(left), *words(item)), value) for item in items), not value)
-        return self.of((*words(left), *words(right)), value)
 
     def of(self, words: Iterable[str], value: bool) -> str | None:
         """The same of something of which nothing but these identifiers and texts is known."""

@@ -5,15 +5,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from shrinker.check.leftovers.places import (
-    BY_KEYWORD,
-    STICKY,
-    annotated,
-    call_arguments,
-    chosen,
-    is_tensor_attribute,
-    place_within,
-)
+from shrinker.check.leftovers import places
 from shrinker.check.leftovers.vocabulary import Vocabulary, is_constant
 from shrinker.check.uses import attribute_chain
 from shrinker.syntax.bindings import collect
@@ -73,7 +65,7 @@ class Scanner:
             value = getattr(node, name)
             for child in value if isinstance(value, list) else (value,):
                 if isinstance(child, ast.AST):
-                    self.visit(child, place_within(node, name, child, place))
+                    self.visit(child, places.place_within(node, name, child, place))
 
     def visit(self, node: ast.AST, place: Position) -> None:
         """Look at a piece of syntax that stands in a place."""
@@ -87,7 +79,7 @@ class Scanner:
             case ast.Import() | ast.ImportFrom():
                 for alias, (source, name, _) in zip(node.names, names_of(node, self.package), strict=True):
                     self.imported(alias, source, name)
-            case ast.If() if (found := chosen(node)) is not None and found[0] in self._flags:
+            case ast.If() if (found := places.chosen(node)) is not None and found[0] in self._flags:
                 # What the command line would take by `choices` alike.
                 self.visit(node.test, "test")
                 self.visit(found[1], "choices")
@@ -115,7 +107,7 @@ class Scanner:
                 for part in (node.value, first):
                     self.visit(part, place)
                 for part in others:
-                    self.visit(part, annotated(node.value, part))
+                    self.visit(part, places.annotated(node.value, part))
             case ast.IfExp():
                 shown, self._shown = self._shown, self._shown or place == "message"
                 self.visit(node.test, "test")
@@ -160,13 +152,17 @@ class Scanner:
             self.attribute(node.func, asked, called=True)
         else:
             self.visit(node.func, asked)
-        inner = place if place in STICKY else call_arguments(node) or ("test" if place == "test" else "argument")
+        inner = (
+            place
+            if place in places.STICKY
+            else places.call_arguments(node) or ("test" if place == "test" else "argument")
+        )
         for argument in node.args:
             self.visit(argument, inner)
         for keyword in node.keywords:
             if keyword.arg is not None:
                 self.identifier(keyword.value.lineno, keyword.arg, "keyword", False)
-            self.visit(keyword.value, BY_KEYWORD.get(keyword.arg, inner))
+            self.visit(keyword.value, places.BY_KEYWORD.get(keyword.arg, inner))
 
     def attribute(self, node: ast.Attribute, place: Position, called: bool) -> None:
         root, names = attribute_chain(node)
@@ -186,7 +182,7 @@ class Scanner:
                 found.add("environment" if is_constant(name) and under in ("envs", "environ") else kind)
         if found:
             text = ("" if isinstance(root, ast.Name) else "….") + whole + ("()" if called else "")
-            tensor = not called and is_tensor_attribute(node, self._imported)
+            tensor = not called and places.is_tensor_attribute(node, self._imported)
             first = next(k for k in KINDS if k in found)
             self.add(first, node.lineno, text, "tensor-attribute" if tensor else _name_place(place))
 
