@@ -11,6 +11,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import takewhile
+from typing import NamedTuple
 
 from shrinker.values.edits import Refuse, Span
 from shrinker.values.refusals import FILE as REFUSALS_FILE
@@ -49,7 +50,7 @@ NAMES = (
 
 _FOR_ELIF = {"if": IF_FOR_ELIF, "else": ELSE_FOR_ELIF}
 RAISE = "\0raise"
-"""Stands for the tokens of `raise RuntimeError("shrinker: ...")` after `collapse_named_error`."""
+"""Stands for the tokens of `raise RuntimeError("shrinker: ...")` in `Allowed`."""
 
 ERRORS = frozenset({"RuntimeError", "ImportError", "AttributeError"})
 """The named error is a RuntimeError, or the error that upstream would raise for what is not installed."""
@@ -91,7 +92,7 @@ def default_tokens(pairs: Iterable[tuple[str, str]]) -> Defaults:
     return {after: frozenset(before) for after, before in found.items()}
 
 
-def collapse_named_error(tokens: tuple[str, ...]) -> tuple[str, ...]:
+def _collapse_named_error(tokens: tuple[str, ...]) -> tuple[str, ...]:
     """Write the named error, where it ends the line as a statement of its own, as the one token `RAISE`."""
     if "raise" not in tokens:
         return tokens
@@ -124,8 +125,30 @@ def error_target(node: ast.stmt) -> list[str]:
     return found[1].split(".") if found else []
 
 
-def replacing(tokens: Sequence[str], index: int, defaults: Defaults) -> str | None:
-    """Name of the allowance by which `tokens[index]` may stand in place of upstream tokens, if there is one."""
+class Allowed(NamedTuple):
+    """A generated line, and what its tokens may be but upstream's own, by their index."""
+
+    tokens: tuple[str, ...]
+    """With `RAISE` in place of a named error."""
+    replace: dict[int, str]
+    """Allowances by which one stands in place of upstream tokens."""
+    insert: dict[int, str]
+    """The same of what nothing disappears for."""
+    needed: frozenset[str]
+    """Tokens that must be upstream's."""
+    defaults: Defaults
+
+
+def allowed(line: tuple[str, ...], defaults: Defaults) -> Allowed:
+    """What a generated line may hold."""
+    tokens = _collapse_named_error(line)
+    found = {index: _replacing(tokens, index, defaults) for index in range(len(tokens))}
+    replace, insert = {index: name for index, name in found.items() if name is not None}, _inserted(tokens)
+    needed = frozenset(text for index, text in enumerate(tokens) if index not in replace and index not in insert)
+    return Allowed(tokens, replace, insert, needed, defaults)
+
+
+def _replacing(tokens: Sequence[str], index: int, defaults: Defaults) -> str | None:
     text = tokens[index]
     if text in LITERALS:
         return text
@@ -140,7 +163,7 @@ def replacing(tokens: Sequence[str], index: int, defaults: Defaults) -> str | No
     return None
 
 
-def inserted(tokens: Sequence[str]) -> dict[int, str]:
+def _inserted(tokens: Sequence[str]) -> dict[int, str]:
     """Indices that may be inserted without anything disappearing: the comma of ``(x,)``, grouping parentheses."""
     found: dict[int, str] = {}
     opened: list[tuple[int, bool, list[int]]] = []

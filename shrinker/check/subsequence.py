@@ -76,9 +76,8 @@ def align(generated: list[Tokens], ours: list[Tokens], defaults: allowances.Defa
             if offset == 0 and at < len(ours) and ours[at] == wanted:
                 frontier = [(at + 1, 0, cost, used)]
                 continue
-        reached: list[_Place] = []
-        for place in frontier:
-            reached += _advance(wanted, ours, sets, place, defaults or {})
+        allowed = allowances.allowed(wanted, defaults or {})
+        reached = [each for place in frontier for each in _advance(wanted, allowed, ours, sets, place)]
         if reached:
             frontier = _pareto(reached)
             continue
@@ -93,23 +92,16 @@ def align(generated: list[Tokens], ours: list[Tokens], defaults: allowances.Defa
 
 
 def _advance(
-    wanted: Tokens, ours: list[Tokens], sets: list[frozenset[str]], place: _Place, defaults: allowances.Defaults
+    wanted: Tokens, allowed: allowances.Allowed, ours: list[Tokens], sets: list[frozenset[str]], place: _Place
 ) -> list[_Place]:
     """Places that `wanted` can reach from `place`: ever later ones that use ever fewer allowances."""
     at, offset, cost, used = place
-    collapsed = allowances.collapse_named_error(wanted)
-    replace = {
-        i: name for i in range(len(collapsed)) if (name := allowances.replacing(collapsed, i, defaults)) is not None
-    }
-    insert = allowances.inserted(collapsed)
-    free = replace.keys() | insert.keys()
-    needed = frozenset(text for i, text in enumerate(collapsed) if i not in free)
     whole = frozenset(wanted)
     reached: list[_Place] = []
-    best = len(collapsed) + 1
+    best = len(allowed.tokens) + 1
     for index in range(at, len(ours)):
         theirs, known = ours[index], sets[index]
-        if not needed <= known:
+        if not allowed.needed <= known:
             continue
         start = offset if index == at else 0
         if whole <= known:
@@ -118,8 +110,8 @@ def _advance(
                 reached.append((index, end, cost, used))
                 break
         # Later lines are worth a look only for a reading that uses fewer allowances.
-        if free and best > 1:
-            for end, spent, trail in within(collapsed, theirs, replace, insert, defaults, start, used):
+        if (allowed.replace or allowed.insert) and best > 1:
+            for end, spent, trail in within(allowed, theirs, start, used):
                 if spent < best:
                     best = spent
                     reached.append((index, end, cost + spent, trail))
@@ -138,18 +130,12 @@ def _plain(wanted: Tokens, theirs: Tokens, start: int) -> int | None:
 
 
 def within(
-    wanted: Tokens,
-    theirs: Tokens,
-    replace: dict[int, str],
-    insert: dict[int, str],
-    defaults: allowances.Defaults,
-    start: int = 0,
-    used: _Used | None = None,
+    allowed: allowances.Allowed, theirs: Tokens, start: int = 0, used: _Used | None = None
 ) -> list[tuple[int, int, _Used | None]]:
-    """All useful readings of a line inside one of upstream's, with these allowances by index of its tokens: index after it, allowances
-    spent, which."""
+    """All useful readings of a line inside one of upstream's: index after it, allowances spent, which."""
+    replace, insert = allowed.replace, allowed.insert
     states: list[tuple[int, int, _Used | None]] = [(start, 0, used)]
-    for i, text in enumerate(wanted):
+    for i, text in enumerate(allowed.tokens):
         following: list[tuple[int, int, _Used | None]] = []
         replacing, inserting = replace.get(i), insert.get(i)
         literal = replace.get(i + 1) in allowances.LITERALS
@@ -160,7 +146,7 @@ def within(
                 # `x is None is y`: the `is` before a literal of ours may be a later one than the first.
                 end = _plain((text,), theirs, end) if literal and _first(theirs, end) in allowances.LITERALS else None
             if replacing == allowances.DEFAULT:
-                ends = (_plain((before,), theirs, position) for before in defaults[text])
+                ends = (_plain((before,), theirs, position) for before in allowed.defaults[text])
                 following += [(e, spent + 1, (replacing, trail)) for e in ends if e is not None]
             elif replacing is not None and position < len(theirs):
                 arm = replacing in {allowances.IF_FOR_ELIF, allowances.ELSE_FOR_ELIF}
@@ -176,7 +162,7 @@ def within(
             return []
         following.sort(key=lambda s: (s[0], s[1]))
         states = []
-        least = least_open = len(wanted) + 1
+        least = least_open = len(allowed.tokens) + 1
         for state in following:
             shut = literal and _first(theirs, state[0]) in allowances.LITERALS
             if state[1] < (least if shut else least_open):
