@@ -43,10 +43,8 @@ class Families:
 
     def look_up(self, name: str, kind: str, *, on: str = "") -> tuple[str, int] | None:
         """Path and line of a look-up of a name that may reach the class `kind`, by its last name; of one sort (`LookUp.on`) or any."""
-        places = self._places.get(name, {}).values()
-        return next(
-            (((path, look.line)) for path, look in places if on in ("", look.on) and self._meets(look, kind)), None
-        )
+        places = ((path, look) for path, look in self._places.get(name, {}).values() if on in ("", look.on))
+        return next(((path, look.line) for path, look in places if self._meets(look, kind)), None)
 
     def outside(self, name: str) -> str:
         """A class of another package, below which this one is, that may call any of its methods; empty when none is."""

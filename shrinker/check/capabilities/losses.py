@@ -23,8 +23,7 @@ from shrinker.check.capabilities.alignment import (
     scopes,
     suites_of,
 )
-from shrinker.check.capabilities.own_names import entries_without_name, names_read
-from shrinker.check.capabilities.vocabulary import Around, Vocabulary, words
+from shrinker.check.capabilities.vocabulary import Around, Vocabulary, entries_without_name, names_read, words
 from shrinker.syntax.control import is_main, leaves
 from shrinker.syntax.lines import one_line
 
