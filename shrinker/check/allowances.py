@@ -8,14 +8,14 @@ import ast
 import json
 import keyword
 import re
-from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import takewhile
+from itertools import chain, takewhile
 from typing import NamedTuple
 
 from shrinker.values.edits import Refuse, Span
 from shrinker.values.refusals import FILE as REFUSALS_FILE
 from shrinker.values.refusals import GUARD_LINE, refusal_line
+from shrinker.values.relations import grouped
 
 OWN_FILES = frozenset(
     {
@@ -86,10 +86,8 @@ Defaults = Mapping[str, frozenset[str]]
 
 def default_tokens(pairs: Iterable[tuple[str, str]]) -> Defaults:
     """The tokens of replaced texts: of upstream's and of what takes over, pairs of the manifest."""
-    found: dict[str, set[str]] = defaultdict(set)
-    for before, after in pairs:
-        found[json.dumps(after)] |= {json.dumps(before), repr(before)}
-    return {after: frozenset(before) for after, before in found.items()}
+    tokens = grouped((json.dumps(after), (json.dumps(before), repr(before))) for before, after in pairs)
+    return {after: frozenset(chain.from_iterable(before)) for after, before in tokens.items()}
 
 
 def _collapse_named_error(tokens: tuple[str, ...]) -> tuple[str, ...]:

@@ -142,7 +142,7 @@ def _flag(pattern: str, flag: str, rule: Fact | Domain, outside: Outside) -> str
     if isinstance(rule, Fact):
         return _Missing(f"{claim} that it is {rule.value}, which the {shown} sets.{_paste(flag, field, 'set = true')}")
     if rule.only:
-        used = (r.id for r in outside.refusals[flag] if r.only and set(r.only) <= set(rule.only))
+        used = (r.id for r in outside.refusals.get(flag, ()) if r.only and set(r.only) <= set(rule.only))
         if refusal := next(used, ""):
             return f"{shown} (refused by {refusal})"
         domain = _paste(flag, field, f"domain = {rule.id!r}")

@@ -97,7 +97,7 @@ def _effects(outside: Outside, generated: Iterable[Entered], trees: Trees) -> It
     named = remembered(partial(_named_outside, trees.source))
     for flag in taken:
         at_home = any(module in declaring for module, _ in readers[flag])
-        narrowed = (r.id for r in outside.refusals[flag] if r.only)
+        narrowed = (r.id for r in outside.refusals.get(flag, ()) if r.only)
         rule = outside.refused(flag) or next(narrowed, "") or outside.dependent(flag)
         elsewhere = tuple(
             path

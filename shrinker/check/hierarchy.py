@@ -1,9 +1,10 @@
 """Families of classes in the generated tree, told apart by their last names: two of one name count as one."""
 
 from collections import defaultdict
-from collections.abc import Container, Iterable, Mapping
+from collections.abc import Container, Iterable
 
 from shrinker.check.symbols import LookUp, ModuleSymbols
+from shrinker.values.relations import reached
 
 _MADE_BY_FIELDS = frozenset({"NamedTuple", "TypedDict", "Struct", "BaseModel"})
 _FRAMEWORKS = """
@@ -66,15 +67,6 @@ class Families:
         """Last names of the class and all that it may inherit from; of those `below` it, too, which a `self` may be: those have other bases."""
         key = owner, below
         if key not in self._known:
-            starts = _closure([owner], self._derived) if below else {owner}
-            self._known[key] = frozenset(_closure(starts, self._bases))
+            starts = reached([owner], lambda name: self._derived.get(name, ())) if below else [owner]
+            self._known[key] = frozenset(reached(starts, lambda name: self._bases.get(name, ())))
         return self._known[key]
-
-
-def _closure(starts: Iterable[str], edges: Mapping[str, set[str]]) -> set[str]:
-    found = set(starts)
-    fresh = found
-    while fresh:
-        fresh = {name for each in fresh for name in edges.get(each, ())} - found
-        found |= fresh
-    return found

@@ -19,6 +19,7 @@ from shrinker.syntax.names import dotted
 from shrinker.syntax.parsing import parsed
 from shrinker.syntax.scopes import COMPREHENSIONS
 from shrinker.syntax.walk import Definition, Function, children, definitions
+from shrinker.values.relations import grouped
 
 _MADE_BY = ("__init__", "__post_init__", "__new__")
 _REEXPORTS = 8
@@ -72,11 +73,8 @@ class _Search:
             if why := self._reason(body, symbols, ""):
                 self._found.add((path, body[0].lineno, what, why))
         module = symbols.module or path
-        defined: dict[str, list[Function]] = defaultdict(list)
-        for name, part in definitions(tree):
-            if isinstance(part, Function):
-                defined[name].append(part)
-        for name, each in defined.items():
+        functions = ((name, part) for name, part in definitions(tree) if isinstance(part, Function))
+        for name, each in grouped(functions).items():
             around, _, last = name.rpartition(".")
             owner = around.rpartition(".")[2]
             known = f"{module}.{name}" in self._ends

@@ -3,12 +3,13 @@
 Classes are told apart by their last names, so that two of one name count as one: what is asked is asked of both.
 """
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterator
 
 from shrinker.check.symbols import ClassSymbols, ModuleSymbols
 from shrinker.check.trees import Seen, Trees
 from shrinker.syntax.names import is_special
+from shrinker.values.relations import grouped
 
 
 def _kept_classes(trees: Trees) -> Iterator[tuple[ModuleSymbols, ModuleSymbols, ClassSymbols, ClassSymbols]]:
@@ -92,7 +93,9 @@ def lost_bases(trees: Trees, seen: Seen) -> None:
 def lost_decorators(trees: Trees, seen: Seen) -> None:
     """Each definition has all decorators of one that upstream has by its name there."""
     for symbols, upstream in trees.pairs():
-        theirs, ours = _decorators(upstream), _decorators(symbols)
+        theirs, ours = (
+            grouped((name, (line, written)) for name, line, written in side.decorated) for side in (upstream, symbols)
+        )
         for name in ours.keys() & theirs.keys():
             left = [decorators for _, decorators in theirs[name]]
             seen.look(sum(map(len, left)))
@@ -105,10 +108,3 @@ def lost_decorators(trees: Trees, seen: Seen) -> None:
                 left.remove(like)
                 for decorator in lost:
                     seen.find(symbols.path, line, f"{name} lost @{decorator}")
-
-
-def _decorators(symbols: ModuleSymbols) -> dict[str, list[tuple[int, tuple[str, ...]]]]:
-    found: dict[str, list[tuple[int, tuple[str, ...]]]] = defaultdict(list)
-    for name, line, decorators in symbols.decorated:
-        found[name].append((line, decorators))
-    return found

@@ -5,7 +5,7 @@ Definitions are read as text: what lines went, what stood in them outside of all
 
 import posixpath
 import re
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 
@@ -13,6 +13,7 @@ from shrinker.check import operators
 from shrinker.check.operators import WORD, Native, bodies, line_at, plain_text, sayings, suffix
 from shrinker.check.trees import Seen, Trees
 from shrinker.syntax.native.conditionals import without_refuted
+from shrinker.values.relations import grouped
 
 _SOURCES = frozenset({"c", "cc", "cpp", "cu", "cuh", "h", "hpp", "inc", "inl"})
 _INCLUDE = re.compile(rb'^[ \t]*#[ \t]*include[ \t]*[<"]([^<>"\n]+)[>"]', re.MULTILINE)
@@ -98,9 +99,7 @@ def _includes(native: Native, seen: Seen) -> None:
     """Includes of files that upstream has and this tree has not, but for what a rule removes, which is for its platform; and includes
     that went though what they name did not."""
     texts = native.texts
-    by_name: dict[str, list[str]] = defaultdict(list)
-    for path in native.upstream:
-        by_name[path.rpartition("/")[2]].append(path)
+    by_name = grouped((path.rpartition("/")[2], path) for path in native.upstream)
 
     def meant(text: str, path: str) -> list[str]:
         return sorted(other for other in by_name.get(text.rpartition("/")[2], ()) if _named(text, path, other))

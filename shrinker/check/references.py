@@ -5,7 +5,7 @@ Upstream's own faults are told by the same name in the same file.
 """
 
 import re
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
@@ -16,6 +16,7 @@ from shrinker.check.ruff import STAR, undefined
 from shrinker.check.trees import Seen, Trees
 from shrinker.ruleset.match import any_module_matches
 from shrinker.syntax.imports import absolute, package_of
+from shrinker.values.relations import grouped
 from shrinker.values.upstream import PACKAGE_PREFIX
 
 _INIT = "/__init__.py"
@@ -159,9 +160,8 @@ def _dangling_rows(trees: Trees, rows: Sequence[_Row], seen: Seen) -> None:
 def missing_data_files(trees: Trees, seen: Seen) -> None:
     """Strings with the name of a file of upstream that is not Python: next to their module or in its package is one that is kept."""
     kept = {path for path in trees.recorded if not path.endswith(".py")}
-    theirs: dict[str, list[str]] = defaultdict(list)
-    for path in (path for path in trees.source.by_path if not path.endswith(".py")):
-        theirs[path.rpartition("/")[2]].append(path)
+    others = (path for path in trees.source.by_path if not path.endswith(".py"))
+    theirs = grouped((path.rpartition("/")[2], path) for path in others)
     for symbols in trees.kept.values():
         for line, text in symbols.files:
             name = text.rpartition("/")[2]

@@ -7,9 +7,8 @@ Nothing names these, so that each is looked for.
 import ast
 import builtins
 import re
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Iterator
-from collections.abc import Set as AbstractSet
 from pathlib import Path
 
 from shrinker.check.refused import Refused, refused_rows
@@ -21,6 +20,7 @@ from shrinker.syntax.names import last_name
 from shrinker.syntax.parsing import parsed
 from shrinker.syntax.unroll import Bound, bind, displays_of, rows_of, text_of
 from shrinker.syntax.walk import walk
+from shrinker.values.relations import grouped
 from shrinker.values.upstream import module_name
 
 _BUILTINS = frozenset(dir(builtins))
@@ -114,9 +114,7 @@ def lost_rows(trees: Trees, seen: Seen) -> None:
     for symbols, upstream in trees.pairs():
         there = Counter((where, key, value) for where, key, value, _ in symbols.rows)
         tables = {where for where, _, _ in there}
-        keys: dict[str, set[str]] = defaultdict(set)
-        for where, key, _, _ in upstream.rows:
-            keys[where].add(key.strip("'"))
+        keys = grouped((where, key.strip("'")) for where, key, _, _ in upstream.rows)
         for where, key, value, line in upstream.rows:
             root = where.partition("(")[0].partition(".")[0]
             if where not in tables and not (where.endswith("()") and root in symbols.bound):
@@ -152,6 +150,6 @@ def lost_dispatches(trees: Trees, seen: Seen) -> None:
                     seen.find(symbols.path, 0, f"{what} (upstream: line {row.line})")
 
 
-def _is_refused(text: str, others: AbstractSet[str], rows: Iterable[Refused]) -> bool:
+def _is_refused(text: str, others: Iterable[str], rows: Iterable[Refused]) -> bool:
     """True when the tree ends a run by a text that stands in a table with others."""
-    return any(text in row.values or (text not in row.only and not others.isdisjoint(row.only)) for row in rows)
+    return any(text in row.values or (text not in row.only and not {*row.only}.isdisjoint(others)) for row in rows)

@@ -5,7 +5,6 @@ any more is no loss: whoever named it stood in one.
 """
 
 import ast
-from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -23,9 +22,10 @@ from shrinker.check.capabilities.alignment import (
     scopes,
     suites_of,
 )
-from shrinker.check.capabilities.vocabulary import Around, Vocabulary, entries_without_name, names_read, words
+from shrinker.check.capabilities.vocabulary import Vocabulary, entries_without_name, names_read, words
 from shrinker.syntax.control import is_main, leaves
 from shrinker.syntax.lines import one_line
+from shrinker.values.relations import grouped
 
 _ELSEWHERE = frozenset({"body", "orelse", "finalbody", "handlers", "cases", "annotation"})
 """Fields that are looked at by themselves, or that nothing runs by."""
@@ -50,9 +50,7 @@ def losses(
 ) -> list[Loss]:
     """Of a whole file, upstream's (`ours`) and the generated one. Where it may be read in several ways, the one with fewest losses counts
     that the vocabulary does not explain. `replaced` are texts that rules put in the place of upstream's."""
-    before: dict[str, list[Around]] = defaultdict(list)
-    for name, around in scopes(ours):
-        before[name].append(around)
+    before = grouped(scopes(ours))
     named = (node for node in ast.walk(theirs) if isinstance(node, ast.Name | ast.Attribute))
     left, read = frozenset(chain.from_iterable(map(words, named))), frozenset(names_read(theirs))
     unasked = entries_without_name(ours, theirs)
@@ -187,10 +185,8 @@ class _Scope:
             return
         order = list(below(ours))
         partners = {id(self._pairs[id(our)]): at for at, our in enumerate(order) if id(our) in self._pairs}
-        before, tests = -1, defaultdict[int, list[ast.expr]](list)
-        for each in (node for node in below(theirs) if isinstance(node, ast.If)):
-            for node in below(each.body):
-                tests[id(node)].append(each.test)
+        before, ifs = -1, (node for node in below(theirs) if isinstance(node, ast.If))
+        tests = grouped((id(node), each.test) for each in ifs for node in below(each.body))
         # Of programs that no root runs.
         idle = {id(node) for program in filter(is_main, theirs) for node in below(program.body)}
         for node in (node for node in below(theirs) if id(node) not in idle):
@@ -207,7 +203,7 @@ class _Scope:
                 # Of a method that has more in it its own name alone: the class may do much that is not dropped.
                 named = self.name.rpartition(".")[2] if self._pairs else self.name
                 spoken = (*chain.from_iterable(map(words, meant)), named, *target, *self._imported(target[-1:]))
-                asked = (self.words.reason(test, False) for test in tests[id(node)])
+                asked = (self.words.reason(test, False) for test in tests.get(id(node), ()))
                 said = self.words.of(spoken, False) or self.words.of_all(asked, False)
                 first, shown = (gone[0], self.aligner.head(gone[0])) if gone else (node, self.name)
                 self._lose(first, said, "the named error stands for", shown)

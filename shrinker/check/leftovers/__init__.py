@@ -4,7 +4,6 @@ The scan shares nothing with folding: it knows the words of the rules and the sy
 gives every leftover its kind and its place. Whether it is right is for the `[[leftover]]` rules to say.
 """
 
-from collections import defaultdict
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
@@ -22,6 +21,7 @@ from shrinker.syntax.parsing import decode, parse
 from shrinker.values.errors import InputError
 from shrinker.values.leftovers import Leftover, Leftovers, Suspect
 from shrinker.values.outcome import EmittedFile
+from shrinker.values.relations import grouped
 from shrinker.values.upstream import module_name
 
 _DEFINING = frozenset({"definition", "environment-declaration"})
@@ -124,9 +124,7 @@ def _mark_idle(found: Collection[Leftover], uses: Iterable[tuple[str, str]]) -> 
     Args:
         uses: foreign identifiers that are read, each with the qualified definition that reads them.
     """
-    users: dict[str, set[str]] = defaultdict(set)
-    for name, where in uses:
-        users[name].add(where)
+    users = grouped(uses)
     candidates = {_defined(s) for s in found if s.position in _DEFINING}
     idle: set[str] = set()
     more = candidates
@@ -134,7 +132,7 @@ def _mark_idle(found: Collection[Leftover], uses: Iterable[tuple[str, str]]) -> 
         more = {
             where
             for where in candidates - idle
-            if all(_inside(user, idle | {where}) for user in users[where.rpartition(".")[2]])
+            if all(_inside(user, idle | {where}) for user in users.get(where.rpartition(".")[2], ()))
         }
         idle |= more
     return [replace(s, idle=_inside(_defined(s), idle)) for s in found]

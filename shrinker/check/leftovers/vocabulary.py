@@ -6,7 +6,6 @@ with two of them, and that a condition of the generated tree asks, is a suspect 
 """
 
 import re
-from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -16,6 +15,7 @@ from shrinker.ruleset import Ruleset
 from shrinker.ruleset.models import Remove
 from shrinker.syntax.names import is_special
 from shrinker.values.leftovers import Kind, Suspect
+from shrinker.values.relations import grouped
 
 _WORDS = re.compile(r"\w+")
 _PARTS = re.compile(r"[A-Za-z0-9]+")
@@ -193,16 +193,10 @@ def companies(module: str, upstream: str, words: Vocabulary) -> tuple[Suspect, .
 
 def suspects(found: Iterable[Suspect], asked: Iterable[tuple[str, str, int]]) -> tuple[Suspect, ...]:
     """Of those `found` in kept files of upstream the ones that are `asked`: by name, path and line in conditions of the generated tree."""
-    sites: dict[str, set[tuple[str, int]]] = defaultdict(set)
-    for name, path, line in asked:
-        sites[name].add((path, line))
-    by_name: dict[str, list[Suspect]] = defaultdict(list)
-    for each in found:
-        if each.name in sites:
-            by_name[each.name].append(each)
+    sites = grouped((name, (path, line)) for name, path, line in asked)
     rows: list[Suspect] = []
-    for name, group in sorted(by_name.items()):
+    for name, group in sorted(grouped((each.name, each) for each in found if each.name in sites).items()):
         defined = max((each.defined for each in group), key=lambda text: (len(text), text))
         beside = max((each.beside for each in group), key=lambda names: (len(names), names))
-        rows.append(Suspect(name, defined, beside, tuple(sorted(sites[name]))))
+        rows.append(Suspect(name, defined, beside, tuple(sorted({*sites[name]}))))
     return tuple(rows)
