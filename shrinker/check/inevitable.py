@@ -41,11 +41,9 @@ class _Search:
         """Why a function ends, by its dotted name."""
         self._members: dict[str, set[str]] = defaultdict(set)
         """Last names of the classes whose method of this name ends."""
-        self._defined: dict[str, set[str]] = defaultdict(set)
+        classes = (each for symbols in trees.kept.values() for each in symbols.classes)
+        self._defined = grouped((name, each.name.rpartition(".")[2]) for each in classes for name, _ in each.members)
         """Last names of the classes that have a method of this name."""
-        for each in (each for symbols in trees.kept.values() for each in symbols.classes):
-            for member, _ in each.members:
-                self._defined[member].add(each.name.rpartition(".")[2])
         self._found: set[tuple[str, int, str, str]] = set()
 
     def run(self) -> set[tuple[str, int, str, str]]:
@@ -108,8 +106,8 @@ class _Search:
 
     def _member(self, owner: str, members: Sequence[str], below: bool) -> str:
         for member in members:
-            around = self._trees.families.around(owner, below=below) & self._defined.get(member, set())
-            if around and around <= self._members.get(member, set()):
+            around = self._trees.families.around(owner, below=below).intersection(self._defined.get(member, ()))
+            if around and around <= self._members[member]:
                 return f"{owner}.{member}"
         return ""
 

@@ -154,7 +154,7 @@ def _definitions(native: Native, seen: Seen) -> None:
             if line := next((number + 1 for number in sorted(gone_lines) if rows[number].strip()), 0):
                 message = "is gone, though no rule names a library that holds this source"
                 seen.find(path, line, message, check="whole sources")
-        went = [*map(_flat, _stretches(read.split(b"\n"), gone_lines))]
+        went = [*_stretches(read.split(b"\n"), gone_lines)]
         for verb, names in (("defines", _names(went, _DEFINED)), ("declares", _names(went, _DECLARED) - declared)):
             for name in sorted(names):
                 seen.look(check="definitions")
@@ -212,16 +212,12 @@ def _gone(theirs: Sequence[bytes], ours: Sequence[bytes]) -> frozenset[int]:
 
 
 def _stretches(plain: Sequence[bytes], gone: Collection[int]) -> Iterator[bytes]:
-    """Lines next to each other that went."""
+    """Lines next to each other that went: what stands outside of all braces, also where a line that both have divides a body."""
     for went, rows in groupby(enumerate(plain), lambda row: row[0] in gone):
         if went:
-            yield b"\n".join(text for _, text in rows)
-
-
-def _flat(text: bytes) -> bytes:
-    """What stands outside of all braces, also where a line that both have divides a body."""
-    before, brace, _ = _less(text, _PARENTHESES, _BRACES).rpartition(b"}")[2].partition(b"{")
-    return before + brace
+            text = _less(b"\n".join(text for _, text in rows), _PARENTHESES, _BRACES)
+            before, brace, _ = text.rpartition(b"}")[2].partition(b"{")
+            yield before + brace
 
 
 def _less(text: bytes, *patterns: re.Pattern[bytes]) -> bytes:

@@ -75,8 +75,7 @@ class Outside:
     def refused(self, name: str, text: str | None = None, any_case: bool = False) -> str:
         """The refusal of a field's value, of any value without one; empty for none."""
         for refusal in self.refusals.get(name, ()):
-            cased = refusal.any_case or not any_case or refusal.only
-            if refusal.set or (text is not None and cased and _covers(refusal, text)):
+            if refusal.set or (text is not None and _covers(refusal, text, any_case)):
                 return refusal.id
         return ""
 
@@ -112,7 +111,9 @@ class Outside:
         return not isinstance(found, Claim) or all(self.stands(each, seen | {rule}) for each in found.follows)
 
 
-def _covers(refusal: Refusal, text: str) -> bool:
+def _covers(refusal: Refusal, text: str, any_case: bool) -> bool:
     if refusal.only:
         return text not in refusal.only
-    return text in refusal.values or (refusal.any_case and text.upper() in map(str.upper, refusal.values))
+    if refusal.any_case:
+        return text.upper() in map(str.upper, refusal.values)
+    return text in refusal.values and not any_case
