@@ -17,18 +17,10 @@ from shrinker.values.refusals import FILE as REFUSALS_FILE
 from shrinker.values.refusals import GUARD_LINE, refusal_line
 from shrinker.values.relations import grouped
 
+_BOTH = ("LICENSE", "NOTICE", "README.md")
 OWN_FILES = frozenset(
-    {
-        "LICENSE",
-        "NOTICE",
-        "README.md",
-        "python/LICENSE",
-        "python/NOTICE",
-        "python/README.md",
-        "python/pyproject.toml",
-        "python/sglang/_version.py",
-        f"python/sglang/{REFUSALS_FILE}",
-    }
+    {*_BOTH, *(f"python/{name}" for name in _BOTH), "python/pyproject.toml", "python/sglang/_version.py"}
+    | {f"python/sglang/{REFUSALS_FILE}"}
 )
 """Files that shrinker writes itself; upstream may have a file of the same name."""
 

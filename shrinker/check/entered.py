@@ -154,8 +154,8 @@ class _Reader:
             case ast.Call(
                 func=ast.Attribute(attr="add_argument"), args=[ast.Constant(value=str(text)), *_], keywords=keys
             ):
-                for chosen in (key.value for key in keys if key.arg == "choices"):
-                    self.found.offered[text.lstrip("-").replace("-", "_")] = _chosen(chosen)
+                if chosen := [key.value for key in keys if key.arg == "choices"]:
+                    self.found.offered[text.lstrip("-").replace("-", "_")] = _chosen(*chosen)
             case ast.Call(func=func, args=[first, *rest]):
                 if isinstance(first, ast.Constant) and (variable := _asked_variable(node)) is not None:
                     default, how = _said(rest[0]) if rest else "none", last_name(func)
@@ -218,7 +218,7 @@ def _enumeration(node: ast.ClassDef) -> Asked:
     for each in node.body:
         match each:
             case ast.Assign(targets=[ast.Name(id=name)], value=value):
-                texts[name] = value.value if isinstance(value, ast.Constant) and isinstance(value.value, str) else name
+                texts[name] = next(_texts(value), name)
             case ast.FunctionDef(
                 name=name,
                 body=[*_, ast.Return(value=ast.Compare(left=ast.Name(id="self"), ops=[op], comparators=[right]))],

@@ -15,7 +15,7 @@ import re
 import time
 import tomllib
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
@@ -27,14 +27,12 @@ from packaging.utils import canonicalize_name
 from shrinker.cache.files import cached
 from shrinker.check.embedders.uses import IMPORTS, KINDS, MEMBERS, Use, uses_of
 from shrinker.check.resolve import Modules
-from shrinker.check.symbols import ModuleSymbols
 from shrinker.check.trees import Trees
 from shrinker.ruleset.match import any_name_matches
 from shrinker.syntax.imports import with_packages
 from shrinker.values.outcome import Evidence, Finding, LevelResult
 from shrinker.values.upstream import module_name, modules_of
 
-__all__ = ["LEVEL", "Read", "Use", "uses_of", "verify_embedders"]
 LEVEL = "embedders"
 _PYPROJECT = "python/pyproject.toml"
 
@@ -136,7 +134,7 @@ def _judge(trees: Trees, wheels: Sequence[Read], required: frozenset[str]) -> Le
 
 
 def _sides(trees: Trees, uses: Iterable[Use]) -> tuple[Modules, Modules, dict[str, str]]:
-    """Modules of the generated tree and of upstream, and members that kept classes lost, with a class that had each."""
+    """Modules of the generated tree and of upstream; and public members that kept classes lost and no class has any more, with a class that had each."""
     hashes, theirs = (
         {file.path: file.sha256 for file in files if file.path.endswith(".py")}
         for files in (trees.manifest.files, trees.source.files)
@@ -149,7 +147,14 @@ def _sides(trees: Trees, uses: Iterable[Use]) -> tuple[Modules, Modules, dict[st
     upstream = sorted(changed | {there[name] for name in asked & there.keys()})
     kept = trees.read(trees.out, {path: hashes[path] for path in mine})
     before = trees.read(trees.source.root, {path: theirs[path] for path in upstream})
-    lost = dict(_lost_members(kept, before, changed))
+    left = {name for symbols in kept.values() for each in symbols.classes for name, _ in each.members}
+    left = left.union(*(symbols.bound for symbols in kept.values()))
+    lost: dict[str, str] = {}
+    for path in sorted(changed):
+        stays = {each.name for each in kept[path].classes}
+        for each in (each for each in before[path].classes if each.name in stays):
+            public = (name for name, _ in each.members if name not in left and re.match(r"[a-z]", name))
+            lost.update(dict.fromkeys(public, f"{module_name(path)}.{each.name}"))
     return Modules(trees.out, here, kept), Modules(trees.source.root, there, before), lost
 
 
@@ -166,17 +171,3 @@ def _removed_by(trees: Trees, upstream: Modules, module: str, names: tuple[str, 
             if named or rule.takes_module(place) or rule.takes_path(path) or rule.takes_path(f"{path}.py"):
                 return rule.id
     return ""
-
-
-def _lost_members(
-    kept: dict[str, ModuleSymbols], before: dict[str, ModuleSymbols], changed: set[str]
-) -> Iterator[tuple[str, str]]:
-    """Public members that kept classes lost and no class has any more, with the class that had one."""
-    left = {name for symbols in kept.values() for each in symbols.classes for name, _ in each.members}
-    left = left.union(*(symbols.bound for symbols in kept.values()))
-    for path in sorted(changed):
-        mine = {each.name for each in kept[path].classes}
-        for each in before[path].classes:
-            for name, _ in each.members if each.name in mine else ():
-                if name not in left and re.match(r"[a-z]", name):
-                    yield name, f"{module_name(path)}.{each.name}"
