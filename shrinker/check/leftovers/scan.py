@@ -152,11 +152,7 @@ class Scanner:
             self.attribute(node.func, asked, called=True)
         else:
             self.visit(node.func, asked)
-        inner = (
-            place
-            if place in places.STICKY
-            else places.call_arguments(node) or ("test" if place == "test" else "argument")
-        )
+        inner = places.call_arguments(node, place)
         for argument in node.args:
             self.visit(argument, inner)
         for keyword in node.keywords:
