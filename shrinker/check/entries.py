@@ -5,7 +5,6 @@ the tree does any more. Each must be refused, or depend on something that is. Wh
 has no effect there either, nor what it reads in a class of which it makes no instance.
 """
 
-import ast
 import re
 from collections import defaultdict
 from collections.abc import Collection, Container, Iterable, Iterator, Mapping
@@ -21,8 +20,6 @@ from shrinker.check.refused import TABLE, refused_rows
 from shrinker.check.trees import Seen, Trees
 from shrinker.ruleset.match import any_module_matches, overlap
 from shrinker.source.cache import sha256_of
-from shrinker.syntax.parsing import parsed
-from shrinker.syntax.walk import walk
 from shrinker.values.entries import GONE, KEPT, NEVER, Effect, Entries
 from shrinker.values.outcome import Finding
 from shrinker.values.upstream import UpstreamTree, module_name
@@ -94,7 +91,6 @@ def _effects(outside: Outside, generated: Iterable[Entered], trees: Trees) -> It
         (own if file.module in declaring else reading).update(file.reads)
         taken.update(name for owner, name, _, _ in file.fields if name in flags and owner == flags[name].owner)
     readers = _readers(taken - reading, declaring, outside, trees.source)
-    named = remembered(partial(_named_outside, trees.source))
     for flag in taken:
         at_home = any(module in declaring for module, _ in readers[flag])
         narrowed = (r.id for r in outside.refusals.get(flag, ()) if r.only)
@@ -103,41 +99,12 @@ def _effects(outside: Outside, generated: Iterable[Entered], trees: Trees) -> It
             path
             for (module, path), lines in readers[flag].items()
             # What a rule explains needs no search.
-            if module not in declaring
-            and (
-                rule or (named(path.rpartition("/")[0]) and not all(trees.users.idle_at(path, line) for line in lines))
-            )
+            if module not in declaring and (rule or trees.users.has_effect(path, lines))
         )
         if flag not in reading and (elsewhere or (at_home and flag not in own)):
             yield Effect(flag, GONE, rule, elsewhere[:3])
         else:
             yield Effect(flag, KEPT if flag in reading or at_home else NEVER)
-
-
-def _named_outside(upstream: UpstreamTree, folder: str) -> bool:
-    """Whether a file beside a folder names it, in an import or a text; the package itself is named from outside."""
-    if folder.count("/") == 1:
-        return True
-    name = folder.rpartition("/")[2]
-    part = re.compile(rf"(?:^|[./]){re.escape(name)}(?:$|[./:])")
-    others = (path for path in upstream.by_path if path.endswith(".py") and not path.startswith(f"{folder}/"))
-    texts = (text for text in map(upstream.read, others) if name.encode() in text)
-    return any(part.search(said) for text in texts for said in _imported_or_said(text))
-
-
-def _imported_or_said(text: bytes) -> Iterator[str]:
-    """Names of imports and texts of a file; of one that is no Python all."""
-    tree = parsed(text)
-    if tree is None:
-        yield from re.findall(r"[\w./:]+", text.decode("utf-8", "replace"))
-        return
-    for node in walk(tree):
-        match node:
-            case ast.Import(names=names) | ast.ImportFrom(names=names):
-                yield from (alias.name for alias in names)
-                yield (node.module or "") if isinstance(node, ast.ImportFrom) else ""
-            case ast.Constant(value=str(said)):
-                yield said
 
 
 def _without_effect(effects: Iterable[Effect], outside: Outside) -> Iterator[Finding]:
