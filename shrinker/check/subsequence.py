@@ -22,11 +22,7 @@ from shrinker.check.tokens import Tokens, logical_lines, split
 
 MAX_MISMATCHES = 3
 """A file that does not align tends not to align in many places; the first ones tell."""
-
-
-_Used = tuple[str, "_Used | None"]
-"""The allowance that a reading used last, and those before it."""
-_Place = tuple[int, int, int, "_Used | None"]
+_Place = tuple[int, int, int, tuple[str, ...]]
 """Upstream line, token in it, number of allowances used, which."""
 
 
@@ -61,7 +57,7 @@ def align(generated: list[Tokens], ours: list[Tokens], defaults: allowances.Defa
     counts = Counter({allowances.HEADER: int(header is not None)})
     sets = [*map(frozenset, ours)]
     mismatches: list[tuple[int, str]] = []
-    frontier: list[_Place] = [(0, 0, 0, None)]
+    frontier: list[_Place] = [(0, 0, 0, ())]
     upstream = set(ours)
     for number, wanted in enumerate(generated):
         if number == header:
@@ -84,10 +80,7 @@ def align(generated: list[Tokens], ours: list[Tokens], defaults: allowances.Defa
         mismatches.append((number, " ".join(wanted)[:100]))
         if len(mismatches) == MAX_MISMATCHES:
             break
-    step = min(frontier, key=lambda place: place[2])[3]
-    while step is not None:
-        counts[step[0]] += 1
-        step = step[1]
+    counts.update(min(frontier, key=lambda place: place[2])[3])
     return Alignment(sum(map(len, generated)), dict(counts), tuple(mismatches))
 
 
@@ -130,13 +123,13 @@ def _plain(wanted: Tokens, theirs: Tokens, start: int) -> int | None:
 
 
 def within(
-    allowed: allowances.Allowed, theirs: Tokens, start: int = 0, used: _Used | None = None
-) -> list[tuple[int, int, _Used | None]]:
+    allowed: allowances.Allowed, theirs: Tokens, start: int = 0, used: tuple[str, ...] = ()
+) -> list[tuple[int, int, tuple[str, ...]]]:
     """All useful readings of a line inside one of upstream's: index after it, allowances spent, which."""
     replace, insert = allowed.replace, allowed.insert
-    states: list[tuple[int, int, _Used | None]] = [(start, 0, used)]
+    states = [(start, 0, used)]
     for i, text in enumerate(allowed.tokens):
-        following: list[tuple[int, int, _Used | None]] = []
+        following: list[tuple[int, int, tuple[str, ...]]] = []
         replacing, inserting = replace.get(i), insert.get(i)
         literal = replace.get(i + 1) in allowances.LITERALS
         for position, spent, trail in states:
@@ -147,7 +140,7 @@ def within(
                 end = _plain((text,), theirs, end) if literal and _first(theirs, end) in allowances.LITERALS else None
             if replacing == allowances.DEFAULT:
                 ends = (_plain((before,), theirs, position) for before in allowed.defaults[text])
-                following += [(e, spent + 1, (replacing, trail)) for e in ends if e is not None]
+                following += [(e, spent + 1, (*trail, replacing)) for e in ends if e is not None]
             elif replacing is not None and position < len(theirs):
                 arm = replacing in {allowances.IF_FOR_ELIF, allowances.ELSE_FOR_ELIF}
                 if arm and (position != 0 or theirs[0] != "elif"):
@@ -155,12 +148,12 @@ def within(
                 if replacing in allowances.LITERALS and _first(theirs, position) in allowances.LITERALS:
                     # What is a value already was not decided: another one is a change.
                     continue
-                following.append((position + 1, spent + 1, (replacing, trail)))
+                following.append((position + 1, spent + 1, (*trail, replacing)))
             if inserting is not None:
-                following.append((position, spent + 1, (inserting, trail)))
+                following.append((position, spent + 1, (*trail, inserting)))
         if not following:
             return []
-        following.sort(key=lambda s: (s[0], s[1]))
+        following.sort(key=lambda s: s[:2])
         states = []
         least = least_open = len(allowed.tokens) + 1
         for state in following:
