@@ -6,7 +6,7 @@ generated lines as possible are paired, then as many as possible word for word, 
 """
 
 from collections.abc import Callable, Sequence
-from functools import cache
+from functools import cache, partial
 
 from shrinker.check import allowances
 from shrinker.check.subsequence import within
@@ -58,26 +58,17 @@ def _add(score: _Score, worth: int, executed: bool) -> _Score:
 def _ranks(defaults: allowances.Defaults) -> Callable[[Tokens, Tokens], int]:
     """0: the first line is not what is left of the second; 1: it is; 2: both are the same."""
 
-    @cache
-    def wanted(generated: Tokens) -> tuple[Tokens, dict[int, str], dict[int, str], frozenset[str]]:
-        """A generated line, which of its tokens stand for others or are added, and those that must be upstream's."""
-        tokens = allowances.collapse_named_error(generated)
-        found = {index: allowances.replacing(tokens, index, defaults) for index in range(len(tokens))}
-        replace = {index: name for index, name in found.items() if name is not None}
-        insert = allowances.inserted(tokens)
-        free = replace.keys() | insert.keys()
-        return tokens, replace, insert, frozenset(text for index, text in enumerate(tokens) if index not in free)
-
+    allowed = cache(partial(allowances.allowed, defaults=defaults))
     names = cache(frozenset[str])
 
     @cache
     def rank(generated: Tokens, upstream: Tokens) -> int:
         if generated == upstream:
             return 2
-        tokens, replace, insert, own = wanted(generated)
+        line = allowed(generated)
         # A line of allowances alone (`pass`) would stand for anything.
-        if not own or not own <= names(upstream):
+        if not line.needed or not line.needed <= names(upstream):
             return 0
-        return int(bool(within(tokens, upstream, replace, insert, defaults)))
+        return int(bool(within(line, upstream)))
 
     return rank

@@ -9,24 +9,18 @@ import json
 import keyword
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import takewhile
+from itertools import chain, takewhile
+from typing import NamedTuple
 
 from shrinker.values.edits import Refuse, Span
 from shrinker.values.refusals import FILE as REFUSALS_FILE
 from shrinker.values.refusals import GUARD_LINE, refusal_line
+from shrinker.values.relations import grouped
 
+_BOTH = ("LICENSE", "NOTICE", "README.md")
 OWN_FILES = frozenset(
-    {
-        "LICENSE",
-        "NOTICE",
-        "README.md",
-        "python/LICENSE",
-        "python/NOTICE",
-        "python/README.md",
-        "python/pyproject.toml",
-        "python/sglang/_version.py",
-        f"python/sglang/{REFUSALS_FILE}",
-    }
+    {*_BOTH, *(f"python/{name}" for name in _BOTH), "python/pyproject.toml", "python/sglang/_version.py"}
+    | {f"python/sglang/{REFUSALS_FILE}"}
 )
 """Files that shrinker writes itself; upstream may have a file of the same name."""
 
@@ -48,7 +42,7 @@ NAMES = (
 
 _FOR_ELIF = {"if": IF_FOR_ELIF, "else": ELSE_FOR_ELIF}
 RAISE = "\0raise"
-"""Stands for the tokens of `raise RuntimeError("shrinker: ...")` after `collapse_named_error`."""
+"""Stands for the tokens of `raise RuntimeError("shrinker: ...")` in `Allowed`."""
 
 ERRORS = frozenset({"RuntimeError", "ImportError", "AttributeError"})
 """The named error is a RuntimeError, or the error that upstream would raise for what is not installed."""
@@ -76,31 +70,19 @@ def is_refusal(tokens: Sequence[str]) -> bool:
     )
 
 
-_GUARD = tuple(re.findall(r"\w+|[^\w\s]", GUARD_LINE))
-
-
-def is_guard(tokens: Sequence[str]) -> bool:
-    """True for the line that starts to look at imports; it is inserted, whole and once a file."""
-    return tuple(tokens) == _GUARD
-
-
+GUARD_TOKENS = tuple(re.findall(r"\w+|[^\w\s]", GUARD_LINE))
+"""The line that starts to look at imports; it is inserted, whole and once a file."""
 Defaults = Mapping[str, frozenset[str]]
 """Tokens that rules put in place of upstream's defaults, and the tokens each may replace."""
 
 
 def default_tokens(pairs: Iterable[tuple[str, str]]) -> Defaults:
-    """The tokens of replaced texts.
-
-    Args:
-        pairs: upstream's text and what takes over, from the manifest.
-    """
-    found: dict[str, set[str]] = {}
-    for before, after in pairs:
-        found.setdefault(json.dumps(after), set()).update((json.dumps(before), repr(before)))
-    return {after: frozenset(before) for after, before in found.items()}
+    """The tokens of replaced texts: of upstream's and of what takes over, pairs of the manifest."""
+    tokens = grouped((json.dumps(after), (json.dumps(before), repr(before))) for before, after in pairs)
+    return {after: frozenset(chain.from_iterable(before)) for after, before in tokens.items()}
 
 
-def collapse_named_error(tokens: tuple[str, ...]) -> tuple[str, ...]:
+def _collapse_named_error(tokens: tuple[str, ...]) -> tuple[str, ...]:
     """Write the named error, where it ends the line as a statement of its own, as the one token `RAISE`."""
     if "raise" not in tokens:
         return tokens
@@ -133,8 +115,30 @@ def error_target(node: ast.stmt) -> list[str]:
     return found[1].split(".") if found else []
 
 
-def replacing(tokens: Sequence[str], index: int, defaults: Defaults) -> str | None:
-    """Name of the allowance by which `tokens[index]` may stand in place of upstream tokens, if there is one."""
+class Allowed(NamedTuple):
+    """A generated line, and what its tokens may be but upstream's own, by their index."""
+
+    tokens: tuple[str, ...]
+    """With `RAISE` in place of a named error."""
+    replace: dict[int, str]
+    """Allowances by which one stands in place of upstream tokens."""
+    insert: dict[int, str]
+    """The same of what nothing disappears for."""
+    needed: frozenset[str]
+    """Tokens that must be upstream's."""
+    defaults: Defaults
+
+
+def allowed(line: tuple[str, ...], defaults: Defaults) -> Allowed:
+    """What a generated line may hold."""
+    tokens = _collapse_named_error(line)
+    found = {index: _replacing(tokens, index, defaults) for index in range(len(tokens))}
+    replace, insert = {index: name for index, name in found.items() if name is not None}, _inserted(tokens)
+    needed = frozenset(text for index, text in enumerate(tokens) if index not in replace and index not in insert)
+    return Allowed(tokens, replace, insert, needed, defaults)
+
+
+def _replacing(tokens: Sequence[str], index: int, defaults: Defaults) -> str | None:
     text = tokens[index]
     if text in LITERALS:
         return text
@@ -149,7 +153,7 @@ def replacing(tokens: Sequence[str], index: int, defaults: Defaults) -> str | No
     return None
 
 
-def inserted(tokens: Sequence[str]) -> dict[int, str]:
+def _inserted(tokens: Sequence[str]) -> dict[int, str]:
     """Indices that may be inserted without anything disappearing: the comma of ``(x,)``, grouping parentheses."""
     found: dict[int, str] = {}
     opened: list[tuple[int, bool, list[int]]] = []
@@ -173,8 +177,7 @@ def _is_operand(tokens: Sequence[str], index: int) -> bool:
     """True when a parenthesis after this token is a call, a class's bases or parameters, not a group."""
     if index < 0:
         return False
-    text = tokens[index]
-    last = text[-1]
+    text, last = tokens[index], tokens[index][-1]
     if last.isalnum() or last == "_":
         return not keyword.iskeyword(text) or text in LITERALS
     return last in ")]}\"'" and not text.startswith("#")

@@ -2,12 +2,11 @@
 
 import ast
 import re
-from collections.abc import Iterator
-from itertools import chain
+from collections.abc import Iterable, Iterator
 
 from shrinker.check.symbols import Registration, Row
 from shrinker.syntax.names import last_name
-from shrinker.syntax.walk import Definition, walk
+from shrinker.syntax.walk import BLOCKS_OF, walk
 
 _DATA = frozenset({"dataclass", "define", "frozen", "attrs"})
 _DOTTED = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+(?::[\w.]+)?")
@@ -16,13 +15,16 @@ _FILING = frozenset({"define", "impl"})
 """Last names of functions that file an operator; what has "regist" in its name files something, too."""
 
 
-def members_of(body: list[ast.stmt]) -> Iterator[tuple[str, int]]:
-    """Names that the body of a class binds, on any branch, with their lines."""
+def assigned_of(body: list[ast.stmt], *, definitions: bool = False) -> Iterator[tuple[str, int]]:
+    """Names that statements assign at load, on any branch, with their lines; on request those of definitions, too."""
     for node in _at_load(body):
-        if isinstance(node, Definition):
-            yield node.name, node.lineno
-        else:
-            yield from _assigned(node)
+        match node:
+            case ast.Assign(targets=targets):
+                yield from ((target.id, node.lineno) for target in targets if isinstance(target, ast.Name))
+            case ast.AnnAssign(target=ast.Name(id=name)):
+                yield name, node.lineno
+            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name) if definitions:
+                yield name, node.lineno
 
 
 def fields_of(body: list[ast.stmt]) -> Iterator[str]:
@@ -62,19 +64,17 @@ def rows_of(body: list[ast.stmt]) -> Iterator[tuple[str, str, str, int]]:
                 yield from rows_of([each for name in _SUITES for each in getattr(node, name, ())])
 
 
-def dispatch_of(node: ast.List | ast.Tuple | ast.Set | ast.Dict) -> tuple[Row, ...]:
-    """See `ModuleSymbols.dispatches`; empty for a display of anything else."""
+def dispatch_of(node: ast.List | ast.Tuple | ast.Set | ast.Dict) -> Iterator[Row]:
+    """See `ModuleSymbols.dispatches`; none of a display of anything else."""
     if isinstance(node, ast.Dict):
         pairs = [*zip(node.keys, node.values, strict=True)]
     else:
         pairs = [(e.elts[0], e.elts[1]) for e in node.elts if isinstance(e, ast.Tuple) and len(e.elts) == 2]
-    rows: list[Row] = []
     for key, value in pairs:
         parts = key.elts if isinstance(key, ast.Tuple) else [key]
         kinds = tuple(part.id if isinstance(part, ast.Name) else getattr(part, "attr", "") for part in parts)
         if key is not None and kinds and all(kinds):
-            rows.append(Row(kinds, ast.unparse(value), key.lineno))
-    return tuple(rows)
+            yield Row(kinds, ast.unparse(value), key.lineno)
 
 
 def registers_of(body: list[ast.stmt]) -> Iterator[Registration]:
@@ -108,28 +108,16 @@ def _said(call: ast.Call) -> Iterator[str]:
                 yield f"{owner}.{name}"
 
 
-def assigned_of(body: list[ast.stmt]) -> Iterator[tuple[str, int]]:
-    """See `ModuleSymbols.assigned`."""
-    return chain.from_iterable(map(_assigned, _at_load(body)))
-
-
-def _assigned(node: ast.stmt) -> Iterator[tuple[str, int]]:
-    targets = node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AnnAssign) else []
-    yield from ((target.id, node.lineno) for target in targets if isinstance(target, ast.Name))
-
-
-def _at_load(body: list[ast.stmt]) -> Iterator[ast.stmt]:
+def _at_load(body: Iterable[ast.AST]) -> Iterator[ast.AST]:
     """Statements that run when the module is imported, on any branch; not those for running it as a program."""
     for node in body:
         yield node
-        if isinstance(node, ast.If) and isinstance(node.test, ast.Compare) and last_name(node.test.left) == "__name__":
-            continue
-        if isinstance(node, ast.If | ast.Try | ast.With):
-            for part in (
-                *(getattr(node, name, ()) for name in _SUITES),
-                *(h.body for h in getattr(node, "handlers", ())),
-            ):
-                yield from _at_load(part)
+        match node:
+            case ast.If(test=ast.Compare(left=left)) if last_name(left) == "__name__":
+                pass
+            case ast.If() | ast.Try() | ast.With() | ast.ExceptHandler():
+                for name in BLOCKS_OF[node.__class__]:
+                    yield from _at_load(getattr(node, name))
 
 
 def _files(function: ast.expr) -> bool:

@@ -33,19 +33,17 @@ def lost_commands(trees: Trees, seen: Seen) -> None:
     declared: dict[str, str] = project.get("scripts", {})
     seen.look(len(declared.keys() | scripts.keys()))
     ours, theirs = trees.modules, trees.source_modules
-    for name, target in sorted(declared.items()):
+    for name, target in declared.items():
         if not ours.dotted_path(target) and (theirs.dotted_path(target) or scripts.get(name) != target):
             seen.find(DECLARED, 0, f"the command {name} calls {target}, which is not there")
-    for name, target in sorted(scripts.items()):
-        if declared.get(name) != target and target.partition(":")[0] in ours:
-            seen.find(DECLARED, 0, f"the command {name} is gone, but {target.partition(':')[0]} is there")
+    for name, target in scripts.items() - declared.items():
+        if (module := target.partition(":")[0]) in ours:
+            seen.find(DECLARED, 0, f"the command {name} is gone, but {module} is there")
 
 
 def lost_targets(trees: Trees, seen: Seen) -> None:
     """Targets and build scripts that a kept Cargo.toml names and that upstream has."""
-    for path in trees.recorded:
-        if path.rpartition("/")[2] != _FILE:
-            continue
+    for path in (path for path in trees.recorded if path.rpartition("/")[2] == _FILE):
         try:
             declared = tomllib.loads((trees.out / path).read_text("utf-8"))
         except (OSError, ValueError) as error:

@@ -30,14 +30,12 @@ def judge_claims(outside: Outside) -> list[Judged]:
     return [_judge(rule, outside) for rule in rules]
 
 
-def unenforced(judged: Iterable[Judged], rules: Ruleset) -> list[Finding]:
+def unenforced(judged: Iterable[Judged], rules: Ruleset) -> Iterator[Finding]:
     """What is missing, as findings."""
-    found: list[Finding] = []
     for each in judged:
         file, _, line = rules.places.get(each.rule, each.rule).rpartition(":")
         place = file or each.rule, int(line) if line.isdigit() else 0
-        found += [Finding(CHECK, *place, f"{each.rule}: {text}") for text in each.missing]
-    return found
+        yield from (Finding(CHECK, *place, f"{each.rule}: {text}") for text in each.missing)
 
 
 def _judge(rule: Fact | Domain, outside: Outside) -> Judged:
@@ -144,7 +142,7 @@ def _flag(pattern: str, flag: str, rule: Fact | Domain, outside: Outside) -> str
     if isinstance(rule, Fact):
         return _Missing(f"{claim} that it is {rule.value}, which the {shown} sets.{_paste(flag, field, 'set = true')}")
     if rule.only:
-        used = (r.id for r in outside.refusals[flag] if r.only and set(r.only) <= set(rule.only))
+        used = (r.id for r in outside.refusals.get(flag, ()) if r.only and set(r.only) <= set(rule.only))
         if refusal := next(used, ""):
             return f"{shown} (refused by {refusal})"
         domain = _paste(flag, field, f"domain = {rule.id!r}")

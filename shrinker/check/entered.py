@@ -8,7 +8,6 @@ import ast
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
@@ -93,7 +92,13 @@ class _Reader:
         self._own = False
         self._local: dict[str, ast.expr] = {}
         """What names of the function are bound to first."""
-        self.found.lists.update(_lists(tree.body))
+        for node in tree.body:
+            match node:
+                case ast.Assign(
+                    targets=[ast.Name(id=name)],
+                    value=ast.Name() | ast.List() | ast.Tuple() | ast.Set() | ast.Dict() as value,
+                ):
+                    self.found.lists[name] = _chosen(value)
 
     def block(self, body: Iterable[ast.AST]) -> None:
         for node in body:
@@ -112,7 +117,8 @@ class _Reader:
         if kinds:
             for each in node.body:
                 if isinstance(each, ast.AnnAssign) and isinstance(each.target, ast.Name):
-                    self.found.fields.append((whole, each.target.id, self._choices(each.annotation), each.lineno))
+                    choices = _chosen(*_offered(each.annotation))
+                    self.found.fields.append((whole, each.target.id, choices, each.lineno))
         if any("Enum" in last_name(base) for base in node.bases):
             self.found.enumerations.append(_enumeration(node))
         before = self._own, self._local
@@ -148,8 +154,8 @@ class _Reader:
             case ast.Call(
                 func=ast.Attribute(attr="add_argument"), args=[ast.Constant(value=str(text)), *_], keywords=keys
             ):
-                for chosen in (key.value for key in keys if key.arg == "choices"):
-                    self.found.offered[text.lstrip("-").replace("-", "_")] = _chosen(chosen)
+                if chosen := [key.value for key in keys if key.arg == "choices"]:
+                    self.found.offered[text.lstrip("-").replace("-", "_")] = _chosen(*chosen)
             case ast.Call(func=func, args=[first, *rest]):
                 if isinstance(first, ast.Constant) and (variable := _asked_variable(node)) is not None:
                     default, how = _said(rest[0]) if rest else "none", last_name(func)
@@ -192,33 +198,18 @@ class _Reader:
                 case ast.Call(func=func) if _ASKS.fullmatch(last_name(func)):
                     yield _CALL, last_name(func)
 
-    @staticmethod
-    def _choices(annotation: ast.expr) -> Choices:
-        found: list[Choices] = []
-        for each in walk(annotation):
-            match each:
-                case (
-                    ast.keyword(arg="choices", value=chosen) | ast.Subscript(value=ast.Name(id="Literal"), slice=chosen)
-                ):
-                    found.append(_chosen(chosen))
-        texts, lists = (tuple(sorted({*chain(*parts)})) for parts in zip(*found, strict=True)) if found else ((), ())
-        return Choices(texts, lists)
+
+def _offered(annotation: ast.expr) -> Iterator[ast.expr]:
+    for each in walk(annotation):
+        match each:
+            case ast.keyword(arg="choices", value=chosen) | ast.Subscript(value=ast.Name(id="Literal"), slice=chosen):
+                yield chosen
 
 
-def _lists(body: Iterable[ast.stmt]) -> Iterator[tuple[str, Choices]]:
-    """Names of the module and what they list, or for which list they stand."""
-    for node in body:
-        match node:
-            case ast.Assign(
-                targets=[ast.Name(id=name)],
-                value=ast.Name() | ast.List() | ast.Tuple() | ast.Set() | ast.Dict() as value,
-            ):
-                yield name, _chosen(value)
-
-
-def _chosen(node: ast.expr) -> Choices:
-    names = (n.id for n in walk(node) if isinstance(n, ast.Name) and n.id not in {"list", "sorted", "tuple", "set"})
-    return Choices(tuple(sorted({text for n in walk(node) for text in _texts(n)})), tuple(sorted({*names})))
+def _chosen(*nodes: ast.expr) -> Choices:
+    parts = [part for node in nodes for part in walk(node)]
+    names = {part.id for part in parts if isinstance(part, ast.Name)} - {"list", "sorted", "tuple", "set"}
+    return Choices(tuple(sorted({text for part in parts for text in _texts(part)})), tuple(sorted(names)))
 
 
 def _enumeration(node: ast.ClassDef) -> Asked:
@@ -227,7 +218,7 @@ def _enumeration(node: ast.ClassDef) -> Asked:
     for each in node.body:
         match each:
             case ast.Assign(targets=[ast.Name(id=name)], value=value):
-                texts[name] = value.value if isinstance(value, ast.Constant) and isinstance(value.value, str) else name
+                texts[name] = next(_texts(value), name)
             case ast.FunctionDef(
                 name=name,
                 body=[*_, ast.Return(value=ast.Compare(left=ast.Name(id="self"), ops=[op], comparators=[right]))],

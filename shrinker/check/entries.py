@@ -5,7 +5,6 @@ the tree does any more. Each must be refused, or depend on something that is. Wh
 has no effect there either, nor what it reads in a class of which it makes no instance.
 """
 
-import ast
 import re
 from collections import defaultdict
 from collections.abc import Collection, Container, Iterable, Iterator, Mapping
@@ -18,27 +17,32 @@ from shrinker.check.enforced import judge_claims, unenforced
 from shrinker.check.entered import Entered, read_entered
 from shrinker.check.outside import Outside
 from shrinker.check.refused import TABLE, refused_rows
-from shrinker.check.trees import Trees
+from shrinker.check.trees import Seen, Trees
 from shrinker.ruleset.match import any_module_matches, overlap
 from shrinker.source.cache import sha256_of
-from shrinker.syntax.parsing import parsed
-from shrinker.syntax.walk import walk
 from shrinker.values.entries import GONE, KEPT, NEVER, Effect, Entries
 from shrinker.values.outcome import Finding
 from shrinker.values.upstream import UpstreamTree, module_name
 
 CHECK = "flags without effect"
+COUNTS = CLAIMS, FLAGS = "claims enforced", "effects of flags"
+
+
+def unenforced_claims(trees: Trees, seen: Seen) -> None:
+    """What the rules say of flags, requests and variables is refused where it comes in; else it is a question."""
+    entered = judge_entries(trees)
+    seen.look(len(entered.claims), CLAIMS)
+    seen.look(len(entered.flags), FLAGS)
+    seen.open += entered.findings
 
 
 def judge_entries(trees: Trees) -> Entries:
     """Nothing for rules without an `[[entry]]`."""
-    tree, out, rules = trees.source, trees.out, trees.stated
+    tree, rules, table = trees.source, trees.stated, trees.out / TABLE
     if not rules.entries:
         return Entries()
-    kept = [entry.path for entry in trees.manifest.files if entry.path in tree.by_path and module_name(entry.path)]
-    before = {path: tree.by_path[path].sha256 for path in kept}
-    after = {path: sha256_of(out / path) for path in kept if (out / path).is_file()}
-    table = out / TABLE
+    before = {path: tree.by_path[path].sha256 for path in trees.recorded if path in tree.by_path and module_name(path)}
+    after = {path: sha256 for path, sha256 in trees.hashes.items() if path in before}
     layer = trees.cache.layer("entries judged")
     # A run asks twice: its reports, and its evidence.
     key = layer.key(
@@ -53,12 +57,9 @@ def judge_entries(trees: Trees) -> Entries:
 
 def _judge(trees: Trees, before: Mapping[str, str], after: Mapping[str, str]) -> Entries:
     """Judge kept files of upstream, and what of them is there, by path and SHA-256."""
-    tree, out, rules = trees.source, trees.out, trees.stated
-    theirs = _read_all(trees, tree.root, before)
-    ours = _read_all(trees, out, after)
-    placed = frozenset(row.rule for row in refused_rows(out))
-
-    text = remembered(tree.read)
+    theirs, ours = _read_all(trees, trees.source.root, before), _read_all(trees, trees.out, after)
+    placed = frozenset(row.rule for row in refused_rows(trees.out))
+    text = remembered(trees.source.read)
 
     def written(pattern: str) -> bool:
         word = pattern.rpartition(".")[2].strip("*").encode()
@@ -68,10 +69,10 @@ def _judge(trees: Trees, before: Mapping[str, str], after: Mapping[str, str]) ->
             if pattern.startswith(".") or overlap(pattern, f"{module_name(path)}.**")
         )
 
-    outside = Outside(rules, theirs, placed, written)
+    outside = Outside(trees.stated, theirs, placed, written)
     claims = judge_claims(outside)
     effects = sorted(_effects(outside, ours, trees))
-    findings = (*unenforced(claims, rules), *_without_effect(effects, outside))
+    findings = (*unenforced(claims, trees.stated), *_without_effect(effects, outside))
     return Entries(tuple(claims), tuple(effects), findings)
 
 
@@ -85,59 +86,25 @@ def _effects(outside: Outside, generated: Iterable[Entered], trees: Trees) -> It
     """Of every flag that what was read of the files of the tree still takes."""
     flags = outside.flags
     declaring = {field.owner.rpartition(".")[0] for field in flags.values()}
-    reading: set[str] = set()
-    own: set[str] = set()
-    taken: set[str] = set()
+    reading, own, taken = set[str](), set[str](), set[str]()
     for file in generated:
         (own if file.module in declaring else reading).update(file.reads)
         taken.update(name for owner, name, _, _ in file.fields if name in flags and owner == flags[name].owner)
     readers = _readers(taken - reading, declaring, outside, trees.source)
-    named = remembered(partial(_named_outside, trees.source))
     for flag in taken:
         at_home = any(module in declaring for module, _ in readers[flag])
-        narrowed = (r.id for r in outside.refusals[flag] if r.only)
+        narrowed = (r.id for r in outside.refusals.get(flag, ()) if r.only)
         rule = outside.refused(flag) or next(narrowed, "") or outside.dependent(flag)
         elsewhere = tuple(
             path
             for (module, path), lines in readers[flag].items()
             # What a rule explains needs no search.
-            if module not in declaring and (rule or (named(path.rpartition("/")[0]) and _works(trees, path, lines)))
+            if module not in declaring and (rule or trees.users.has_effect(path, lines))
         )
         if flag not in reading and (elsewhere or (at_home and flag not in own)):
             yield Effect(flag, GONE, rule, elsewhere[:3])
         else:
             yield Effect(flag, KEPT if flag in reading or at_home else NEVER)
-
-
-def _works(trees: Trees, path: str, lines: Iterable[int]) -> bool:
-    """Whether one of these lines of upstream stands elsewhere than in a class that nothing makes."""
-    return not all(trees.users.idle_at(path, line) for line in lines)
-
-
-def _named_outside(upstream: UpstreamTree, folder: str) -> bool:
-    """Whether a file beside a folder names it, in an import or a text; the package itself is named from outside."""
-    if folder.count("/") == 1:
-        return True
-    name = folder.rpartition("/")[2]
-    part = re.compile(rf"(?:^|[./]){re.escape(name)}(?:$|[./:])")
-    others = (path for path in upstream.by_path if path.endswith(".py") and not path.startswith(f"{folder}/"))
-    texts = (text for text in map(upstream.read, others) if name.encode() in text)
-    return any(part.search(said) for text in texts for said in _imported_or_said(text))
-
-
-def _imported_or_said(text: bytes) -> Iterator[str]:
-    """Names of imports and texts of a file; of one that is no Python all."""
-    tree = parsed(text)
-    if tree is None:
-        yield from re.findall(r"[\w./:]+", text.decode("utf-8", "replace"))
-        return
-    for node in walk(tree):
-        match node:
-            case ast.Import(names=names) | ast.ImportFrom(names=names):
-                yield from (alias.name for alias in names)
-                yield (node.module or "") if isinstance(node, ast.ImportFrom) else ""
-            case ast.Constant(value=str(said)):
-                yield said
 
 
 def _without_effect(effects: Iterable[Effect], outside: Outside) -> Iterator[Finding]:

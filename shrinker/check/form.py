@@ -62,16 +62,19 @@ def _judge_all(trees: Trees, tasks: dict[str, _Task]) -> list[Seen]:
         path: results.key(path, repr((t.entry.sha256, t.entry.changed, t.entry.digest, t.upstream_sha256)))
         for path, t in tasks.items()
     }
-    packed = results.load(keys)
-    places = {path: symbols.key(path, tasks[path].entry.sha256) for path in keys if path not in packed}
-    known = symbols.load(places)
-    missing = [tasks[path]._replace(read=path in known) for path in places]
-    weights = [(8 if t.entry.changed else 1) * t.entry.lines_after for t in missing]
-    judge = partial(_judge, trees.out, trees.source.root, replaced)
-    judged = dict(zip(places, map_files(judge, missing, weights, jobs=trees.jobs), strict=True))
-    results.save(keys, {path: seen for path, (seen, _) in judged.items()})
-    symbols.save(places, {path: read for path, (_, read) in judged.items() if read is not None})
-    return [unpack(packed[path] if path in packed else judged[path][0]) for path in keys]
+
+    def make(missing: list[str]) -> list[bytes]:
+        places = {path: symbols.key(path, tasks[path].entry.sha256) for path in missing}
+        known = symbols.load(places)
+        asked = [tasks[path]._replace(read=path in known) for path in missing]
+        weights = [(8 if t.entry.changed else 1) * t.entry.lines_after for t in asked]
+        judged = map_files(partial(_judge, trees.out, trees.source.root, replaced), asked, weights, jobs=trees.jobs)
+        read = zip(missing, (read for _, read in judged), strict=True)
+        symbols.save(places, {path: packed for path, packed in read if packed is not None})
+        return [seen for seen, _ in judged]
+
+    packed = results.packed(keys, make)
+    return [unpack(packed[path]) for path in keys]
 
 
 def _judge(out: Path, upstream: Path, replaced: tuple[tuple[str, str], ...], task: _Task) -> tuple[bytes, bytes | None]:
@@ -91,18 +94,13 @@ def _judge(out: Path, upstream: Path, replaced: tuple[tuple[str, str], ...], tas
         seen.find(path, line, f"does not compile: {getattr(error, 'msg', None) or error}", inherited=same)
         return pack(seen), None
     if entry.changed and task.upstream_sha256:
-        _decided(entry, tree, seen)
+        seen.look(check=_TREES)
+        if entry.digest is None:
+            seen.find(path, 0, "was changed but the manifest has no digest of the decision", check=_TREES)
+        elif syntax.digest(tree) != entry.digest:
+            seen.find(path, 0, "its syntax tree is not the one that was decided", check=_TREES)
         _left(entry, data, _bytes(upstream / path, task.upstream_sha256), allowances.default_tokens(replaced), seen)
     return pack(seen), None if task.read else pack(symbols_of(tree, path))
-
-
-def _decided(entry: EmittedFile, tree: ast.Module, seen: Seen) -> None:
-    """The syntax tree of the file is the one that was decided."""
-    seen.look(check=_TREES)
-    if entry.digest is None:
-        seen.find(entry.path, 0, "was changed but the manifest has no digest of the decision", check=_TREES)
-    elif syntax.digest(tree) != entry.digest:
-        seen.find(entry.path, 0, "its syntax tree is not the one that was decided", check=_TREES)
 
 
 def _left(entry: EmittedFile, data: bytes, source: bytes, defaults: allowances.Defaults, seen: Seen) -> None:

@@ -1,33 +1,17 @@
 """Families of classes in the generated tree, told apart by their last names: two of one name count as one."""
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Container, Iterable
 
 from shrinker.check.symbols import LookUp, ModuleSymbols
+from shrinker.values.relations import reached
 
-MADE_BY_FIELDS = frozenset({"NamedTuple", "TypedDict", "Struct", "BaseModel"})
-_ASKED_BY_NAME = frozenset(
-    {
-        "Module",
-        "Parameter",
-        "Tensor",
-        "BaseModel",
-        "Struct",
-        "Generic",
-        "Protocol",
-        "ABC",
-        "Enum",
-        "IntEnum",
-        "StrEnum",
-        "Flag",
-        "IntFlag",
-        "NamedTuple",
-        "SimpleNamespace",
-        "TypedDict",
-        "PretrainedConfig",
-        "PreTrainedModel",
-    }
-)
+_MADE_BY_FIELDS = frozenset({"NamedTuple", "TypedDict", "Struct", "BaseModel"})
+_FRAMEWORKS = """
+Module Parameter Tensor BaseModel Struct Generic Protocol ABC Enum IntEnum StrEnum Flag IntFlag NamedTuple SimpleNamespace TypedDict
+PretrainedConfig PreTrainedModel
+"""
+_ASKED_BY_NAME = frozenset(_FRAMEWORKS.split())
 """Classes of other packages that call no method of a class below them but those that kept code names, too. Any other
 (a communicator that a library drives, a handler, a visitor) may call all that is defined for it."""
 
@@ -35,19 +19,15 @@ _ASKED_BY_NAME = frozenset(
 class Families:
     """Which classes an object may get its members from, and what kept code looks up on one."""
 
-    def __init__(self, kept: Collection[ModuleSymbols], is_module: Callable[[str], bool]) -> None:
-        """
-        Args:
-            kept: every file of the generated tree.
-            is_module: tells dotted names of modules of the tree.
-        """
-        self._is_module = is_module
+    def __init__(self, kept: Iterable[ModuleSymbols], modules: Container[str]) -> None:
+        """Of every file of the generated tree; and dotted names of its modules."""
+        self._modules = modules
         names = defaultdict[str, set[str]]
         self._bases, self._derived, self._foreign = names(set), names(set), names(set)
-        self._data = set(MADE_BY_FIELDS)
+        self._data = {*_MADE_BY_FIELDS}
         self._initialised: set[str] = set()
         self._known: dict[tuple[str, bool], frozenset[str]] = {}
-        places: dict[tuple[str, str, str], tuple[str, LookUp]] = {}
+        self._places: dict[str, dict[tuple[str, str], tuple[str, LookUp]]] = defaultdict(dict)
         for symbols in kept:
             for each in symbols.classes:
                 last = each.name.rpartition(".")[2]
@@ -60,15 +40,12 @@ class Families:
                 for base in each.bases:
                     self._derived[base].add(last)
             for look in symbols.lookups:
-                places.setdefault((look.name, look.on, look.owner), (symbols.path, look))
-        self._places: dict[str, list[tuple[str, LookUp]]] = defaultdict(list)
-        for place in places.values():
-            self._places[place[1].name].append(place)
+                self._places[look.name].setdefault((look.on, look.owner), (symbols.path, look))
 
-    def look_up(self, name: str, kind: str, *, on: str = "") -> tuple[str, LookUp] | None:
-        """Path and place of a look-up of a name that may reach the class `kind`, by its last name; of one sort (`LookUp.on`) or any."""
-        places = (place for place in self._places.get(name, ()) if on in ("", place[1].on))
-        return next((place for place in places if self.meets(place[1], kind)), None)
+    def look_up(self, name: str, kind: str, *, on: str = "") -> tuple[str, int] | None:
+        """Path and line of a look-up of a name that may reach the class `kind`, by its last name; of one sort (`LookUp.on`) or any."""
+        places = ((path, look) for path, look in self._places.get(name, {}).values() if on in ("", look.on))
+        return next(((path, look.line) for path, look in places if self._meets(look, kind)), None)
 
     def outside(self, name: str) -> str:
         """A class of another package, below which this one is, that may call any of its methods; empty when none is."""
@@ -78,11 +55,10 @@ class Families:
         """True when what a class annotates is what it is made with."""
         return not self.around(name, below=False).isdisjoint(self._data)
 
-    def meets(self, look: LookUp, name: str) -> bool:
-        """True when a look-up may reach the class of this name."""
+    def _meets(self, look: LookUp, name: str) -> bool:
         if look.on in {"any", "named"}:
             # What is looked up on a module are names that the module binds.
-            return look.on == "any" or not self._is_module(look.owner)
+            return look.on == "any" or look.owner not in self._modules
         around = self.around(look.owner, below=look.on == "self")
         # What an `__init__` takes by a keyword is a parameter, whatever member has the same name.
         return name in around and (look.on != "made" or self._initialised.isdisjoint(around))
@@ -91,15 +67,6 @@ class Families:
         """Last names of the class and all that it may inherit from; of those `below` it, too, which a `self` may be: those have other bases."""
         key = owner, below
         if key not in self._known:
-            starts = _closure([owner], self._derived) if below else {owner}
-            self._known[key] = frozenset(_closure(starts, self._bases))
+            starts = reached([owner], lambda name: self._derived.get(name, ())) if below else [owner]
+            self._known[key] = frozenset(reached(starts, lambda name: self._bases.get(name, ())))
         return self._known[key]
-
-
-def _closure(starts: Iterable[str], edges: Mapping[str, set[str]]) -> set[str]:
-    found = set(starts)
-    fresh = found
-    while fresh:
-        fresh = {name for each in fresh for name in edges.get(each, ())} - found
-        found |= fresh
-    return found

@@ -19,6 +19,7 @@ from shrinker.syntax.names import dotted
 from shrinker.syntax.parsing import parsed
 from shrinker.syntax.scopes import COMPREHENSIONS
 from shrinker.syntax.walk import Definition, Function, children, definitions
+from shrinker.values.relations import grouped
 
 _MADE_BY = ("__init__", "__post_init__", "__new__")
 _REEXPORTS = 8
@@ -36,16 +37,13 @@ def inevitable_errors(trees: Trees, seen: Seen) -> None:
 class _Search:
     def __init__(self, trees: Trees) -> None:
         self._trees = trees
-        self._symbols = {symbols.path: symbols for symbols in trees.kept}
         self._ends: dict[str, str] = {}
         """Why a function ends, by its dotted name."""
         self._members: dict[str, set[str]] = defaultdict(set)
         """Last names of the classes whose method of this name ends."""
-        self._defined: dict[str, set[str]] = defaultdict(set)
+        classes = (each for symbols in trees.kept.values() for each in symbols.classes)
+        self._defined = grouped((name, each.name.rpartition(".")[2]) for each in classes for name, _ in each.members)
         """Last names of the classes that have a method of this name."""
-        for each in (each for symbols in trees.kept for each in symbols.classes):
-            for member, _ in each.members:
-                self._defined[member].add(each.name.rpartition(".")[2])
         self._found: set[tuple[str, int, str, str]] = set()
 
     def run(self) -> set[tuple[str, int, str, str]]:
@@ -66,18 +64,15 @@ class _Search:
         return self._found
 
     def _file(self, path: str, tree: ast.Module) -> None:
-        symbols = self._symbols[path]
+        symbols = self._trees.kept[path]
         # A program that no root runs is a named error and nothing else.
         programs = [node.body for node in filter(is_main, tree.body) if not is_named_error(node.body[0])]
         for what, body in (("the module", tree.body), *(("the program", body) for body in programs)):
             if why := self._reason(body, symbols, ""):
                 self._found.add((path, body[0].lineno, what, why))
         module = symbols.module or path
-        defined: dict[str, list[Function]] = defaultdict(list)
-        for name, part in definitions(tree):
-            if isinstance(part, Function):
-                defined[name].append(part)
-        for name, each in defined.items():
+        functions = ((name, part) for name, part in definitions(tree) if isinstance(part, Function))
+        for name, each in grouped(functions).items():
             around, _, last = name.rpartition(".")
             owner = around.rpartition(".")[2]
             known = f"{module}.{name}" in self._ends
@@ -111,8 +106,8 @@ class _Search:
 
     def _member(self, owner: str, members: Sequence[str], below: bool) -> str:
         for member in members:
-            around = self._trees.families.around(owner, below=below) & self._defined.get(member, set())
-            if around and around <= self._members.get(member, set()):
+            around = self._trees.families.around(owner, below=below).intersection(self._defined.get(member, ()))
+            if around and around <= self._members[member]:
                 return f"{owner}.{member}"
         return ""
 

@@ -14,8 +14,7 @@ _NOTE = b"Modified by shrinker: parts not used by this profile were removed. See
 def changed_lines(trees: Trees, seen: Seen) -> None:
     """Such a file begins with the note that it was changed, and is upstream's with lines left out."""
     for entry in trees.manifest.files:
-        source = trees.source.by_path.get(entry.path)
-        file = trees.out / entry.path
+        source, file = trees.source.by_path.get(entry.path), trees.out / entry.path
         judged = entry.changed and entry.path.endswith(LINES) and entry.path not in OWN_FILES
         if not judged or source is None or not file.is_file():
             continue
@@ -28,10 +27,8 @@ def changed_lines(trees: Trees, seen: Seen) -> None:
             seen.find(entry.path, 1, "does not begin with the note that it was changed")
         rest = iter(theirs.split(b"\n"))
         seen.look(len(ours))
-        for number, line in enumerate(ours, 2):
-            if line not in rest:
-                seen.find(entry.path, number, "is no line of upstream's, or not in its order")
-                break
+        if number := next((number for number, line in enumerate(ours, 2) if line not in rest), 0):
+            seen.find(entry.path, number, "is no line of upstream's, or not in its order")
 
 
 def files(trees: Trees, seen: Seen) -> None:

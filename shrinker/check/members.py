@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from shrinker.check.symbols import ClassSymbols, ModuleSymbols
 from shrinker.check.trees import Seen, Trees
 from shrinker.syntax.names import is_special
+from shrinker.values.relations import grouped
 
 
 def _kept_classes(trees: Trees) -> Iterator[tuple[ModuleSymbols, ModuleSymbols, ClassSymbols, ClassSymbols]]:
@@ -24,8 +25,7 @@ def lost_members(trees: Trees, seen: Seen) -> None:
     """Methods and attributes; fields of what is made by its fields, and methods below a class of another package, may not go at all."""
     families = trees.families
     for symbols, _, ours, each in _kept_classes(trees):
-        left = {name for name, _ in ours.members}
-        last = each.name.rpartition(".")[2]
+        left, last = dict(ours.members), each.name.rpartition(".")[2]
         for name, line in each.members:
             if name in left:
                 continue
@@ -38,10 +38,9 @@ def lost_members(trees: Trees, seen: Seen) -> None:
             if why is not None:
                 # Nobody here has to look these up: Python does, or who makes or drives the object.
                 seen.find(symbols.path, 0, f"class {each.name} lost {name}{why} (upstream: line {line})")
-            elif (missed := families.look_up(name, last)) is not None:
+            elif missed := families.look_up(name, last):
                 where = f"{symbols.path}:{line}"
-                message = f"looks up {name!r}, which class {each.name} no longer has (upstream: {where})"
-                seen.find(missed[0], missed[1].line, message)
+                seen.find(*missed, f"looks up {name!r}, which class {each.name} no longer has (upstream: {where})")
 
 
 def lost_stores(trees: Trees, seen: Seen) -> None:
@@ -49,28 +48,28 @@ def lost_stores(trees: Trees, seen: Seen) -> None:
 
     What only private methods stored that upstream itself calls nowhere but in classes that it never makes was never there.
     """
-    binds = frozenset().union(*(symbols.binds for symbols in trees.kept))
-    binds = binds.union(name for symbols in trees.kept for each in symbols.classes for name, _ in each.members)
-    families = trees.families
+    kept = trees.kept.values()
+    members = {name for symbols in kept for each in symbols.classes for name, _ in each.members}
+    binds = members.union(*(symbols.binds for symbols in kept))
     for symbols, upstream in trees.pairs():
         for each in upstream.classes:
             for name, line in each.stores:
                 seen.look()
                 last = each.name.rpartition(".")[2]
-                missed = None if name in binds else families.look_up(name, last, on="self")
-                if missed is not None:
-                    where = f"{symbols.path}:{line}"
-                    message = f"reads self.{name}, which nothing stores any more (upstream: {where})"
-                    if trees.users.ever_stored(symbols.path, name):
-                        seen.ask(missed[0], missed[1].line, message)
-                    else:
-                        seen.find(missed[0], missed[1].line, f"{message}, nor does upstream ever", inherited=True)
+                if name in binds or not (missed := trees.families.look_up(name, last, on="self")):
+                    continue
+                message = f"reads self.{name}, which nothing stores any more (upstream: {symbols.path}:{line})"
+                if trees.users.ever_stored(symbols.path, name):
+                    seen.ask(*missed, message)
+                else:
+                    seen.find(*missed, f"{message}, nor does upstream ever", inherited=True)
 
 
 def lost_bases(trees: Trees, seen: Seen) -> None:
     """Compare what the classes of both trees inherit from."""
     theirs = trees.source_modules
     for symbols, upstream, ours, each in _kept_classes(trees):
+        own, last = dict(ours.members), each.name.rpartition(".")[2]
         for base in each.bases:
             if not base or base in ours.bases or base in each.foreign:
                 continue
@@ -78,25 +77,25 @@ def lost_bases(trees: Trees, seen: Seen) -> None:
             if base in symbols.bound:
                 seen.find(symbols.path, 0, f"class {each.name} lost its base {base}, which is still there")
                 continue
-            own = {name for name, _ in ours.members}
-            found = theirs.class_of(upstream.module or "", base)
-            for module, origin in theirs.closure(*found) if found is not None else ():
+            for module, origin in theirs.closure(upstream.module or "", base):
                 for name, line in origin.members:
-                    where, gave = f"({theirs.files[module]}:{line})", each.name.rpartition(".")[2]
+                    where = f"({theirs.files[module]}:{line})"
                     if name in own:
                         continue
                     if is_special(name):
                         message = f"class {each.name} lost base {origin.name}, which gave it {name} {where}"
                         seen.find(symbols.path, 0, message)
-                    elif missed := trees.families.look_up(name, gave):
+                    elif missed := trees.families.look_up(name, last):
                         message = f"looks up {name!r}, which class {each.name} had from its base {origin.name} {where}"
-                        seen.find(missed[0], missed[1].line, message)
+                        seen.find(*missed, message)
 
 
 def lost_decorators(trees: Trees, seen: Seen) -> None:
     """Each definition has all decorators of one that upstream has by its name there."""
     for symbols, upstream in trees.pairs():
-        theirs, ours = _decorators(upstream), _decorators(symbols)
+        theirs, ours = (
+            grouped((name, (line, written)) for name, line, written in side.decorated) for side in (upstream, symbols)
+        )
         for name in ours.keys() & theirs.keys():
             left = [decorators for _, decorators in theirs[name]]
             seen.look(sum(map(len, left)))
@@ -109,10 +108,3 @@ def lost_decorators(trees: Trees, seen: Seen) -> None:
                 left.remove(like)
                 for decorator in lost:
                     seen.find(symbols.path, line, f"{name} lost @{decorator}")
-
-
-def _decorators(symbols: ModuleSymbols) -> dict[str, list[tuple[int, tuple[str, ...]]]]:
-    found: dict[str, list[tuple[int, tuple[str, ...]]]] = {}
-    for name, line, decorators in symbols.decorated:
-        found.setdefault(name, []).append((line, decorators))
-    return found

@@ -5,13 +5,15 @@ Definitions are read as text: what lines went, what stood in them outside of all
 
 import posixpath
 import re
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 
-from shrinker.check.operators import WORD, Native, bodies, line_at, lost_operators, plain_text, sayings, suffix
+from shrinker.check import operators
+from shrinker.check.operators import WORD, Native, bodies, line_at, plain_text, sayings, suffix
 from shrinker.check.trees import Seen, Trees
 from shrinker.syntax.native.conditionals import without_refuted
+from shrinker.values.relations import grouped
 
 _SOURCES = frozenset({"c", "cc", "cpp", "cu", "cuh", "h", "hpp", "inc", "inl"})
 _INCLUDE = re.compile(rb'^[ \t]*#[ \t]*include[ \t]*[<"]([^<>"\n]+)[>"]', re.MULTILINE)
@@ -41,35 +43,30 @@ def lost_sources(trees: Trees, seen: Seen) -> None:
     changed = {each.path for each in trees.manifest.files if each.changed} & kept & trees.source.by_path.keys()
     undefined = trees.stated.undefined
     texts = {path: without_refuted((trees.out / path).read_bytes(), undefined) for path in sorted(kept)}
-    before = {
-        path: without_refuted((trees.source.root / path).read_bytes(), undefined)
-        for path in trees.recorded
-        if path in changed
-    }
+    theirs = {path: (trees.source.root / path).read_bytes() for path in trees.recorded if path in changed}
+    before = {path: without_refuted(data, undefined) for path, data in theirs.items()}
     native = Native(trees, upstream, before, texts)
     _macros(native, undefined, seen)
     _includes(native, seen)
     _build_lists(native, seen)
-    lost_operators(native, seen)
-    lost_definitions(native, seen)
+    operators.lost_definitions(native, seen)
+    operators.lost_registrations(native, seen)
+    operators.lost_offers(native, seen)
+    _definitions(native, seen)
 
 
 def _macros(native: Native, undefined: Mapping[str, str], seen: Seen) -> None:
     """Macros that rules say no build defines, and that a kept source or a script of the build does."""
-    defines = [
-        (name, re.compile(rb"^[ \t]*#[ \t]*define[ \t]+%s\b" % name.encode(), re.MULTILINE)) for name in undefined
-    ]
     scripts = {path for path in native.trees.recorded if path.endswith(_BUILD_SCRIPTS)} - native.texts.keys()
     others = {path: (native.trees.out / path).read_bytes() for path in sorted(scripts)} if undefined else {}
-    for name, define in defines:
+    for name, rule in undefined.items():
         seen.look(check="macros")
-        found = [(path, match.start()) for path, data in native.texts.items() for match in define.finditer(data)]
-        given = re.compile(rb"-D\s*%s\b" % name.encode())
-        found += [(path, match.start()) for path, data in others.items() for match in given.finditer(data)]
-        for path, at in found:
-            data = native.texts.get(path, others.get(path, b""))
-            message = f"defines {name}, which no build defines by rule {undefined[name]}"
-            seen.find(path, line_at(data, at), message, check="macros")
+        message = f"defines {name}, which no build defines by rule {rule}"
+        for texts, pattern in ((native.texts, rb"^[ \t]*#[ \t]*define[ \t]+%s\b"), (others, rb"-D\s*%s\b")):
+            defines = re.compile(pattern % name.encode(), re.MULTILINE)
+            for path, data in texts.items():
+                for match in defines.finditer(data):
+                    seen.find(path, line_at(data, match.start()), message, check="macros")
 
 
 def _build_lists(native: Native, seen: Seen) -> None:
@@ -102,9 +99,7 @@ def _includes(native: Native, seen: Seen) -> None:
     """Includes of files that upstream has and this tree has not, but for what a rule removes, which is for its platform; and includes
     that went though what they name did not."""
     texts = native.texts
-    by_name: dict[str, list[str]] = defaultdict(list)
-    for path in native.upstream:
-        by_name[path.rpartition("/")[2]].append(path)
+    by_name = grouped((path.rpartition("/")[2], path) for path in native.upstream)
 
     def meant(text: str, path: str) -> list[str]:
         return sorted(other for other in by_name.get(text.rpartition("/")[2], ()) if _named(text, path, other))
@@ -137,7 +132,7 @@ def _named(text: str, source: str, file: str) -> bool:
     return same and (file == plain or file.endswith("/" + plain))
 
 
-def lost_definitions(native: Native, seen: Seen) -> None:
+def _definitions(native: Native, seen: Seen) -> None:
     """Look for what changed files no longer define in all that is kept."""
     if not native.before:
         return
@@ -154,8 +149,12 @@ def lost_definitions(native: Native, seen: Seen) -> None:
         for line in _lines_of_bodies(read, gone_lines):
             seen.find(path, line + 1, "is gone from a body that stays", check="definitions")
         if libraries is not None and not path.startswith(libraries):
-            _whole(path, rows, gone_lines, seen)
-        went = [*map(_flat, _stretches(read.split(b"\n"), gone_lines))]
+            # Outside of these nothing goes of a source that a build reads: the build may be another project's.
+            seen.look(check="whole sources")
+            if line := next((number + 1 for number in sorted(gone_lines) if rows[number].strip()), 0):
+                message = "is gone, though no rule names a library that holds this source"
+                seen.find(path, line, message, check="whole sources")
+        went = [*_stretches(read.split(b"\n"), gone_lines)]
         for verb, names in (("defines", _names(went, _DEFINED)), ("declares", _names(went, _DECLARED) - declared)):
             for name in sorted(names):
                 seen.look(check="definitions")
@@ -173,23 +172,9 @@ def lost_definitions(native: Native, seen: Seen) -> None:
         seen.find(path, line, f"says {name.decode()}, which {gone[name]} no longer defines", check="definitions")
 
 
-def _whole(path: str, theirs: Sequence[bytes], gone: Collection[int], seen: Seen) -> None:
-    """Outside of the libraries that rules name, nothing goes of a source that a build reads: the build may be another project's."""
-    seen.look(check="whole sources")
-    if line := next((number + 1 for number in sorted(gone) if theirs[number].strip()), 0):
-        seen.find(path, line, "is gone, though no rule names a library that holds this source", check="whole sources")
-
-
 def _lines_of_bodies(theirs: bytes, gone: Collection[int]) -> list[int]:
-    """Lines that went from a body which stays: from 0.
-
-    Args:
-        theirs: upstream's text, without texts and comments, without what no build reads.
-        gone: its lines that the generated file has not, from 0.
-
-    Returns:
-        None of a text whose braces do not close.
-    """
+    """Lines, from 0, that are `gone` from a body which stays, of upstream's text without texts and comments and without what no build reads;
+    none of a text whose braces do not close."""
     found: list[int] = []
     opened: list[tuple[int, bool]] = []
     before = b""
@@ -227,16 +212,12 @@ def _gone(theirs: Sequence[bytes], ours: Sequence[bytes]) -> frozenset[int]:
 
 
 def _stretches(plain: Sequence[bytes], gone: Collection[int]) -> Iterator[bytes]:
-    """Lines next to each other that went."""
+    """Lines next to each other that went: what stands outside of all braces, also where a line that both have divides a body."""
     for went, rows in groupby(enumerate(plain), lambda row: row[0] in gone):
         if went:
-            yield b"\n".join(text for _, text in rows)
-
-
-def _flat(text: bytes) -> bytes:
-    """What stands outside of all braces, also where a line that both have divides a body."""
-    before, brace, _ = _less(text, _PARENTHESES, _BRACES).rpartition(b"}")[2].partition(b"{")
-    return before + brace
+            text = _less(b"\n".join(text for _, text in rows), _PARENTHESES, _BRACES)
+            before, brace, _ = text.rpartition(b"}")[2].partition(b"{")
+            yield before + brace
 
 
 def _less(text: bytes, *patterns: re.Pattern[bytes]) -> bytes:

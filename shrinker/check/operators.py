@@ -43,7 +43,7 @@ class Native:
 
     def spared(self, path: str) -> bool:
         """True for what no rule removes: it would be for another platform."""
-        return not (self.trees.index and self.trees.index.removes(path))
+        return not self.trees.index.removes(path)
 
     @cached_property
     def plain(self) -> dict[str, bytes]:
@@ -70,42 +70,29 @@ class Native:
         return any(name in names for other, names in self._called.items() if other != path)
 
 
-def lost_operators(native: Native, seen: Seen) -> None:
-    """Look at both ends of each registration."""
-    _definitions(native, seen)
-    _links(native, seen)
-    _callers(native, seen)
-    _offers(native, seen)
-
-
-def _definitions(native: Native, seen: Seen) -> None:
-    """Functions that kept sources register and that upstream's removed sources alone define: symbols that the loader misses."""
-    gone = {name: path for path, data in native.removed.items() for name in _CALLED.findall(data)}
+def lost_definitions(native: Native, seen: Seen) -> None:
+    """Functions that kept sources register, or declare and call, and that upstream's removed sources alone define: symbols that the loader misses."""
+    named = {name: path for path, data in native.removed.items() for name in _CALLED.findall(data)}
+    defined = {name: path for path, data in native.removed.items() for name in bodies(data)}
     for path, data in native.compiled.items():
         for match in _REGISTERED.finditer(data):
             name = match.group(1)
             seen.look(check="operators")
-            if name in gone and not native.is_called(name, path):
-                message = f"registers {name.decode()}, which only {gone[name]} defines in upstream"
+            if name in named and not native.is_called(name, path):
+                message = f"registers {name.decode()}, which only {named[name]} defines in upstream"
                 seen.find(path, line_at(data, match.start(1)), message, check="operators")
-
-
-def _links(native: Native, seen: Seen) -> None:
-    """Functions that kept sources declare and call, and that upstream's removed sources alone define."""
-    defined = {name: path for path, data in native.removed.items() for name in bodies(data)}
-    for path, data in native.compiled.items():
         for match in _PROMISED.finditer(data):
             name = match.group(1)
             seen.look(check="links")
-            if name not in defined or len(re.findall(rb"\b%s\b" % name, data)) < 2:
-                continue
-            if name not in bodies(data) and not native.is_called(name, path):
+            called = name in defined and len(re.findall(rb"\b%s\b" % name, data)) > 1
+            if called and name not in bodies(data) and not native.is_called(name, path):
                 message = f"calls {name.decode()}, which only {defined[name]} defines in upstream"
                 seen.find(path, line_at(data, match.start(1)), message, check="links")
 
 
-def _callers(native: Native, seen: Seen) -> None:
-    """Operators that kept Python names and that upstream registers for this platform."""
+def lost_registrations(native: Native, seen: Seen) -> None:
+    """Operators that kept Python names and that upstream registers for this platform; and those that are declared and not implemented, or the
+    other way round, where upstream does both."""
     trees = native.trees
     spared = filter(native.spared, native.upstream)
     theirs = {said for path in spared for said in _NAMED.findall((trees.source.root / path).read_bytes())}
@@ -113,7 +100,13 @@ def _callers(native: Native, seen: Seen) -> None:
     # A release comes without the library: then what it registers is not to be judged here.
     if not ours or not theirs:
         return
-    _halves(seen, theirs, ours)
+    # Kind and name of each statement.
+    for (kind, operator), path in sorted(ours.items()):
+        other, does = (b"impl", "declares") if kind == b"def" else (b"def", "implements")
+        seen.look(check="operators")
+        if (other, operator) in theirs and (other, operator) not in ours:
+            other_half = "whose other half upstream registers and this tree does not"
+            seen.find(path, 0, f"{does} the operator {operator.decode()}, {other_half}", check="operators")
     known, offered = ({name for _, name in side} for side in (theirs, ours))
     for path in sorted(trees.python):
         data = (trees.out / path).read_bytes()
@@ -125,17 +118,7 @@ def _callers(native: Native, seen: Seen) -> None:
                     seen.find(path, line, message, check="callers")
 
 
-def _halves(seen: Seen, theirs: Collection[tuple[bytes, bytes]], ours: Mapping[tuple[bytes, bytes], str]) -> None:
-    """Operators that are declared and not implemented, or the other way round, where upstream does both: kind and name of each statement."""
-    for (kind, operator), path in sorted(ours.items()):
-        other, does = (b"impl", "declares") if kind == b"def" else (b"def", "implements")
-        seen.look(check="operators")
-        if (other, operator) in theirs and (other, operator) not in ours:
-            other_half = "whose other half upstream registers and this tree does not"
-            seen.find(path, 0, f"{does} the operator {operator.decode()}, {other_half}", check="operators")
-
-
-def _offers(native: Native, seen: Seen) -> None:
+def lost_offers(native: Native, seen: Seen) -> None:
     """Names that kept sources no longer offer to Python, and that kept Python says."""
     lost = {
         name: path

@@ -1,7 +1,6 @@
 """What comes into a server from outside, by upstream's text: flags, fields of requests, environment variables, enumerations that are made
 of flags; and where the generated tree refuses them."""
 
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
@@ -11,6 +10,7 @@ from shrinker.check.leftovers.vocabulary import foreign_words
 from shrinker.ruleset import Ruleset
 from shrinker.ruleset.match import name_matches, overlap
 from shrinker.ruleset.models import Claim, Refusal
+from shrinker.values.relations import grouped
 
 _DEPTH = 3
 """Short functions that are followed from one to the next."""
@@ -32,51 +32,33 @@ class Outside:
     def __init__(
         self, rules: Ruleset, files: Iterable[Entered], placed: frozenset[str], written: Callable[[str], bool]
     ) -> None:
-        """
-        Args:
-            rules: of the profile.
-            files: of upstream, as far as the tree keeps them.
-            placed: ids of refusals at which the generated tree looks.
-            written: whether one of the files of which a pattern may speak writes its last name.
-        """
+        """Of files of upstream that the tree keeps. `placed` are ids of refusals at which the generated tree looks; `written` says whether one
+        of the files of which a pattern may speak writes its last name."""
         self.rules = rules
         self._by_id = rules.by_id()
         self.written = written
         self.placed = placed
         kinds = [(pattern, entry.kind) for entry in rules.entries for pattern in entry.classes]
+        files = [*files]
+        self._lists = grouped(row for file in files for row in file.lists.items())
         self.flags: dict[str, Field] = {}
         self.requests: dict[str, Field] = {}
-        self._fed: dict[str, set[str]] = defaultdict(set)
-        self._gives: dict[str, set[str]] = defaultdict(set)
-        self._enumerations: dict[str, list[Asked]] = defaultdict(list)
-        self._sources: dict[str, list[tuple[str, str, str]]] = defaultdict(list)
-        self.variables: dict[str, list[tuple[str, bool]]] = defaultdict(list)
-        files = [*files]
-        self._lists: dict[str, list[Choices]] = defaultdict(list)
-        for file in files:
-            for name, choices in file.lists.items():
-                self._lists[name].append(choices)
         for file in files:
             for owner, name, annotated, line in file.fields:
                 choices = annotated if any(annotated) else file.offered.get(name, annotated)
                 field = Field(owner, tuple(sorted(self._texts(choices) or ())) or None, line)
                 for kind in {kind for pattern, kind in kinds if name_matches(pattern, owner)}:
                     (self.flags if kind == "flag" else self.requests)[name] = field
-            for made, flag in file.made:
-                self._fed[made].add(flag)
-            for function, given in file.gives:
-                self._gives[function].add(given)
-            for method, asked in ((method, each) for each in file.enumerations for method, _ in each.asks):
-                self._enumerations[method].append(asked)
-            for name, of, leaf in file.sources:
-                self._sources[name].append((file.module, of, leaf))
-            for name, how, yes in sorted(file.variables):
-                self.variables[name].append((how, yes))
-        self.refusals: dict[str, list[Refusal]] = defaultdict(list)
+        self._fed = grouped(row for file in files for row in file.made)
+        self._gives = grouped(row for file in files for row in file.gives)
+        self._enumerations = grouped((method, e) for file in files for e in file.enumerations for method, _ in e.asks)
+        self._sources = grouped((name, (file.module, of, leaf)) for file in files for name, of, leaf in file.sources)
+        self.variables = grouped((name, (how, yes)) for file in files for name, how, yes in sorted(file.variables))
+        looked_at = (refusal for refusal in rules.refusals if refusal.id in placed)
+        self.refusals = grouped(
+            (attribute.rpartition(".")[2], each) for each in looked_at for attribute in each.attributes
+        )
         """By the field that they look at."""
-        for refusal in rules.refusals:
-            for attribute in refusal.attributes if refusal.id in placed else ():
-                self.refusals[attribute.rpartition(".")[2]].append(refusal)
         self.foreign = foreign_words(rules)
 
     def _texts(self, choices: Choices, seen: frozenset[str] = frozenset()) -> set[str] | None:
@@ -92,9 +74,8 @@ class Outside:
 
     def refused(self, name: str, text: str | None = None, any_case: bool = False) -> str:
         """The refusal of a field's value, of any value without one; empty for none."""
-        for refusal in self.refusals[name]:
-            cased = refusal.any_case or not any_case or refusal.only
-            if refusal.set or (text is not None and cased and _covers(refusal, text)):
+        for refusal in self.refusals.get(name, ()):
+            if refusal.set or (text is not None and _covers(refusal, text, any_case)):
                 return refusal.id
         return ""
 
@@ -106,10 +87,11 @@ class Outside:
     def made_of(self, pattern: str) -> Iterator[tuple[Asked, str]]:
         """Enumerations that have the method of a pattern, each with a flag that it is made of."""
         before, _, method = pattern.rpartition(".")
-        given = self._gives.get(before.rpartition(".")[2][:-2], set()) if before.endswith("()") else set()
+        given = self._gives.get(before.rpartition(".")[2][:-2], []) if before.endswith("()") else []
         for asked in self._enumerations.get(method, ()):
             if not given or asked.name in given:
-                yield from ((asked, flag) for flag in sorted(self._fed[asked.name]) if flag in self.flags)
+                made_of = sorted({*self._fed.get(asked.name, ())} & self.flags.keys())
+                yield from ((asked, flag) for flag in made_of)
 
     def leaves(self, pattern: str, depth: int = 0) -> set[tuple[str, str]]:
         """Kind and name of flags and variables from which a file that a pattern may speak of computes what it names."""
@@ -129,7 +111,9 @@ class Outside:
         return not isinstance(found, Claim) or all(self.stands(each, seen | {rule}) for each in found.follows)
 
 
-def _covers(refusal: Refusal, text: str) -> bool:
+def _covers(refusal: Refusal, text: str, any_case: bool) -> bool:
     if refusal.only:
         return text not in refusal.only
-    return text in refusal.values or (refusal.any_case and text.upper() in map(str.upper, refusal.values))
+    if refusal.any_case:
+        return text.upper() in map(str.upper, refusal.values)
+    return text in refusal.values and not any_case

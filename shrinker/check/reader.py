@@ -8,20 +8,13 @@ trusted when they speak.
 import ast
 from pathlib import Path
 
-from shrinker.check.declarations import (
-    assigned_of,
-    fields_of,
-    made_by_fields,
-    members_of,
-    registers_of,
-    rows_of,
-)
+from shrinker.check import declarations
 from shrinker.check.symbols import Attribute, ClassSymbols, LookUp, ModuleSymbols
 from shrinker.check.uses import Uses, is_globals, look_up
-from shrinker.syntax.imports import absolute, bound_name, package_of
+from shrinker.syntax.imports import Import, names_of, package_of
 from shrinker.syntax.names import first_name, last_name
 from shrinker.syntax.parsing import parse
-from shrinker.syntax.scopes import COMPREHENSIONS, Comprehension, Scope, arguments_of, scope_of
+from shrinker.syntax.scopes import COMPREHENSIONS, Comprehension, Scope, scope_of
 from shrinker.syntax.walk import Definition, Function
 from shrinker.values.upstream import PACKAGE, module_name
 
@@ -43,8 +36,8 @@ def symbols_of(tree: ast.Module, path: str) -> ModuleSymbols:
 class _Reader(Uses):
     def __init__(self, path: str) -> None:
         super().__init__(path)
-        self.module = self.found.module
-        self.package = package_of(self.module, path.endswith("/__init__.py")) if self.module is not None else None
+        module = self.found.module
+        self.package = package_of(module, path.endswith("/__init__.py")) if module is not None else None
         self.foreign: set[str] = set()
         self.named_classes: dict[str, str] = {}
 
@@ -56,9 +49,9 @@ class _Reader(Uses):
         found.dynamic = found.dynamic or "__getattr__" in found.bound
         found.words = self.words if found.dynamic else set()
         found.exports = found.exports if self.exports_known else None
-        found.rows = [*rows_of(tree.body)]
-        found.registers = [*registers_of(tree.body)]
-        found.assigned = [*assigned_of(tree.body)]
+        found.rows = [*declarations.rows_of(tree.body)]
+        found.registers = [*declarations.registers_of(tree.body)]
+        found.assigned = [*declarations.assigned_of(tree.body)]
         # `hasattr(triton.language, "gather")` asks another package.
         found.by_text = {name for root, name in self.by_text if root not in self.foreign}
         found.named = [(name, tuple(sorted(each))) for name in top.bindings.names if (each := look_up(top, name))]
@@ -78,13 +71,12 @@ class _Reader(Uses):
         return found
 
     def function(self, node: Function | ast.Lambda, scope: Scope) -> None:
-        inner, parameters = scope.inside(node), node.args
+        inner = scope.inside(node)
         if not isinstance(node, ast.Lambda):
             self.decorators(node, scope)
-        annotations = (each.annotation for each in arguments_of(parameters))
-        for part in (getattr(node, "returns", None), *parameters.defaults, *parameters.kw_defaults, *annotations):
-            if part is not None:
-                self.visit(part, scope)
+            if node.returns is not None:
+                self.visit(node.returns, scope)
+        self.visit(node.args, scope)
         body = node.body if isinstance(node.body, list) else [node.body]
         for part in (*getattr(node, "type_params", ()), *body):
             self.visit(part, inner)
@@ -105,7 +97,7 @@ class _Reader(Uses):
         inner = scope.inside(node)
         self.named_classes[node.name] = node.name
         members: dict[str, int] = {}
-        for member, line in members_of(node.body):
+        for member, line in declarations.assigned_of(node.body, definitions=True):
             members.setdefault(member, line)
         foreign = tuple(last_name(base) for base in node.bases if first_name(base) in self.foreign)
         self.around.append(node.name)
@@ -118,8 +110,8 @@ class _Reader(Uses):
                 name,
                 tuple(map(last_name, node.bases)),
                 tuple(members.items()),
-                frozenset(fields_of(node.body)),
-                made_by_fields(node),
+                frozenset(declarations.fields_of(node.body)),
+                declarations.made_by_fields(node),
                 foreign,
                 tuple(self.stored.get(name, {}).items()),
             )
@@ -155,32 +147,22 @@ class _Reader(Uses):
                     self.found.dynamic = True
         self.children(node, scope)
 
-    def import_(self, node: ast.Import, scope: Scope) -> None:
-        for alias in node.names:
-            if alias.name.partition(".")[0] == PACKAGE:
-                self.found.imports.append((node.lineno, alias.name, None))
+    def import_(self, node: Import, scope: Scope) -> None:
+        level = node.level if isinstance(node, ast.ImportFrom) else 0
+        known = self.package is not None or not level
+        for module, name, bound in names_of(node, self.package or ""):
+            ours = known and module.partition(".")[0] == PACKAGE
+            if ours:
+                self.found.imports.append((node.lineno, module, name or None))
             else:
-                self.foreign.add(bound_name(node, alias))
-                self.found.outside.append((node.lineno, 0, alias.name, None))
-
-    def import_from(self, node: ast.ImportFrom, scope: Scope) -> None:
-        module = node.module
-        if node.level:
-            module = absolute(node.module, node.level, self.package) if self.package is not None else None
-        ours = module is not None and module.partition(".")[0] == PACKAGE
-        for alias in node.names:
-            name = bound_name(node, alias)
-            if module is not None and ours:
-                self.found.imports.append((node.lineno, module, alias.name))
-            else:
-                self.found.outside.append((node.lineno, node.level, node.module or "", alias.name))
+                written = node.module or "" if isinstance(node, ast.ImportFrom) else module
+                self.found.outside.append((node.lineno, level, written, name or None))
             if name == "*":
-                self.found.stars.append(module or "")
-                continue
-            if not ours:
-                self.foreign.add(name)
-            elif alias.name[:1].isupper() and not alias.name.isupper():
-                self.named_classes[name] = alias.name
+                self.found.stars.append(module if known else "")
+            elif not ours:
+                self.foreign.add(bound)
+            elif name[:1].isupper() and not name.isupper():
+                self.named_classes[bound] = name
 
 
 _Reader.handlers = {
@@ -190,8 +172,7 @@ _Reader.handlers = {
     ast.Attribute: _Reader.attribute,
     ast.Call: _Reader.call,
     ast.ClassDef: _Reader.class_,
-    ast.Import: _Reader.import_,
-    ast.ImportFrom: _Reader.import_from,
+    **dict.fromkeys((ast.Import, ast.ImportFrom), _Reader.import_),
     **dict.fromkeys((ast.Assign, ast.AugAssign, ast.AnnAssign), _Reader.assign),
     **dict.fromkeys((ast.List, ast.Tuple, ast.Set, ast.Dict), _Reader.display),
     **dict.fromkeys((ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda), _Reader.function),

@@ -5,7 +5,7 @@ Upstream's own faults are told by the same name in the same file.
 """
 
 import re
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
@@ -16,6 +16,7 @@ from shrinker.check.ruff import STAR, undefined
 from shrinker.check.trees import Seen, Trees
 from shrinker.ruleset.match import any_module_matches
 from shrinker.syntax.imports import absolute, package_of
+from shrinker.values.relations import grouped
 from shrinker.values.upstream import PACKAGE_PREFIX
 
 _INIT = "/__init__.py"
@@ -25,7 +26,7 @@ _TABLES = frozenset({"json", "jsonl", "yaml", "yml", "toml", "csv", "tsv", "txt"
 def imports(trees: Trees, seen: Seen) -> None:
     """Each import of a module of the package, or of a name of one."""
     ours, theirs = trees.modules, trees.source_modules
-    for symbols in trees.kept:
+    for symbols in trees.kept.values():
         if symbols.error is not None:
             there = theirs.symbols(symbols.module or "")
             same = there is not None and there.error is not None
@@ -42,7 +43,7 @@ def imports(trees: Trees, seen: Seen) -> None:
 def module_attributes(trees: Trees, seen: Seen) -> None:
     """Each ``module.name`` on an imported module of the package."""
     ours, theirs = trees.modules, trees.source_modules
-    for symbols in trees.kept:
+    for symbols in trees.kept.values():
         seen.look(len(symbols.attributes))
         for use in symbols.attributes:
             lacking = None if use.stored else ours.attribute(use.target, use.chain)
@@ -53,7 +54,7 @@ def module_attributes(trees: Trees, seen: Seen) -> None:
 
 def exported_names(trees: Trees, seen: Seen) -> None:
     """Each text of ``__all__``."""
-    for symbols in trees.kept:
+    for symbols in trees.kept.values():
         seen.look(len(symbols.exports or ()))
         for name, line in symbols.exports or ():
             if symbols.module is not None and not trees.modules.imports(symbols.module, name):
@@ -64,11 +65,11 @@ def exported_names(trees: Trees, seen: Seen) -> None:
 def lost_imports(trees: Trees, seen: Seen) -> None:
     """Imports of these packages that find nothing here and do in upstream."""
     here, there = _dotted(trees.python), _dotted(trees.source.by_path)
-    ours = Modules(trees.out, here, {symbols.path: symbols for symbols in trees.kept}, here.get)
-    theirs = Modules(trees.source.root, there, dotted=there.get)
-    packages = {name.partition(".")[0] for name in here.values()}
-    for symbols in trees.kept:
-        own = here.get(symbols.path, "")
+    ours, theirs = Modules(trees.out, here, trees.kept), Modules(trees.source.root, there)
+    names = {path: name for name, path in here.items()}
+    packages = {name.partition(".")[0] for name in here}
+    for symbols in trees.kept.values():
+        own = names.get(symbols.path, "")
         package = package_of(own, symbols.path.endswith(_INIT))
         for line, level, written, name in symbols.outside:
             if level and not own:
@@ -82,8 +83,8 @@ def lost_imports(trees: Trees, seen: Seen) -> None:
 
 
 def _dotted(paths: Iterable[str]) -> dict[str, str]:
-    """Dotted name of each module of such a package; files in folders that are no packages belong to none."""
-    python = [path for path in paths if path.endswith(".py") and not path.startswith(PACKAGE_PREFIX)]
+    """Modules of such packages by their dotted names; files in folders that are no packages belong to none."""
+    python = sorted(path for path in paths if path.endswith(".py") and not path.startswith(PACKAGE_PREFIX))
     packages = {path.removesuffix(_INIT) for path in python if path.endswith(_INIT)}
     found: dict[str, str] = {}
     for path in python:
@@ -91,7 +92,7 @@ def _dotted(paths: Iterable[str]) -> dict[str, str]:
         if around in packages:
             while around in packages:
                 around = around.rpartition("/")[0]
-            found[path] = path.removesuffix(_INIT).removesuffix(".py").removeprefix(f"{around}/").replace("/", ".")
+            found[path.removesuffix(_INIT).removesuffix(".py").removeprefix(f"{around}/").replace("/", ".")] = path
     return found
 
 
@@ -104,24 +105,21 @@ def dangling_paths(trees: Trees, seen: Seen) -> None:
     rows = [*_rows(trees)]
     _dangling_rows(trees, rows, seen)
     targets = {(row.path, row.line, row.target) for row in rows}
-    for symbols in trees.kept:
+    for symbols in trees.kept.values():
         alone = set(symbols.paths)
         for line, text in symbols.paths if symbols.path != TABLE else ():
             seen.look()
             if (symbols.path, line, text) in targets:
                 continue  # It names something for who asks for the row.
             module, _, attribute = text.partition(":")
-            if attribute and not ours.dotted_path(module) and ((line, module) in alone or _removes(trees, module)):
+            gone = attribute and not ours.dotted_path(module)
+            if gone and ((line, module) in alone or trees.index.removes_module(module)):
                 continue  # The module alone was reported, in the string that names it; or a rule says that it goes, by a named error.
-            if attribute and ours.dotted_path(module) and foreign.within(attribute):
+            if attribute and not gone and foreign.within(attribute):
                 continue  # What another platform defines: the level leftovers asks why it is still named.
             if not ours.dotted_path(text) and theirs.dotted_path(text):
                 message = f"the string {text!r} names something that upstream has and this tree has not"
                 seen.find(symbols.path, line, message)
-
-
-def _removes(trees: Trees, module: str) -> bool:
-    return trees.index is not None and trees.index.removes_module(module)
 
 
 class _Row(NamedTuple):
@@ -133,7 +131,7 @@ class _Row(NamedTuple):
 
 def _rows(trees: Trees) -> Iterator[_Row]:
     """Rows, spelled out, of the tables that `[[registry]]` rules name."""
-    for symbols in trees.kept:
+    for symbols in trees.kept.values():
         for made, texts in symbols.targets:
             for rule in trees.stated.registries:
                 named = made == rule.row and any_module_matches(rule.modules, symbols.module or "")
@@ -144,18 +142,12 @@ def _rows(trees: Trees) -> Iterator[_Row]:
 
 def _dangling_rows(trees: Trees, rows: Sequence[_Row], seen: Seen) -> None:
     """Rows whose definition is gone, and whose key kept code spells in another place than the rows: who asks finds nothing."""
-    ours, theirs = trees.modules, trees.source_modules
-    lost = [
-        row
-        for row in rows
-        if not ours.dotted_path(row.target)
-        and theirs.dotted_path(row.target)
-        and not _removes(trees, row.target.partition(":")[0])
-    ]
+    gone = (row for row in rows if not trees.modules.dotted_path(row.target))
+    gone = (row for row in gone if trees.source_modules.dotted_path(row.target))
+    lost = [row for row in gone if not trees.index.removes_module(row.target.partition(":")[0])]
     keys, spelled = Counter(row.key for row in rows), Counter[str]()
-    asked = {row.key for row in lost}
-    if asked:
-        quoted = re.compile(f"([\"'])({'|'.join(map(re.escape, sorted(asked)))})\\1")
+    if lost:
+        quoted = re.compile(f"([\"'])({'|'.join(sorted({re.escape(row.key) for row in lost}))})\\1")
         for path in trees.python:
             spelled.update(found[2] for found in quoted.finditer((trees.out / path).read_text("utf-8", "replace")))
     for path, line, target, key in lost:
@@ -167,18 +159,14 @@ def _dangling_rows(trees: Trees, rows: Sequence[_Row], seen: Seen) -> None:
 
 def missing_data_files(trees: Trees, seen: Seen) -> None:
     """Strings with the name of a file of upstream that is not Python: next to their module or in its package is one that is kept."""
-    kept = frozenset(path for path in trees.recorded if not path.endswith(".py"))
-    theirs: dict[str, list[str]] = defaultdict(list)
-    for path in trees.source.by_path:
-        if not path.endswith(".py"):
-            theirs[path.rpartition("/")[2]].append(path)
-    for symbols in trees.kept:
+    kept = {path for path in trees.recorded if not path.endswith(".py")}
+    others = (path for path in trees.source.by_path if not path.endswith(".py"))
+    theirs = grouped((path.rpartition("/")[2], path) for path in others)
+    for symbols in trees.kept.values():
         for line, text in symbols.files:
             name = text.rpartition("/")[2]
-            if name not in theirs:
-                continue
-            seen.look()
-            lost = [path for path in theirs[name] if path not in kept and _names(text, symbols.path, path)]
+            seen.look(name in theirs)
+            lost = [path for path in theirs.get(name, ()) if path not in kept and _names(text, symbols.path, path)]
             if lost and not any(_names(text, symbols.path, p) for p in kept if p.endswith("/" + name)):
                 seen.find(symbols.path, line, f"the string {text!r} names {lost[0]}, which is not in this tree")
 
@@ -215,13 +203,10 @@ def undefined_names(trees: Trees, seen: Seen) -> None:
 
 def star_names(trees: Trees, seen: Seen) -> None:
     """Some star import of the file gives the name."""
-    kept = {symbols.path: symbols for symbols in trees.kept}
     ours, theirs = trees.modules, trees.source_modules
-    for u in trees.undefined:
-        if u.code != STAR:
-            continue
+    for u in (u for u in trees.undefined if u.code == STAR):
         seen.look()
-        dotted = kept[u.path].module if kept[u.path].error is None else None
+        dotted = trees.kept[u.path].module if trees.kept[u.path].error is None else None
         if dotted and (ours.lost(theirs, dotted, u.name) or not ours.binds(dotted, u.name)):
             inherited = dotted in theirs and not theirs.binds(dotted, u.name)
             seen.find(u.path, u.line, f"no star import of this file defines {u.name!r}", inherited=inherited)
@@ -229,9 +214,9 @@ def star_names(trees: Trees, seen: Seen) -> None:
 
 def lost_tables(trees: Trees, seen: Seen) -> None:
     """Tables whose names kept code computes, and of which others of the same folder stay: each needs a rule to go."""
-    if trees.index is None:
+    if trees.rules is None:
         return
-    patterns = {pattern for each in trees.kept for pattern in each.computed_files}
+    patterns = set[str]().union(*(symbols.computed_files for symbols in trees.kept.values()))
     computed = re.compile("|".join(sorted(patterns)) or r"(?!)")
     there = {path for path in trees.recorded if _is_table(path)}
     folders = Counter(map(_folder, there))

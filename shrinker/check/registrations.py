@@ -7,9 +7,8 @@ Nothing names these, so that each is looked for.
 import ast
 import builtins
 import re
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Iterator
-from collections.abc import Set as AbstractSet
 from pathlib import Path
 
 from shrinker.check.refused import Refused, refused_rows
@@ -21,6 +20,7 @@ from shrinker.syntax.names import last_name
 from shrinker.syntax.parsing import parsed
 from shrinker.syntax.unroll import Bound, bind, displays_of, rows_of, text_of
 from shrinker.syntax.walk import walk
+from shrinker.values.relations import grouped
 from shrinker.values.upstream import module_name
 
 _BUILTINS = frozenset(dir(builtins))
@@ -39,7 +39,7 @@ def is_let_go(registration: Registration, module: str, index: RuleIndex) -> bool
 
 def lost_registrations(trees: Trees, seen: Seen) -> None:
     """Statements and decorators that register something, gone from a module that still has all that they name."""
-    if trees.index is None:
+    if trees.rules is None:
         return
     for symbols, upstream in trees.pairs():
         there = Counter((each.function, each.key) for each in symbols.registers)
@@ -58,28 +58,26 @@ def lost_registrations(trees: Trees, seen: Seen) -> None:
 
 def lost_by_text(trees: Trees, seen: Seen) -> None:
     """Names that modules assigned and that kept code looks up by a text (``getattr(module, "EntryClass")``)."""
-    asked = {name for symbols in trees.kept for name in symbols.by_text}
+    asked = {name for symbols in trees.kept.values() for name in symbols.by_text}
     for symbols, upstream in trees.pairs():
-        if trees.index is not None and trees.index.walked_past(symbols.module or ""):
-            # The walk over the package does not find it.
-            continue
-        for name, line in upstream.assigned:
-            if name in asked:
-                seen.look()
-                if name not in symbols.bound:
-                    message = f"has no {name!r} any more, which kept code looks up by a text (upstream: line {line})"
-                    seen.find(symbols.path, 0, message)
+        # A walk over the package may not find it.
+        found = not trees.index.walked_past(symbols.module or "")
+        for name, line in ((name, line) for name, line in upstream.assigned if found and name in asked):
+            seen.look()
+            if name not in symbols.bound:
+                message = f"has no {name!r} any more, which kept code looks up by a text (upstream: line {line})"
+                seen.find(symbols.path, 0, message)
 
 
 def lost_imports_of_loops(trees: Trees, seen: Seen) -> None:
     """Modules that such loops import in upstream and not in the generated tree, and those that they import and that are not there."""
-    if trees.index is None:
+    if trees.rules is None:
         return
-    modules = {symbols.module for symbols in trees.kept}
+    modules = {symbols.module for symbols in trees.kept.values()}
     for path in trees.changed:
         module = module_name(path)
-        before = set(_imported(trees.source.root / path, module)) if module is not None else set[str]()
-        after = set(_imported(trees.out / path, module)) if module is not None and before else set[str]()
+        before = set(_imported(trees.source.root / path, module))
+        after = set(_imported(trees.out / path, module)) if before else set[str]()
         seen.look(len(before))
         for name in sorted(before - after):
             if not trees.index.removes_module(name):
@@ -89,10 +87,10 @@ def lost_imports_of_loops(trees: Trees, seen: Seen) -> None:
                 seen.find(path, 0, f"imports {name}, which a rule removes")
 
 
-def _imported(file: Path, module: str) -> Iterator[str]:
+def _imported(file: Path, module: str | None) -> Iterator[str]:
     data = file.read_bytes()
     # The words first: hardly a file has them, and to look for lines takes fifty times as long.
-    if not any(word in data for word in _WORDS) or _LOOP.search(data) is None:
+    if module is None or not any(word in data for word in _WORDS) or _LOOP.search(data) is None:
         return
     tree = parsed(data, str(file)) or ast.Module([], [])
     package, tables = package_of(module, file.name == "__init__.py"), displays_of(tree)
@@ -112,13 +110,11 @@ def lost_rows(trees: Trees, seen: Seen) -> None:
     Rows may go whose key the tree refuses by name, that name members of enumerations which the rules remove, or with the test that they
     stand under; but none of a member where a loop goes through its enumeration.
     """
-    index, refused = trees.index, [*refused_rows(trees.out)]
+    refused = [*refused_rows(trees.out)]
     for symbols, upstream in trees.pairs():
         there = Counter((where, key, value) for where, key, value, _ in symbols.rows)
         tables = {where for where, _, _ in there}
-        keys: dict[str, set[str]] = defaultdict(set)
-        for where, key, _, _ in upstream.rows:
-            keys[where].add(key.strip("'"))
+        keys = grouped((where, key.strip("'")) for where, key, _, _ in upstream.rows)
         for where, key, value, line in upstream.rows:
             root = where.partition("(")[0].partition(".")[0]
             if where not in tables and not (where.endswith("()") and root in symbols.bound):
@@ -128,7 +124,7 @@ def lost_rows(trees: Trees, seen: Seen) -> None:
                 there[where, key, value] -= 1
             elif key.partition(".")[0] in symbols.loops or (
                 value.partition(".")[0] in symbols.bound
-                and not (index is not None and any(map(index.removes_member, (key, value))))
+                and not any(map(trees.index.removes_member, (key, value)))
                 and not _is_refused(key.strip("'"), keys[where], refused)
                 and line not in trees.decided_lines(symbols.path)
             ):
@@ -138,7 +134,7 @@ def lost_rows(trees: Trees, seen: Seen) -> None:
 
 def lost_dispatches(trees: Trees, seen: Seen) -> None:
     """Classes that are still there, and that a table which is still there had a row for: what is made of them meets no handler."""
-    classes = {each.name.rpartition(".")[2] for file in trees.kept for each in file.classes}
+    classes = {each.name.rpartition(".")[2] for file in trees.kept.values() for each in file.classes}
     for symbols, upstream in trees.pairs():
         left = [row for table in symbols.dispatches for row in table]
         asked = {kind for row in left for kind in row.kinds}
@@ -154,6 +150,6 @@ def lost_dispatches(trees: Trees, seen: Seen) -> None:
                     seen.find(symbols.path, 0, f"{what} (upstream: line {row.line})")
 
 
-def _is_refused(text: str, others: AbstractSet[str], rows: Iterable[Refused]) -> bool:
+def _is_refused(text: str, others: Iterable[str], rows: Iterable[Refused]) -> bool:
     """True when the tree ends a run by a text that stands in a table with others."""
-    return any(text in row.values or (text not in row.only and not others.isdisjoint(row.only)) for row in rows)
+    return any(text in row.values or (text not in row.only and not {*row.only}.isdisjoint(others)) for row in rows)

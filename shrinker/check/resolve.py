@@ -4,69 +4,40 @@ Upstream's modules are read only when a question needs them: a generated tree wi
 asks nothing of upstream.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
 
 from shrinker.check.reader import read_symbols
 from shrinker.check.symbols import ClassSymbols, ModuleSymbols
-from shrinker.syntax.imports import package_of, with_packages
-from shrinker.values.upstream import PACKAGE, module_name
+from shrinker.syntax.imports import with_packages
+from shrinker.values.upstream import PACKAGE
 
 Place = tuple[str, str]
 """Module and name of a definition."""
-_EVERY_MODULE = frozenset(
-    {
-        "__annotations__",
-        "__builtins__",
-        "__cached__",
-        "__dict__",
-        "__doc__",
-        "__file__",
-        "__loader__",
-        "__name__",
-        "__package__",
-        "__path__",
-        "__spec__",
-    }
-)
+_SPECIAL = "annotations builtins cached dict doc file loader name package path spec"
+_EVERY_MODULE = frozenset(f"__{name}__" for name in _SPECIAL.split())
 
 
 class Modules:
     """The modules of one tree by dotted name, namespace packages included."""
 
-    def __init__(
-        self,
-        root: Path,
-        paths: Iterable[str],
-        known: Mapping[str, ModuleSymbols] | None = None,
-        dotted: Callable[[str], str | None] = module_name,
-    ) -> None:
-        """`paths` are all files of the tree; `known` holds symbols by path that need not be read again; `dotted` names modules by their paths."""
+    def __init__(self, root: Path, files: Mapping[str, str], known: Mapping[str, ModuleSymbols] | None = None) -> None:
+        """`files` are the paths of all modules by their dotted names; `known` holds symbols by path that need not be read again."""
         self.root = root
+        self.files = files
         self._known = dict(known or {})
-        self.files: dict[str, str] = {}
-        packages: set[str] = set()
-        for path in paths:
-            if (module := dotted(path)) is not None:
-                package = path.endswith("/__init__.py")
-                # A package wins over a module of the same name, as for Python.
-                if module not in self.files or package:
-                    self.files[module] = path
-                packages.add(package_of(module, package))
-        self._packages = with_packages(packages - {""})
+        self._names = with_packages(files)
 
-    def __contains__(self, dotted: str) -> bool:
-        return dotted in self.files or dotted in self._packages
+    def __contains__(self, dotted: object) -> bool:
+        return dotted in self._names
 
     def symbols(self, dotted: str) -> ModuleSymbols | None:
         """`None` for a name that is no module, or a package without `__init__`."""
         path = self.files.get(dotted)
-        if path is None:
-            return None
-        if path not in self._known:
+        if path is not None and path not in self._known:
             self._known[path] = read_symbols(self.root, path)
-        return self._known[path]
+        return self._known[path] if path is not None else None
 
     def binds(self, dotted: str, name: str, *, foreign: bool = True, _seen: frozenset[str] = frozenset()) -> bool:
         """True when executing the module gives it `name` (submodules aside).
@@ -95,11 +66,10 @@ class Modules:
         symbols = self.symbols(star)
         if symbols is None:
             return False
-        if symbols.exports is not None:
-            return name in dict(symbols.exports) and (
-                self.binds(star, name, foreign=foreign, _seen=seen) or f"{star}.{name}" in self
-            )
-        return not name.startswith("_") and self.binds(star, name, foreign=foreign, _seen=seen)
+        exports = symbols.exports
+        offered = name in dict(exports) if exports is not None else not name.startswith("_")
+        module = exports is not None and f"{star}.{name}" in self
+        return offered and (module or self.binds(star, name, foreign=foreign, _seen=seen))
 
     def imports(self, dotted: str, name: str | None) -> bool:
         """True when ``import dotted`` or ``from dotted import name`` finds what it names."""
@@ -164,40 +134,30 @@ class Modules:
         return True
 
     def _has_member(self, module: str, name: str, member: str) -> bool:
-        found = self.class_of(module, name)
-        return found is None or any(
-            member in dict(each.members) or f"{each.name}.{member}" in self._classes(where)
-            for where, each in self.closure(*found)
+        family = [*self.closure(module, name)]
+        return not family or any(
+            member in dict(each.members) or f"{each.name}.{member}" in self._classes(where) for where, each in family
         )
-
-    def definition(self, module: str, name: str) -> Place:
-        """Where a name of a module is defined, through imports and stars; the module itself where that cannot be told."""
-        return self._definition(module, name, frozenset()) or (module, name)
 
     def _classes(self, module: str) -> dict[str, ClassSymbols]:
         """The classes of a module; of several of one name the first one."""
         symbols = self.symbols(module)
         return {each.name: each for each in reversed(symbols.classes)} if symbols is not None else {}
 
-    def class_of(self, module: str, name: str) -> tuple[str, ClassSymbols] | None:
-        """The class that a name of a module is, with its own module; None where it is none, or that cannot be told."""
-        where, last = self.definition(module, name)
-        found = self._classes(where).get(last)
-        return (where, found) if found is not None else None
-
-    def closure(self, module: str, start: ClassSymbols) -> Iterator[tuple[str, ClassSymbols]]:
-        """A class and its bases within the package, nearest first."""
-        seen: set[tuple[str, str]] = set()
-        pending = [(module, start)]
+    def closure(self, module: str, name: str) -> Iterator[tuple[str, ClassSymbols]]:
+        """The class that a name of a module is, and its bases within the package, nearest first, each with its own module; none where it is
+        no class, or that cannot be told."""
+        seen: set[Place] = set()
+        pending = [(module, name)]
         while pending:
-            where, each = pending.pop(0)
-            if (where, each.name) in seen:
-                continue
-            seen.add((where, each.name))
-            yield where, each
-            pending += [found for base in each.bases if (found := self.class_of(where, base)) is not None]
+            place = self.definition(*pending.pop(0))
+            if place is not None and place not in seen and (found := self._classes(place[0]).get(place[1])):
+                seen.add(place)
+                yield place[0], found
+                pending += [(place[0], base) for base in found.bases]
 
-    def _definition(self, module: str, name: str, seen: frozenset[str]) -> Place | None:
+    def definition(self, module: str, name: str, seen: frozenset[str] = frozenset()) -> Place | None:
+        """Where a name of a module is defined, through imports and stars; None where that cannot be told."""
         symbols = self.symbols(module)
         if symbols is None or module in seen:
             return None
@@ -206,5 +166,5 @@ class Modules:
         sources += [text.partition(":")[0] for _, text in symbols.paths if text.endswith(f":{name}")]
         if name in self._classes(module) or (name in symbols.bound and not sources):
             return module, name
-        found = (self._definition(source, name, seen) for source in (*sources, *symbols.stars) if source in self)
+        found = (self.definition(source, name, seen) for source in (*sources, *symbols.stars) if source in self)
         return next(filter(None, found), None)

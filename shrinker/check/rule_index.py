@@ -1,35 +1,34 @@
 """What the rules say that goes, by the names that code writes: a second reading of them, apart from the one that folds. No test is decided here."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cached_property
 
 from shrinker.ruleset import Ruleset
 from shrinker.ruleset.match import any_name_matches
-from shrinker.ruleset.models import Remove, Shape
+from shrinker.ruleset.models import Shape
 
 _TABLE = re.compile(r"E=(\d+),N=(\d+),")
-Patterns = tuple[str, ...]
-"""Over dotted names."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class RuleIndex:
-    """The rules of a profile, as far as a judge asks them. Can be sent to another process; its text is the same in each."""
+    """The rules of a profile, as far as a judge asks them. Can be sent to another process."""
 
-    _registers: tuple[tuple[Patterns, Patterns, Patterns], ...]
-    """Patterns of each domain, the texts that it never is, and all that it may be where these are told."""
-    _members: Patterns
-    _removes: tuple[Remove, ...]
-    _walks: Mapping[str, tuple[str, ...]]
-    """By package, the names below it that a walk over it finds."""
+    rules: Ruleset
 
     def unregistered(self, function: str, text: str) -> bool:
         """True when a rule says that nothing is asked for which this function files under this text."""
         return any(
-            (text in never or (bool(only) and text not in only)) and any_name_matches(patterns, function)
-            for patterns, never, only in self._registers
+            (text in rule.never or (bool(rule.only) and text not in rule.only))
+            and any_name_matches(rule.registers, function)
+            for rule in self.rules.domains
         )
+
+    @cached_property
+    def _members(self) -> tuple[str, ...]:
+        return tuple(".".join(p.split(".")[-2:]) for rule in self.rules.removes for p in rule.members)
 
     def removes_member(self, written: str) -> bool:
         """True when a rule names a member of an enumeration, by its class as modules write it, as a removed one."""
@@ -38,18 +37,18 @@ class RuleIndex:
 
     def removes_module(self, dotted: str) -> bool:
         """True when a rule names this module, or one that it would be in, as a removed one."""
-        return any(rule.takes_module(dotted) for rule in self._removes)
+        return any(rule.takes_module(dotted) for rule in self.rules.removes)
 
     def walked_past(self, module: str) -> bool:
         """True for a module of a package that code walks, which by the rules does not find it."""
         return any(
             module.startswith(f"{package}.") and not any(f"{module}.".startswith(f"{package}.{name}.") for name in kept)
-            for package, kept in self._walks.items()
+            for package, kept in self.rules.walked().items()
         )
 
     def removes(self, path: str) -> bool:
         """True when a rule names this file as a removed one: neither it spares it, nor may one of its shapes ask for the table."""
-        taking = (rule for rule in self._removes if rule.takes_path(path))
+        taking = (rule for rule in self.rules.removes if rule.takes_path(path))
         return any(not (rule.shapes and _may_be_asked_for(path, rule.shapes)) for rule in taking)
 
 
@@ -72,14 +71,4 @@ def _may_be_asked_for(path: str, shapes: Iterable[Shape]) -> bool:
             for share in range(max(1, experts - 8), experts + 1)
         )
         for shape in shapes
-    )
-
-
-def index_rules(rules: Ruleset) -> RuleIndex:
-    """Of the rules of a profile."""
-    return RuleIndex(
-        _registers=tuple((d.registers, d.never, d.only) for d in rules.domains if d.registers),
-        _members=tuple(".".join(p.split(".")[-2:]) for rule in rules.removes for p in rule.members),
-        _removes=rules.removes,
-        _walks=rules.walked(),
     )

@@ -22,11 +22,7 @@ from shrinker.check.tokens import Tokens, logical_lines, split
 
 MAX_MISMATCHES = 3
 """A file that does not align tends not to align in many places; the first ones tell."""
-
-
-_Used = tuple[str, "_Used | None"]
-"""The allowance that a reading used last, and those before it."""
-_Place = tuple[int, int, int, "_Used | None"]
+_Place = tuple[int, int, int, tuple[str, ...]]
 """Upstream line, token in it, number of allowances used, which."""
 
 
@@ -61,57 +57,44 @@ def align(generated: list[Tokens], ours: list[Tokens], defaults: allowances.Defa
     counts = Counter({allowances.HEADER: int(header is not None)})
     sets = [*map(frozenset, ours)]
     mismatches: list[tuple[int, str]] = []
-    frontier: list[_Place] = [(0, 0, 0, None)]
+    frontier: list[_Place] = [(0, 0, 0, ())]
     upstream = set(ours)
     for number, wanted in enumerate(generated):
         if number == header:
             continue
         if wanted not in upstream:
-            whole = allowances.REFUSAL if allowances.is_refusal(wanted) else ""
-            if not counts[allowances.GUARD] and allowances.is_guard(wanted):
-                whole = allowances.GUARD
-            if whole:
-                counts[whole] += 1
+            guard = wanted == allowances.GUARD_TOKENS and not counts[allowances.GUARD]
+            if guard or allowances.is_refusal(wanted):
+                counts[allowances.GUARD if guard else allowances.REFUSAL] += 1
                 continue
         if len(frontier) == 1:
             at, offset, cost, used = frontier[0]
             if offset == 0 and at < len(ours) and ours[at] == wanted:
                 frontier = [(at + 1, 0, cost, used)]
                 continue
-        reached: list[_Place] = []
-        for place in frontier:
-            reached += _advance(wanted, ours, sets, place, defaults or {})
+        allowed = allowances.allowed(wanted, defaults or {})
+        reached = [each for place in frontier for each in _advance(wanted, allowed, ours, sets, place)]
         if reached:
             frontier = _pareto(reached)
             continue
         mismatches.append((number, " ".join(wanted)[:100]))
         if len(mismatches) == MAX_MISMATCHES:
             break
-    step = min(frontier, key=lambda place: place[2])[3]
-    while step is not None:
-        counts[step[0]] += 1
-        step = step[1]
+    counts.update(min(frontier, key=lambda place: place[2])[3])
     return Alignment(sum(map(len, generated)), dict(counts), tuple(mismatches))
 
 
 def _advance(
-    wanted: Tokens, ours: list[Tokens], sets: list[frozenset[str]], place: _Place, defaults: allowances.Defaults
+    wanted: Tokens, allowed: allowances.Allowed, ours: list[Tokens], sets: list[frozenset[str]], place: _Place
 ) -> list[_Place]:
     """Places that `wanted` can reach from `place`: ever later ones that use ever fewer allowances."""
     at, offset, cost, used = place
-    collapsed = allowances.collapse_named_error(wanted)
-    replace = {
-        i: name for i in range(len(collapsed)) if (name := allowances.replacing(collapsed, i, defaults)) is not None
-    }
-    insert = allowances.inserted(collapsed)
-    free = replace.keys() | insert.keys()
-    needed = frozenset(text for i, text in enumerate(collapsed) if i not in free)
     whole = frozenset(wanted)
     reached: list[_Place] = []
-    best = len(collapsed) + 1
+    best = len(allowed.tokens) + 1
     for index in range(at, len(ours)):
         theirs, known = ours[index], sets[index]
-        if not needed <= known:
+        if not allowed.needed <= known:
             continue
         start = offset if index == at else 0
         if whole <= known:
@@ -120,8 +103,8 @@ def _advance(
                 reached.append((index, end, cost, used))
                 break
         # Later lines are worth a look only for a reading that uses fewer allowances.
-        if free and best > 1:
-            for end, spent, trail in within(collapsed, theirs, replace, insert, defaults, start, used):
+        if (allowed.replace or allowed.insert) and best > 1:
+            for end, spent, trail in within(allowed, theirs, start, used):
                 if spent < best:
                     best = spent
                     reached.append((index, end, cost + spent, trail))
@@ -140,21 +123,14 @@ def _plain(wanted: Tokens, theirs: Tokens, start: int) -> int | None:
 
 
 def within(
-    wanted: Tokens,
-    theirs: Tokens,
-    replace: dict[int, str],
-    insert: dict[int, str],
-    defaults: allowances.Defaults,
-    start: int = 0,
-    used: _Used | None = None,
-) -> list[tuple[int, int, _Used | None]]:
-    """All useful readings of a line inside one of upstream's, with these allowances by index of its tokens: index after it, allowances
-    spent, which."""
-    states: list[tuple[int, int, _Used | None]] = [(start, 0, used)]
-    for i, text in enumerate(wanted):
-        following: list[tuple[int, int, _Used | None]] = []
-        replacing = replace.get(i)
-        inserting = insert.get(i)
+    allowed: allowances.Allowed, theirs: Tokens, start: int = 0, used: tuple[str, ...] = ()
+) -> list[tuple[int, int, tuple[str, ...]]]:
+    """All useful readings of a line inside one of upstream's: index after it, allowances spent, which."""
+    replace, insert = allowed.replace, allowed.insert
+    states = [(start, 0, used)]
+    for i, text in enumerate(allowed.tokens):
+        following: list[tuple[int, int, tuple[str, ...]]] = []
+        replacing, inserting = replace.get(i), insert.get(i)
         literal = replace.get(i + 1) in allowances.LITERALS
         for position, spent, trail in states:
             end = _plain((text,), theirs, position)
@@ -163,24 +139,23 @@ def within(
                 # `x is None is y`: the `is` before a literal of ours may be a later one than the first.
                 end = _plain((text,), theirs, end) if literal and _first(theirs, end) in allowances.LITERALS else None
             if replacing == allowances.DEFAULT:
-                ends = (_plain((before,), theirs, position) for before in defaults[text])
-                following += [(e, spent + 1, (replacing, trail)) for e in ends if e is not None]
+                ends = (_plain((before,), theirs, position) for before in allowed.defaults[text])
+                following += [(e, spent + 1, (*trail, replacing)) for e in ends if e is not None]
             elif replacing is not None and position < len(theirs):
-                if replacing in {allowances.IF_FOR_ELIF, allowances.ELSE_FOR_ELIF} and (
-                    position != 0 or theirs[0] != "elif"
-                ):
+                arm = replacing in {allowances.IF_FOR_ELIF, allowances.ELSE_FOR_ELIF}
+                if arm and (position != 0 or theirs[0] != "elif"):
                     continue
                 if replacing in allowances.LITERALS and _first(theirs, position) in allowances.LITERALS:
                     # What is a value already was not decided: another one is a change.
                     continue
-                following.append((position + 1, spent + 1, (replacing, trail)))
+                following.append((position + 1, spent + 1, (*trail, replacing)))
             if inserting is not None:
-                following.append((position, spent + 1, (inserting, trail)))
+                following.append((position, spent + 1, (*trail, inserting)))
         if not following:
             return []
-        following.sort(key=lambda s: (s[0], s[1]))
+        following.sort(key=lambda s: s[:2])
         states = []
-        least = least_open = len(wanted) + 1
+        least = least_open = len(allowed.tokens) + 1
         for state in following:
             shut = literal and _first(theirs, state[0]) in allowances.LITERALS
             if state[1] < (least if shut else least_open):

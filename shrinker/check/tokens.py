@@ -9,7 +9,7 @@ A text in which it meets something that it does not know, or brackets that do no
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 Tokens = tuple[str, ...]
@@ -60,17 +60,17 @@ def split(text: str) -> list[Tokens]:
 
 def logical_lines(text: str) -> list[Line]:
     """The same with their line numbers."""
-    starts = [match.start(1) for match in _TOKEN.finditer(text)]
+    found, starts = zip(*((match[1], match.start(1)) for match in _TOKEN.finditer(text)), strict=True)
     lines: list[Line] = []
     number, at = 1, 0
-    for (first, _), tokens in zip(_bounds(_TOKEN.findall(text)), split(text), strict=True):
+    for first, last in _bounds(found):
         number += text.count("\n", at, starts[first])
         at = starts[first]
-        lines.append(Line(tokens, number))
+        lines.append(Line(tuple(filter(str.strip, found[first:last])), number))
     return lines
 
 
-def _bounds(found: list[str]) -> Iterator[tuple[int, int]]:
+def _bounds(found: Sequence[str]) -> Iterator[tuple[int, int]]:
     """Places of the first token of each logical line, and of the line end behind it; line ends within brackets lie between them."""
     # Whatever only the last alternative (one character of any kind) took has length one.
     unknown = [each for each in set(found) if len(each) == 1 and _KNOWN.fullmatch(each) is None]

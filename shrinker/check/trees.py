@@ -13,7 +13,7 @@ from shrinker.check.hierarchy import Families
 from shrinker.check.reader import read_symbols
 from shrinker.check.resolve import Modules
 from shrinker.check.ruff import Undefined, undefined
-from shrinker.check.rule_index import RuleIndex, index_rules
+from shrinker.check.rule_index import RuleIndex
 from shrinker.check.symbols import SYMBOLS, ModuleSymbols
 from shrinker.check.users import Users
 from shrinker.ruleset import Ruleset
@@ -22,7 +22,7 @@ from shrinker.syntax.parsing import parsed
 from shrinker.syntax.walk import statements
 from shrinker.values.manifest import Manifest
 from shrinker.values.outcome import EmittedFile, Finding
-from shrinker.values.upstream import UpstreamTree
+from shrinker.values.upstream import UpstreamTree, modules_of
 
 
 @dataclass(frozen=True)
@@ -66,9 +66,9 @@ class Trees:
         return {path: sha256_of(self.out / path) for path in self.python}
 
     @cached_property
-    def kept(self) -> list[ModuleSymbols]:
-        """Symbols of every Python file of the generated tree."""
-        return [*self.read(self.out, self.hashes).values()]
+    def kept(self) -> dict[str, ModuleSymbols]:
+        """Symbols of every Python file of the generated tree, by path."""
+        return self.read(self.out, self.hashes)
 
     @cached_property
     def undefined(self) -> list[Undefined]:
@@ -86,7 +86,7 @@ class Trees:
 
     def pairs(self) -> Iterator[tuple[ModuleSymbols, ModuleSymbols]]:
         """Symbols of the changed files, with upstream's."""
-        return ((symbols, self.before[symbols.path]) for symbols in self.kept if symbols.path in self.before)
+        return ((symbols, self.before[path]) for path, symbols in self.kept.items() if path in self.before)
 
     def decided_lines(self, path: str) -> set[int]:
         """Lines of upstream's file under tests that the generated one does not ask any more: *capabilities* judges these."""
@@ -101,19 +101,19 @@ class Trees:
     @cached_property
     def modules(self) -> Modules:
         """Of the generated tree."""
-        return Modules(self.out, self.recorded, {s.path: s for s in self.kept})
+        return Modules(self.out, modules_of(self.recorded), self.kept)
 
     @cached_property
     def source_modules(self) -> Modules:
         """Of upstream."""
         theirs = self.source.by_path
-        same = {path for path, sha256 in self.hashes.items() if path in theirs and theirs[path].sha256 == sha256}
-        return Modules(self.source.root, theirs, {s.path: s for s in self.kept if s.path in same})
+        same = {path: s for path, s in self.kept.items() if path in theirs and theirs[path].sha256 == self.hashes[path]}
+        return Modules(self.source.root, modules_of(theirs), same)
 
     @cached_property
     def families(self) -> Families:
         """Classes of the generated tree."""
-        return Families(self.kept, self.modules.__contains__)
+        return Families(self.kept.values(), self.modules)
 
     @cached_property
     def users(self) -> Users:
@@ -121,9 +121,9 @@ class Trees:
         return Users(self.source)
 
     @cached_property
-    def index(self) -> RuleIndex | None:
+    def index(self) -> RuleIndex:
         """What the rules say by names."""
-        return index_rules(self.rules) if self.rules is not None else None
+        return RuleIndex(self.stated)
 
 
 @dataclass(slots=True)

@@ -5,7 +5,7 @@ A feature that upstream merges in parts stands there before anything makes its o
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache as remembered
 
 from shrinker.syntax.names import is_special, last_name
@@ -24,6 +24,7 @@ class Users:
     def __init__(self, upstream: UpstreamTree) -> None:
         self._upstream = upstream
         self._users = remembered(self._find)
+        self._named = remembered(self._is_named)
 
     def used(self, name: str) -> bool:
         """Whether any code but that of unused classes uses a class, or one below it, or a method: not to import it, to test for it or
@@ -41,14 +42,18 @@ class Users:
         """Whether nobody calls a method: others may call a public one, Python one with a special name."""
         return method.startswith("_") and not is_special(method) and not self.used(method)
 
-    def idle_at(self, path: str, line: int) -> bool:
-        """Whether a line of a file stands in a class that is not used."""
-        return any(
-            isinstance(node, ast.ClassDef)
-            and node.lineno <= line <= (node.end_lineno or line)
-            and not self.used(node.name)
-            for node in _statements(self._upstream.read(path))
-        )
+    def has_effect(self, path: str, lines: Iterable[int]) -> bool:
+        """Whether one of these lines of a file stands elsewhere than in a class that is not used, and in a folder that is named."""
+        classes = [node for node in _statements(self._upstream.read(path)) if isinstance(node, ast.ClassDef)]
+        around = ([c for c in classes if c.lineno <= line <= (c.end_lineno or line)] for line in lines)
+        return self._named(path.rpartition("/")[0]) and any(all(self.used(c.name) for c in held) for held in around)
+
+    def _is_named(self, folder: str) -> bool:
+        """Whether a file beside a folder names it, in an import or a text; the package itself is named from outside."""
+        name = folder.rpartition("/")[2]
+        part = re.compile(rf"(?:^|[./]){re.escape(name)}(?:$|[./:])")
+        texts = (text for path, text in self._texts(name) if not path.startswith(f"{folder}/"))
+        return folder.count("/") == 1 or any(part.search(said) for text in texts for said in _imported_or_said(text))
 
     def ever_stored(self, path: str, attribute: str) -> bool:
         """Whether an attribute that methods of a file store on ``self`` is stored elsewhere than in idle ones, or by any code on another
@@ -96,6 +101,21 @@ class Users:
 def _statements(text: bytes, otherwise: str = "") -> list[ast.stmt]:
     """What stands at a file's own level; of one that is no Python, what this text says."""
     return (parsed(text) or ast.parse(otherwise)).body
+
+
+def _imported_or_said(text: bytes) -> Iterator[str]:
+    """Names of imports and texts of a file; of one that is no Python all."""
+    tree = parsed(text)
+    if tree is None:
+        yield from re.findall(r"[\w./:]+", text.decode("utf-8", "replace"))
+        return
+    for node in walk(tree):
+        match node:
+            case ast.Import(names=names) | ast.ImportFrom(names=names):
+                yield from (alias.name for alias in names)
+                yield (node.module or "") if isinstance(node, ast.ImportFrom) else ""
+            case ast.Constant(value=str(said)):
+                yield said
 
 
 def _is(name: str, node: ast.AST) -> bool:

@@ -11,7 +11,6 @@ from typing import ClassVar
 
 from shrinker.check.declarations import dispatch_of
 from shrinker.check.symbols import ModuleSymbols
-from shrinker.syntax.bindings import Binding
 from shrinker.syntax.names import first_name, last_name
 from shrinker.syntax.scopes import Scope
 from shrinker.syntax.walk import children
@@ -83,8 +82,7 @@ class Uses:
         self.children(node, scope)
 
     def display(self, node: ast.List | ast.Tuple | ast.Set | ast.Dict, scope: Scope) -> None:
-        rows = dispatch_of(node)
-        if rows:
+        if rows := tuple(dispatch_of(node)):
             self.found.dispatches.append(rows)
         if isinstance(node, ast.List | ast.Tuple):
             self.neighbours(node.elts)
@@ -131,20 +129,20 @@ class Uses:
 
     def call(self, node: ast.Call, scope: Scope) -> None:
         args = node.args
-        named = [keyword.arg for keyword in node.keywords if keyword.arg is not None]
+        named = {keyword.arg: keyword.value for keyword in node.keywords if keyword.arg is not None}
         self.found.binds.update(named)
         if isinstance(node.func, ast.Name):
-            name = args[1].value if len(args) > 1 and isinstance(args[1], ast.Constant) else None
-            if node.func.id in {"getattr", "hasattr"} and isinstance(name, str):
-                self.look_up(args[0], name, node.lineno, scope)
-                self.by_text.add((first_name(args[0]), name))
+            asked = args[1].value if len(args) > 1 and isinstance(args[1], ast.Constant) else None
+            if node.func.id in {"getattr", "hasattr"} and isinstance(asked, str):
+                self.look_up(args[0], asked, node.lineno, scope)
+                self.by_text.add((first_name(args[0]), asked))
             for made in ("__init__", *named):
                 self.on_names.append((scope, node.func.id, (), True, made, node.lineno))
         self.found.open = self.found.open or any(is_globals(a) for a in args)
         texts = {
-            keyword.arg: (keyword.value.value, keyword.value.lineno)
-            for keyword in node.keywords
-            if keyword.arg and isinstance(keyword.value, ast.Constant) and isinstance(keyword.value.value, str)
+            name: (value.value, value.lineno)
+            for name, value in named.items()
+            if isinstance(value, ast.Constant) and isinstance(value.value, str)
         }
         if len(texts) > 1 and any(":" in text and _TARGET.fullmatch(text) for text, _ in texts.values()):
             self.found.targets.append((last_name(node.func), texts))
@@ -174,19 +172,10 @@ def is_name(node: ast.expr, name: str) -> bool:
     return isinstance(node, ast.Name) and node.id == name
 
 
-def imports_of(scope: Scope, name: str) -> list[Binding]:
-    """Imports from the package that bind `name`, read in `scope`; none when it may be anything else too, but for ``name = None``."""
+def look_up(scope: Scope, name: str) -> set[str]:
+    """Dotted names that imports from the package let `name` be, read in `scope`; none when it may be anything else too, but for ``name = None``."""
     owner = scope.owner(name)
     bindings = (owner.values(name) if owner is not None else None) or ()
-    found = [each for each in bindings if not is_none(each.value)]
+    found = [b for b in bindings if not (isinstance(b.value, ast.Constant) and b.value.value is None)]
     ours = all(b.kind in ("module", "from") and b.module.partition(".")[0] == PACKAGE for b in found)
-    return found if ours else []
-
-
-def look_up(scope: Scope, name: str) -> set[str]:
-    """Dotted names that these imports let it be."""
-    return {f"{each.module}.{each.name}" if each.name else each.module for each in imports_of(scope, name)}
-
-
-def is_none(value: ast.expr | None) -> bool:
-    return isinstance(value, ast.Constant) and value.value is None
+    return {f"{b.module}.{b.name}" if b.name else b.module for b in found} if ours else set()

@@ -177,18 +177,17 @@ def _following(tree: "UpstreamTree", out: Path, manifest: "Manifest", expected: 
     from shrinker.cache import Cache, hash_of
     from shrinker.cache.identity import tool_identity
     from shrinker.check.allowances import default_tokens
-    from shrinker.check.rule_index import index_rules
+    from shrinker.check.rule_index import RuleIndex
     from shrinker.ruleset import load_profile
     from shrinker.source.cache import default_folder
 
     rules = load_profile(manifest.profile)
-    index = index_rules(rules)
     stated = Stated(
         default_tokens(manifest.defaults),
         frozenset(value for row in expected.refused for value in row["values"]),
         tuple(call for fact in rules.facts for call in fact.calls),
         tuple(module for removal in rules.removes for module in removal.modules),
-        index,
+        RuleIndex(rules),
     )
     content = hash_of(*(f"{file.path} {file.sha256}" for file in tree.files)).hex()
     return Following(

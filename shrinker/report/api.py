@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from shrinker.cache import Cache
-from shrinker.check.capabilities import Vocabulary
+from shrinker.check.capabilities.vocabulary import Vocabulary
 from shrinker.program.definitions import Definition, public_definitions
 from shrinker.program.written import Written
 from shrinker.ruleset import Ruleset

@@ -69,4 +69,4 @@ def test_a_declaration_that_cannot_be_read(case: Build) -> None:
 def test_a_dotted_text_names_a_member_of_a_class(tmp_path: Path, text: str, there: bool) -> None:
     source = read_archive(Path(__file__).with_name("members_of_classes.txtar"))["a.py"]
     write_below(tmp_path, {"a.py": source})
-    assert Modules(tmp_path, ["python/sglang/a.py"]).dotted_path(text) is there
+    assert Modules(tmp_path, {"sglang.a": "python/sglang/a.py"}).dotted_path(text) is there

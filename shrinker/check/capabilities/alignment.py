@@ -15,7 +15,7 @@ from typing import NamedTuple, TypeVar
 from shrinker.check.capabilities.vocabulary import Around
 from shrinker.check.tokens import is_subsequence
 from shrinker.syntax.imports import bound_name
-from shrinker.syntax.walk import Definition
+from shrinker.syntax.walk import BLOCKS_OF, Definition
 
 _TOKEN = re.compile(r"\w+|[^\w\s]")
 _WRITTEN = frozenset({"None", "False", "True", "pass", ","})
@@ -25,14 +25,10 @@ Pairs = dict[int, ast.stmt]
 
 
 class Aligner:
-    """Aligns bodies of one file with each other.
-
-    Args:
-        explained: whether a test of upstream may have a value, as far as anybody knows.
-        names: that the generated file reads.
-    """
+    """Aligns bodies of one file with each other."""
 
     def __init__(self, explained: Callable[[ast.expr, bool], bool], names: Collection[str]) -> None:
+        """`explained` says whether a test of upstream may have a value, as far as anybody knows; the generated file reads these `names`."""
         self._explained = explained
         self._names = names
         self.head = cache(_head)
@@ -71,18 +67,15 @@ class Aligner:
 
     def _alike(self, one: ast.stmt, other: ast.stmt) -> bool:
         """Whether the head of the second may be what is left of the first's."""
+        if type(one) is not type(other):
+            return False
         whole, left = self.head(one), self.head(other)
-        if type(one) is not type(other) or whole == left:
-            return type(one) is type(other)
         # What two definitions are called is not all the same.
-        return not isinstance(one, Definition) and is_part(left, whole)
+        return whole == left or (not isinstance(one, Definition) and is_part(left, whole))
 
     def align(self, ours: Sequence[ast.stmt], theirs: Sequence[ast.stmt], found: Pairs) -> int:
-        """Pair what can be paired of a body in upstream (`ours`) and what is left of it, on every level below definitions.
-
-        Returns:
-            How many have a partner, less what the others cost.
-        """
+        """Pair what can be paired of a body in upstream (`ours`) and what is left of it, on every level below definitions. Gives how many
+        have a partner, less what the others cost."""
         count, first = 0, 0
         while first < min(len(ours), len(theirs)) and self.same(ours[first], theirs[first]):
             count += self._take(ours[first], theirs[first], found)
@@ -170,8 +163,8 @@ def closest(aligner: Aligner, body: list[ast.stmt], candidates: list[Around]) ->
     """Of several definitions of one name the one that this is left of."""
     if len(candidates) == 1:
         return candidates[0]
-    heads = [aligner.head(node) for node in body]
-    return max(candidates, key=lambda one: likeness(heads, [aligner.head(n) for n in one[-1].body]))
+    heads = [*map(aligner.head, body)]
+    return max(candidates, key=lambda one: likeness(heads, [*map(aligner.head, one[-1].body)]))
 
 
 class _Step(NamedTuple):
@@ -202,13 +195,9 @@ def _split(text: str) -> tuple[str, ...]:
 
 def suites_of(node: ast.stmt) -> Iterator[list[ast.stmt]]:
     """Lists of statements within one that is no definition, empty ones too, in an order of their own for each kind."""
-    if isinstance(node, Definition):
-        return
-    if isinstance(node, ast.Match):
-        yield from (case.body for case in node.cases)
-        return
-    yield from (getattr(node, name) for name in ("body", "orelse", "finalbody") if hasattr(node, name))
-    yield from (handler.body for handler in getattr(node, "handlers", ()))
+    for name in () if isinstance(node, Definition) else BLOCKS_OF[node.__class__]:
+        held = getattr(node, name)
+        yield from (clause.body for clause in held) if name in ("handlers", "cases") else (held,)
 
 
 def below(body: Sequence[ast.stmt]) -> Iterator[ast.stmt]:

@@ -5,7 +5,6 @@ any more is no loss: whoever named it stood in one.
 """
 
 import ast
-from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -23,45 +22,45 @@ from shrinker.check.capabilities.alignment import (
     scopes,
     suites_of,
 )
-from shrinker.check.capabilities.loss import Loss
-from shrinker.check.capabilities.own_names import entries_without_name, names_read
-from shrinker.check.capabilities.vocabulary import Around, Vocabulary, words
+from shrinker.check.capabilities.vocabulary import Vocabulary, entries_without_name, names_read, words
 from shrinker.syntax.control import is_main, leaves
 from shrinker.syntax.lines import one_line
+from shrinker.values.relations import grouped
 
 _ELSEWHERE = frozenset({"body", "orelse", "finalbody", "handlers", "cases", "annotation"})
 """Fields that are looked at by themselves, or that nothing runs by."""
-_SHOWN = 120
-"""Characters of a text."""
+_SHOWN = 120  # Characters of a text.
+
+
+@dataclass(frozen=True, slots=True)
+class Loss:
+    """Something that upstream may do and the generated tree does not."""
+
+    line: int
+    """In upstream's file."""
+    where: str
+    """Qualified name of the function or class within the module."""
+    reason: str | None
+    """The row whose words explain it; None where what is around it may be right without it."""
+    what: str
 
 
 def losses(
     ours: ast.Module, theirs: ast.Module, vocabulary: Vocabulary, replaced: frozenset[str] = frozenset()
 ) -> list[Loss]:
-    """Of a whole file.
-
-    Args:
-        ours: upstream's.
-        theirs: the generated one.
-        vocabulary: says which tests may have which value. Where a file may be read in several ways, the one with fewest losses that it
-            does not explain counts.
-        replaced: texts that rules put in the place of upstream's.
-    """
-    before: dict[str, list[Around]] = defaultdict(list)
-    for name, around in scopes(ours):
-        before[name].append(around)
-    left = frozenset(
-        name for node in ast.walk(theirs) if isinstance(node, ast.Name | ast.Attribute) for name in words(node)
-    )
-    read = frozenset(names_read(theirs))
+    """Of a whole file, upstream's (`ours`) and the generated one. Where it may be read in several ways, the one with fewest losses counts
+    that the vocabulary does not explain. `replaced` are texts that rules put in the place of upstream's."""
+    before = grouped(scopes(ours))
+    named = (node for node in ast.walk(theirs) if isinstance(node, ast.Name | ast.Attribute))
+    left, read = frozenset(chain.from_iterable(map(words, named))), frozenset(names_read(theirs))
     unasked = entries_without_name(ours, theirs)
     aligner = Aligner(lambda test, value: vocabulary.reason(test, value) is not None, left)
     found: list[Loss] = []
     for name, (*_, left_of) in scopes(theirs):
         if name in before:
             near = closest(aligner, left_of.body, before[name])
-            words_here, body = vocabulary.within(near), near[-1].body
-            found += _Scope(words_here, aligner, read, replaced, unasked, ours, name, body, left_of.body).losses()
+            here, body = vocabulary.within(near), near[-1].body
+            found += _Scope(here, aligner, read, replaced, unasked, ours, name, body, left_of.body).losses()
     return found
 
 
@@ -108,6 +107,11 @@ class _Scope:
     def _lose(self, node: ast.AST, reason: str | None, what: str, text: str) -> None:
         self._found.append(Loss(getattr(node, "lineno", 0), self.name, reason, f"{what} `{one_line(text, _SHOWN)}`"))
 
+    def _lose_words(self, what: str, *gone: ast.AST) -> None:
+        """Something that its own words alone can explain."""
+        said = self.words.of(chain.from_iterable(map(words, gone)), False)
+        self._lose(gone[0], said, what, ", ".join(map(ast.unparse, gone)))
+
     def _walk(self, body: Sequence[ast.stmt]) -> None:
         for node in body:
             if id(node) in self._cut:
@@ -121,7 +125,6 @@ class _Scope:
                 continue
             elif not any(suites_of(node)):
                 self._statement(node)
-                continue
             if isinstance(node, ast.Try):
                 self._lost_imports(node, partner)
             standing = [*filter(self._stands, suites_of(node))]
@@ -136,11 +139,9 @@ class _Scope:
             if isinstance(each, ast.Import | ast.ImportFrom):
                 left = self._pairs.get(id(each))
                 kept = {alias.asname or alias.name for alias in left.names} if isinstance(left, type(each)) else set()
-                gone = [alias for alias in each.names if (alias.asname or alias.name) not in kept]
-                if partner is None or any(
-                    (alias.asname or alias.name).partition(".")[0] in self.read for alias in gone
-                ):
-                    self._lose(each, self.words.of(words(each), False), "the import", ast.unparse(each))
+                gone = {alias.asname or alias.name for alias in each.names} - kept
+                if partner is None or any(name.partition(".")[0] in self.read for name in gone):
+                    self._lose_words("the import", each)
 
     def _statement(self, node: ast.stmt) -> None:
         """One that did something, and is gone although what is around it stands."""
@@ -148,9 +149,9 @@ class _Scope:
             case ast.Assert(test=test):
                 self._lose(node, self.words.reason(test, True), "the check", ast.unparse(test))
             case ast.Expr(value=ast.Call() | ast.Await()) | ast.Return() | ast.Raise() | ast.Delete() | ast.AugAssign():
-                self._lose(node, self.words.of(words(node), False), "the statement", ast.unparse(node))
+                self._lose_words("the statement", node)
             case ast.Assign(targets=[ast.Name(id=name)], value=ast.Call() | ast.Await()) if name in self._read_here:
-                self._lose(node, self.words.of(words(node), False), "the value", ast.unparse(node))
+                self._lose_words("the value", node)
 
     def _decided(self, node: ast.If) -> bool:
         """What an `if` lost that is not there any more; whether nothing behind it can run."""
@@ -184,15 +185,11 @@ class _Scope:
             return
         order = list(below(ours))
         partners = {id(self._pairs[id(our)]): at for at, our in enumerate(order) if id(our) in self._pairs}
-        before, tests = -1, defaultdict[int, list[ast.expr]](list)
-        for each in below(theirs):
-            if isinstance(each, ast.If):
-                for node in below(each.body):
-                    tests[id(node)].append(each.test)
+        before, ifs = -1, (node for node in below(theirs) if isinstance(node, ast.If))
+        tests = grouped((id(node), each.test) for each in ifs for node in below(each.body))
+        # Of programs that no root runs.
         idle = {id(node) for program in filter(is_main, theirs) for node in below(program.body)}
-        for node in below(theirs):
-            if id(node) in idle:
-                continue  # A program that no root runs.
+        for node in (node for node in below(theirs) if id(node) not in idle):
             if id(node) in partners:
                 before = partners[id(node)]
             elif is_named_error(node):
@@ -205,11 +202,9 @@ class _Scope:
                 target = [part for part in error_target(node) if part not in around]
                 # Of a method that has more in it its own name alone: the class may do much that is not dropped.
                 named = self.name.rpartition(".")[2] if self._pairs else self.name
-                said = self.words.of(
-                    (*(word for our in meant for word in words(our)), named, *target, *self._imported(target[-1:])),
-                    False,
-                )
-                said = said or next(filter(None, (self.words.reason(test, False) for test in tests[id(node)])), None)
+                spoken = (*chain.from_iterable(map(words, meant)), named, *target, *self._imported(target[-1:]))
+                asked = (self.words.reason(test, False) for test in tests.get(id(node), ()))
+                said = self.words.of(spoken, False) or self.words.of_all(asked, False)
                 first, shown = (gone[0], self.aligner.head(gone[0])) if gone else (node, self.name)
                 self._lose(first, said, "the named error stands for", shown)
 
@@ -232,7 +227,7 @@ class _Scope:
                 left = {ast.dump(case.pattern) for case in theirs.cases}
                 for case in ours.cases:
                     if ast.dump(case.pattern) not in left:
-                        self._entry(case.pattern)
+                        self._lose_words("the entry", case.pattern)
             case (ast.Import() | ast.ImportFrom() | ast.Try(), _) | (ast.Assign(targets=[ast.Name(id="__all__")]), _):
                 pass
             case _ if self.aligner.head(ours) != self.aligner.head(theirs):
@@ -248,14 +243,16 @@ class _Scope:
         if not (isinstance(ours, ast.AST) and isinstance(theirs, ast.AST)) or ast.dump(ours) == ast.dump(theirs):
             return
         match ours, theirs:
-            case ast.IfExp(), _ if not _still_asks(ours, theirs):
+            case ast.IfExp(test=test), _ if not (
+                isinstance(theirs, ast.IfExp) and is_part(ast.unparse(theirs.test), ast.unparse(test))
+            ):
                 # Which arm is left: the one that the rest is part of.
                 first, second, rest = map(ast.unparse, (ours.body, ours.orelse, theirs))
                 body = rest == first or (rest != second and likeness(rest, first) >= likeness(rest, second))
-                if body and is_part(rest, second) and self.words.reason(ours.test, False):
+                if body and is_part(rest, second) and self.words.reason(test, False):
                     body = False
                 what = f"the value {'unless' if body else 'if'}"
-                self._lose(ours, self.words.reason(ours.test, body), what, ast.unparse(ours.test))
+                self._lose(ours, self.words.reason(test, body), what, ast.unparse(test))
                 self._piece(ours.body if body else ours.orelse, theirs)
             case ast.expr(), ast.Constant(value=bool() | None as left):
                 self._lose(ours, self.words.reason(ours, bool(left)), f"{left} stands for", ast.unparse(ours))
@@ -265,13 +262,13 @@ class _Scope:
                 rows = {ast.dump(key) if key else "" for key in theirs.keys}
                 for key, value in zip(ours.keys, ours.values, strict=True):
                     if (ast.dump(key) if key else "") not in rows:
-                        self._entry(*([key] if key else []), value)
+                        self._lose_words("the entry", *([key] if key else []), value)
             case ((ast.List() | ast.Tuple() | ast.Set()), (ast.List() | ast.Tuple() | ast.Set())):
                 for one, other in matched(ours.elts, theirs.elts):
                     if other is not None:
                         self._piece(one, other)
                     elif not (isinstance(one, ast.Constant) and one.value in self.unasked):
-                        self._entry(one)
+                        self._lose_words("the entry", one)
             case _ if type(ours) is type(theirs):
                 for field, value in ast.iter_fields(ours):
                     self._piece(value, getattr(theirs, field))
@@ -283,18 +280,9 @@ class _Scope:
         every = isinstance(ours.op, ast.And)
         pieces = list(matched(ours.values, left))
         # It failed in an `or`, it held in an `and`; or one that is left decides without it.
-        rest = [self.words.reason(one, not every) for one, other in pieces if other is not None]
+        rest = self.words.of_all((self.words.reason(one, not every) for one, other in pieces if other), False)
         for one, other in pieces:
             if other is None:
-                reason = self.words.reason(one, every) or next(filter(None, rest), None)
-                self._lose(one, reason, "the operand", ast.unparse(one))
+                self._lose(one, self.words.reason(one, every) or rest, "the operand", ast.unparse(one))
             else:
                 self._piece(one, other)
-
-    def _entry(self, *gone: ast.AST) -> None:
-        said = self.words.of((word for node in gone for word in words(node)), False)
-        self._lose(gone[0], said, "the entry", ", ".join(map(ast.unparse, gone)))
-
-
-def _still_asks(ours: ast.IfExp, theirs: ast.AST) -> bool:
-    return isinstance(theirs, ast.IfExp) and is_part(ast.unparse(theirs.test), ast.unparse(ours.test))

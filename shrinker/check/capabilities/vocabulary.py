@@ -1,8 +1,10 @@
-"""What a profile drops, in words, and which value these let a test have: all that is known of its parts are their identifiers and short texts."""
+"""What code says in names and short texts; what a profile drops, in such words, and which value these let a test have: nothing else is known of
+its parts."""
 
 import ast
 import hashlib
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from copy import copy
 from functools import cached_property, partial
@@ -11,7 +13,7 @@ from shrinker.ruleset.models import Dropped
 from shrinker.syntax.bindings import Binding
 from shrinker.syntax.names import last_name
 from shrinker.syntax.scopes import Scope, scope_of
-from shrinker.syntax.side_effects import acts
+from shrinker.syntax.side_effects import acts, bound_by
 from shrinker.syntax.walk import Definition
 
 _LONGEST = 80
@@ -42,6 +44,32 @@ def words(node: ast.AST) -> Iterator[str]:
                 yield from (name, other) if other else (name,)
             case ast.ImportFrom(module=str(name)):
                 yield name
+
+
+def entries_without_name(ours: ast.Module, theirs: ast.Module) -> frozenset[str]:
+    """Texts of upstream's lists (`ours`) that are only asked which of the module's own names they are (``for x in NAMES: if x in globals()``),
+    and that the generated module (`theirs`) does not bind: nobody misses them."""
+    reads, asked, said = Counter[str](), Counter[str](), Counter[object]()
+    texts: dict[str, list[str]] = {}
+    for node in ast.walk(ours):
+        match node:
+            case ast.Name(id=name, ctx=ast.Load()):
+                reads[name] += 1
+            case ast.For(target=ast.Name(id=name), iter=ast.Name(id=listed), body=[ast.If(test=test, orelse=[])]):
+                asked[listed] += ast.unparse(test) == f"{name} in globals()"
+            case ast.Expr(value=ast.Call(func=ast.Attribute(value=ast.Name(id=listed), attr="append"))):
+                asked[listed] += 1
+            case ast.Assign(targets=[ast.Name(id=name)], value=ast.List(elts=elements)):
+                texts[name] = [part.value for part in elements if isinstance(part, ast.Constant)]  # type: ignore[misc]
+            case ast.Constant(value=value):
+                said[value] += 1
+    lists = (found for name, found in texts.items() if 0 < reads[name] == asked[name])
+    return frozenset(text for found in lists for text in found if said[text] == 1) - bound_by(*theirs.body)
+
+
+def names_read(node: ast.AST) -> Iterator[str]:
+    """Names that some code reads."""
+    return (each.id for each in ast.walk(node) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Load))
 
 
 class Vocabulary:
@@ -103,7 +131,10 @@ class Vocabulary:
             case ast.Compare(left=left, ops=[ast.Gt() | ast.LtE() as op], comparators=[ast.Constant(value=0)]):
                 return ask(left, value is isinstance(op, ast.Gt))
             case ast.Compare(left=left, ops=[op], comparators=[right]):
-                return self._comparison(left, right, value is not isinstance(op, _NEGATED))
+                value = value is not isinstance(op, _NEGATED)
+                if isinstance(right, ast.List | ast.Tuple | ast.Set) and right.elts:
+                    return self.of_all((self.of((*words(left), *words(one)), value) for one in right.elts), not value)
+                return self.of((*words(left), *words(right)), value)
             case ast.Call(func=ast.Name(id="isinstance" | "issubclass"), args=[what, ast.Tuple(elts=classes)]):
                 return self.of_all((self.of((*words(what), *words(one)), value) for one in classes), not value)
             case ast.Call(func=func) if last_name(func) not in _OF_ARGUMENTS:
@@ -117,11 +148,7 @@ class Vocabulary:
     def _of_name(
         self, name: str, value: bool, scope: Scope | None, seen: frozenset[str], nothing: bool = False
     ) -> str | None:
-        """By the words of the name, or of all that it is bound to.
-
-        Args:
-            nothing: it is None that makes the test false.
-        """
+        """By the words of the name, or of all that it is bound to. With `nothing` it is None that makes the test false."""
         said = self._row(name, value)
         owner = scope.owner(name) if said is None and scope is not None and name not in seen else None
         if owner is None:
@@ -148,12 +175,6 @@ class Vocabulary:
                 if not any(map(acts, before)):
                     return self._reason(answer, value, scope_of(function, "", owner), seen | {name})
         return None
-
-    def _comparison(self, left: ast.expr, right: ast.expr, value: bool) -> str | None:
-        match right:
-            case ast.List(elts=items) | ast.Tuple(elts=items) | ast.Set(elts=items) if items:
-                return self.of_all((self.of((*words(left), *words(item)), value) for item in items), not value)
-        return self.of((*words(left), *words(right)), value)
 
     def of(self, words: Iterable[str], value: bool) -> str | None:
         """The same of something of which nothing but these identifiers and texts is known."""

@@ -15,9 +15,10 @@ import re
 import time
 import tomllib
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import chain
 from pathlib import Path
 
 from packaging.requirements import Requirement
@@ -26,14 +27,12 @@ from packaging.utils import canonicalize_name
 from shrinker.cache.files import cached
 from shrinker.check.embedders.uses import IMPORTS, KINDS, MEMBERS, Use, uses_of
 from shrinker.check.resolve import Modules
-from shrinker.check.symbols import ModuleSymbols
 from shrinker.check.trees import Trees
 from shrinker.ruleset.match import any_name_matches
 from shrinker.syntax.imports import with_packages
 from shrinker.values.outcome import Evidence, Finding, LevelResult
 from shrinker.values.upstream import module_name, modules_of
 
-__all__ = ["LEVEL", "Read", "Use", "uses_of", "verify_embedders"]
 LEVEL = "embedders"
 _PYPROJECT = "python/pyproject.toml"
 
@@ -81,12 +80,6 @@ def verify_embedders(trees: Trees, wheels: Sequence[Read], missing: Collection[s
     return replace(judged, limits=limits, seconds=time.monotonic() - start)
 
 
-def _judge(trees: Trees, wheels: Sequence[Read], required: frozenset[str]) -> LevelResult:
-    layer = trees.cache.layer("embedders")
-    uses = {w: cached(layer, layer.key(w.sha256), partial(uses_of, w.file)) for w in wheels}
-    return _Judge(trees, uses).judge(required)
-
-
 def _required(out: Path) -> frozenset[str]:
     """Distributions that installing the tree installs."""
     try:
@@ -96,86 +89,85 @@ def _required(out: Path) -> frozenset[str]:
     return frozenset(canonicalize_name(Requirement(each).name) for each in declared)
 
 
-class _Judge:
-    def __init__(self, trees: Trees, uses: dict[Read, tuple[Use, ...]]) -> None:
-        self._rules = trees.stated
-        self._uses = uses
-        hashes = {file.path: file.sha256 for file in trees.manifest.files if file.path.endswith(".py")}
-        theirs = {file.path: file.sha256 for file in trees.source.files if file.path.endswith(".py")}
-        # A text may end in names, and a name may be a module.
-        asked = with_packages(".".join((u.module, *u.names)) for each in uses.values() for u in each if u.module)
-        changed = {p for p, sha256 in hashes.items() if p in theirs and theirs[p] != sha256}
-        here, there = modules_of(hashes), modules_of(theirs)
-        mine = changed | {here[name] for name in asked & here.keys()}
-        upstream = changed | {there[name] for name in asked & there.keys()}
-        kept = trees.read(trees.out, {path: hashes[path] for path in sorted(mine)})
-        before = trees.read(trees.source.root, {path: theirs[path] for path in sorted(upstream)})
-        self._generated = Modules(trees.out, trees.recorded, kept)
-        self._upstream = Modules(trees.source.root, trees.source.by_path, before)
-        self._lost_members = dict(_lost_members(kept, before, changed))
-
-    def judge(self, required: frozenset[str]) -> LevelResult:
-        counts: Counter[str] = Counter(dict.fromkeys(("wheels", *KINDS), 0))
-        findings: list[Finding] = []
-        figures: list[tuple[str, str]] = []
-        for wheel, uses in self._uses.items():
-            counts["wheels"] += 1
-            named: dict[str, str] = {}
-            gone: set[str] = set()
-            looked = 0
-            for use in sorted(uses, key=lambda use: use.kind != IMPORTS):
-                member = use.kind == MEMBERS
-                if not member and not self._upstream.resolves(use.module, use.names):
+def _judge(trees: Trees, wheels: Sequence[Read], required: frozenset[str]) -> LevelResult:
+    layer = trees.cache.layer("embedders")
+    used: dict[Read, tuple[Use, ...]] = {
+        w: cached(layer, layer.key(w.sha256), partial(uses_of, w.file)) for w in wheels
+    }
+    generated, upstream, lost_members = _sides(trees, chain.from_iterable(used.values()))
+    counts: Counter[str] = Counter(dict.fromkeys(("wheels", *KINDS), 0))
+    findings: list[Finding] = []
+    figures: list[tuple[str, str]] = []
+    for wheel, uses in used.items():
+        counts["wheels"] += 1
+        named: dict[str, str] = {}
+        gone: set[str] = set()
+        looked = 0
+        for use in sorted(uses, key=lambda use: use.kind != IMPORTS):
+            member = use.kind == MEMBERS
+            if not member and not upstream.resolves(use.module, use.names):
+                continue
+            counts[use.kind] += 1
+            looked += 1
+            owner = lost_members.get(use.names[0], "") if member else ""
+            if not owner if member else generated.resolves(use.module, use.names):
+                continue
+            what = f"{owner}.{use.dotted}" if owner else use.dotted
+            if use.kind == IMPORTS:
+                gone.add(what)
+            elif not gone.isdisjoint(with_packages([what])):
+                # Said where it is imported.
+                continue
+            rule = _removed_by(trees, upstream, what) if owner else _removed_by(trees, upstream, use.module, use.names)
+            message = f"upstream has {what}, this tree has not, and no rule says so"
+            if rule:
+                if use.kind != IMPORTS or not use.at_load or canonicalize_name(wheel.name) not in required:
+                    named[what] = rule
                     continue
-                counts[use.kind] += 1
-                looked += 1
-                owner = self._lost_members.get(use.names[0], "") if member else ""
-                if not owner if member else self._generated.resolves(use.module, use.names):
-                    continue
-                what = f"{owner}.{use.dotted}" if owner else use.dotted
-                if use.kind == IMPORTS:
-                    gone.add(what)
-                elif any(what.startswith(f"{name}.") or what == name for name in gone):
-                    # Said where it is imported.
-                    continue
-                rule = self._removed_by(what) if owner else self._removed_by(use.module, use.names)
-                message = f"upstream has {what}, this tree has not, and no rule says so"
-                if rule:
-                    if use.kind != IMPORTS or not use.at_load or canonicalize_name(wheel.name) not in required:
-                        named[what] = rule
-                        continue
-                    message = f"the tree requires {wheel.name}, which cannot be loaded without {what} (rule {rule})"
-                findings.append(Finding(use.kind, f"{wheel.release}: {use.path}", use.line, message))
-            listed = ", ".join(f"{what} ({rule})" for what, rule in sorted(named.items()))
-            removed = f", {len(named)} of them removed by a rule: {listed}" if named else ""
-            figures.append((wheel.release, f"{looked:,} names{removed}"))
-        evidence = Evidence(LEVEL, not findings, tuple(counts.items()), tuple(findings), ())
-        return LevelResult(evidence, tuple(figures))
-
-    def _removed_by(self, module: str, names: tuple[str, ...] = ()) -> str:
-        """Id of the rule that removes a module, or one of the names that lead to what is asked for."""
-        places = {".".join((module, *names[:end])) for end in range(len(names) + 1)}
-        if names:
-            where, name = self._upstream.definition(module, names[0])
-            places |= {where, ".".join((where, name)), ".".join((where, name, *names[1:2]))}
-        for rule in self._rules.removes:
-            for place in sorted(places):
-                path = f"python/{place.replace('.', '/')}"
-                named = any_name_matches((*rule.definitions, *rule.members), place)
-                if named or rule.takes_module(place) or rule.takes_path(path) or rule.takes_path(f"{path}.py"):
-                    return rule.id
-        return ""
+                message = f"the tree requires {wheel.name}, which cannot be loaded without {what} (rule {rule})"
+            findings.append(Finding(use.kind, f"{wheel.release}: {use.path}", use.line, message))
+        listed = ", ".join(f"{what} ({rule})" for what, rule in sorted(named.items()))
+        removed = f", {len(named)} of them removed by a rule: {listed}" if named else ""
+        figures.append((wheel.release, f"{looked:,} names{removed}"))
+    evidence = Evidence(LEVEL, not findings, tuple(counts.items()), tuple(findings), ())
+    return LevelResult(evidence, tuple(figures))
 
 
-def _lost_members(
-    kept: dict[str, ModuleSymbols], before: dict[str, ModuleSymbols], changed: set[str]
-) -> Iterator[tuple[str, str]]:
-    """Public members that kept classes lost and no class has any more, with the class that had one."""
+def _sides(trees: Trees, uses: Iterable[Use]) -> tuple[Modules, Modules, dict[str, str]]:
+    """Modules of the generated tree and of upstream; and public members that kept classes lost and no class has any more, with a class that had each."""
+    hashes, theirs = (
+        {file.path: file.sha256 for file in files if file.path.endswith(".py")}
+        for files in (trees.manifest.files, trees.source.files)
+    )
+    # A text may end in names, and a name may be a module.
+    asked = with_packages(".".join((use.module, *use.names)) for use in uses if use.module)
+    changed = {path for path, sha256 in hashes.items() if path in theirs and theirs[path] != sha256}
+    here, there = modules_of(hashes), modules_of(theirs)
+    mine = sorted(changed | {here[name] for name in asked & here.keys()})
+    upstream = sorted(changed | {there[name] for name in asked & there.keys()})
+    kept = trees.read(trees.out, {path: hashes[path] for path in mine})
+    before = trees.read(trees.source.root, {path: theirs[path] for path in upstream})
     left = {name for symbols in kept.values() for each in symbols.classes for name, _ in each.members}
-    left |= {name for symbols in kept.values() for name in symbols.bound}
+    left = left.union(*(symbols.bound for symbols in kept.values()))
+    lost: dict[str, str] = {}
     for path in sorted(changed):
-        mine = {each.name for each in kept[path].classes}
-        for each in before[path].classes:
-            for name, _ in each.members if each.name in mine else ():
-                if name not in left and re.match(r"[a-z]", name):
-                    yield name, f"{module_name(path)}.{each.name}"
+        stays = {each.name for each in kept[path].classes}
+        for each in (each for each in before[path].classes if each.name in stays):
+            public = (name for name, _ in each.members if name not in left and re.match(r"[a-z]", name))
+            lost.update(dict.fromkeys(public, f"{module_name(path)}.{each.name}"))
+    return Modules(trees.out, here, kept), Modules(trees.source.root, there, before), lost
+
+
+def _removed_by(trees: Trees, upstream: Modules, module: str, names: tuple[str, ...] = ()) -> str:
+    """Id of the rule that removes a module, or one of the names that lead to what is asked for."""
+    places = {".".join((module, *names[:end])) for end in range(len(names) + 1)}
+    if names:
+        where, name = upstream.definition(module, names[0]) or (module, names[0])
+        places |= {where, ".".join((where, name)), ".".join((where, name, *names[1:2]))}
+    for rule in trees.stated.removes:
+        for place in sorted(places):
+            path = f"python/{place.replace('.', '/')}"
+            named = any_name_matches((*rule.definitions, *rule.members), place)
+            if named or rule.takes_module(place) or rule.takes_path(path) or rule.takes_path(f"{path}.py"):
+                return rule.id
+    return ""

@@ -115,11 +115,11 @@ def _heritage(tree: ast.Module, path: str) -> Iterator[Use]:
     """What classes that inherit from one of the package ask of themselves, or override."""
     scope = scope_of(tree, "")
     for node in ast.walk(tree):
-        bases = [attribute_chain(base) for base in node.bases] if isinstance(node, ast.ClassDef) else []
-        targets = [
-            (target, chain) for root, chain in bases if isinstance(root, ast.Name) for target in look_up(scope, root.id)
-        ]
-        if not isinstance(node, ast.ClassDef) or not targets:
+        if not isinstance(node, ast.ClassDef):
+            continue
+        bases = [(root.id, chain) for root, chain in map(attribute_chain, node.bases) if isinstance(root, ast.Name)]
+        targets = [(target, chain) for root, chain in bases for target in look_up(scope, root)]
+        if not targets:
             continue
         own = {each.name: each.lineno for each in node.body if isinstance(each, Function)}
         asked = {name: line for name, line in own.items() if not name.startswith("__")}
@@ -146,16 +146,12 @@ def sources_of(place: Path) -> Iterator[tuple[str, bytes]]:
     Raises:
         zipfile.BadZipFile: it is no folder, and no wheel.
     """
-    if place.is_dir():
-        yield from _folder(place)
+    if not place.is_dir():
+        with zipfile.ZipFile(place) as archive:
+            for name in sorted(archive.namelist()):
+                if name.endswith(".py") and archive.getinfo(name).file_size <= _MAX_BYTES:
+                    yield name, archive.read(name)
         return
-    with zipfile.ZipFile(place) as archive:
-        for name in sorted(archive.namelist()):
-            if name.endswith(".py") and archive.getinfo(name).file_size <= _MAX_BYTES:
-                yield name, archive.read(name)
-
-
-def _folder(place: Path) -> Iterator[tuple[str, bytes]]:
     for folder, inner, names in os.walk(place):
         inner[:] = sorted(set(inner) - _OTHERS)
         for name in sorted(names):

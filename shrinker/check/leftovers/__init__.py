@@ -4,7 +4,6 @@ The scan shares nothing with folding: it knows the words of the rules and the sy
 gives every leftover its kind and its place. Whether it is right is for the `[[leftover]]` rules to say.
 """
 
-from collections import defaultdict
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
@@ -22,6 +21,7 @@ from shrinker.syntax.parsing import decode, parse
 from shrinker.values.errors import InputError
 from shrinker.values.leftovers import Leftover, Leftovers, Suspect
 from shrinker.values.outcome import EmittedFile
+from shrinker.values.relations import grouped
 from shrinker.values.upstream import module_name
 
 _DEFINING = frozenset({"definition", "environment-declaration"})
@@ -54,43 +54,31 @@ def find_leftovers(trees: Trees, among: Collection[str] | None = None) -> Leftov
     vocabulary = build_vocabulary(rules)
     kept = frozenset(name for entry in entries if (name := module_name(entry.path)) is not None)
     entries = [entry for entry in entries if among is None or entry.path in among]
-    looks = map_files(
-        partial(_look, out, tree.root, vocabulary, kept),
-        entries,
-        [entry.lines_after for entry in entries],
-        jobs=trees.jobs,
-    )
-    uses = {use for look in looks for use in look.uses}
-    found = _mark_idle([s for look in looks for s in look.leftovers], uses)
+    look = partial(_look, out, tree.root, vocabulary, kept)
+    looks = map_files(look, entries, [entry.lines_after for entry in entries], jobs=trees.jobs)
+    found = _mark_idle([s for each in looks for s in each.leftovers], {use for each in looks for use in each.uses})
     explained = tuple(
         replace(s, rule=next((r.id for r in rules.leftovers if _holds(r, s)), ""))
         for s in sorted(found, key=lambda s: (s.path, s.line, s.kind, s.text))
     )
     matched = {s.rule for s in explained}
-    return Leftovers(
-        files=len(entries),
-        leftovers=explained,
-        suspects=suspects(
-            (company for look in looks for company in look.companies), (a for look in looks for a in look.asked)
-        ),
-        unmatched=tuple(
-            r.id for r in rules.leftovers if r.id not in matched and not r.optional and r.positions != ("construct",)
-        ),
+    unmatched = (
+        r.id for r in rules.leftovers if r.id not in matched and not r.optional and r.positions != ("construct",)
     )
+    beside = suspects((c for each in looks for c in each.companies), (a for each in looks for a in each.asked))
+    return Leftovers(len(entries), explained, beside, tuple(unmatched))
 
 
 def _look(out: Path, upstream: Path, vocabulary: Vocabulary, kept: frozenset[str], entry: EmittedFile) -> _Look:
     """Look at one file; what upstream has of it is read only where folding changed it."""
     path, changed = entry.path, entry.changed
-    data = _read(out / path)
-    text = _decode(data, path)
+    text = _text(out / path, path)
     module = module_name(path) or path.removesuffix(".py").replace("/", ".")
     package = package_of(module, path.endswith("/__init__.py"))
     hot = vocabulary.hot(text)
-    before = _decode(_read(upstream / path), path) if changed else text
-    beside = companies(module, before, vocabulary)
+    beside = companies(module, _text(upstream / path, path) if changed else text, vocabulary)
     try:
-        tree = parse(data, path) if hot is not None else None
+        tree = parse(text, path) if hot is not None else None
     except (SyntaxError, ValueError) as error:
         if changed:
             raise InputError(f"{out / path}: cannot be parsed: {error}", "generate the tree again") from error
@@ -104,18 +92,13 @@ def _look(out: Path, upstream: Path, vocabulary: Vocabulary, kept: frozenset[str
     return _Look(leftovers, frozenset(scanner.uses), beside, asked)
 
 
-def _read(path: Path) -> bytes:
-    try:
-        return path.read_bytes()
-    except OSError as error:
-        again = "generate the tree again, then look at what is left in it"
-        raise InputError(f"{path}: {error.strerror or error}", again) from error
-
-
-def _decode(data: bytes, path: str) -> str:
+def _text(file: Path, path: str) -> str:
     try:
         # Line numbers are those of the parser, which knows no other line ends.
-        return decode(data)[0].replace("\r\n", "\n").replace("\r", "\n")
+        return decode(file.read_bytes())[0].replace("\r\n", "\n").replace("\r", "\n")
+    except OSError as error:
+        again = "generate the tree again, then look at what is left in it"
+        raise InputError(f"{file}: {error.strerror or error}", again) from error
     except (SyntaxError, UnicodeDecodeError) as error:
         raise InputError(f"{path}: is not text: {error}", "report the file as a fault of shrinker") from error
 
@@ -141,9 +124,7 @@ def _mark_idle(found: Collection[Leftover], uses: Iterable[tuple[str, str]]) -> 
     Args:
         uses: foreign identifiers that are read, each with the qualified definition that reads them.
     """
-    users: dict[str, set[str]] = defaultdict(set)
-    for name, where in uses:
-        users[name].add(where)
+    users = grouped(uses)
     candidates = {_defined(s) for s in found if s.position in _DEFINING}
     idle: set[str] = set()
     more = candidates
@@ -151,7 +132,7 @@ def _mark_idle(found: Collection[Leftover], uses: Iterable[tuple[str, str]]) -> 
         more = {
             where
             for where in candidates - idle
-            if all(_inside(user, idle | {where}) for user in users[where.rpartition(".")[2]])
+            if all(_inside(user, idle | {where}) for user in users.get(where.rpartition(".")[2], ()))
         }
         idle |= more
     return [replace(s, idle=_inside(_defined(s), idle)) for s in found]

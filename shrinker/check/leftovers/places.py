@@ -21,7 +21,7 @@ _PROBES = frozenset({"hasattr", "find_spec", "import_module", "__import__"})
 _GROWING = frozenset({"append", "extend", "add", "update", "insert"})
 
 
-STICKY: frozenset[Position] = frozenset(
+_STICKY: frozenset[Position] = frozenset(
     {"named-error", "message", "help-text", "choices", "exports", "annotation", "probe"}
 )
 """Within these a string keeps the place of the whole, however deep it stands."""
@@ -61,12 +61,12 @@ def place_within(node: ast.AST, field: str, child: ast.AST, place: Position) -> 
         case ast.Raise():
             return "named-error" if is_named_error(node) else "message"
         case ast.Assign(targets=targets):
-            return assigned_value(targets) or "value"
+            return _assigned_value(targets)
         case ast.AnnAssign(target=target) | ast.AugAssign(target=target):
-            return assigned_value([target]) or "value"
+            return _assigned_value([target])
         case ast.stmt():
             return "value"
-        case _ if place in STICKY:
+        case _ if place in _STICKY:
             return place
         case ast.Compare():
             return "tensor-device" if any(map(_is_device, (node.left, *node.comparators))) else "comparison"
@@ -84,21 +84,21 @@ def place_within(node: ast.AST, field: str, child: ast.AST, place: Position) -> 
     return place
 
 
-def call_arguments(node: ast.Call) -> Position | None:
-    """Place of the strings in the arguments of a call, None for an ordinary one."""
+def call_arguments(node: ast.Call, place: Position) -> Position:
+    """Place of the strings in the arguments of a call, by its own."""
     root, parts = attribute_chain(node.func)
     names = (*((root.id,) if isinstance(root, ast.Name) else ()), *parts)
-    if not names:
-        return None
-    last = names[-1]
+    last = names[-1] if names else ""
     words = {word for name in names for word in name.lower().split("_")}
+    if place in _STICKY:
+        return place
     if (last in _MESSAGE_METHODS or words & {"log", "print", "warn"}) and (words & _MESSAGE_WORDS or last == "print"):
         return "message"
     if last in _PROBES:
         return "probe"
     if last in _GROWING and len(names) > 1 and names[-2].endswith("_CHOICES"):
         return "choices"
-    return None
+    return "test" if place == "test" else "argument"
 
 
 def chosen(node: ast.If) -> tuple[str, ast.Call] | None:
@@ -114,14 +114,14 @@ def chosen(node: ast.If) -> tuple[str, ast.Call] | None:
     return None
 
 
-def assigned_value(targets: list[ast.expr]) -> Position | None:
-    """Place of the strings in an assigned value, None for an ordinary one."""
-    for target in targets:
-        if _own_name(target) == "__all__":
+def _assigned_value(targets: list[ast.expr]) -> Position:
+    """Place of the strings in an assigned value."""
+    for name in map(_own_name, targets):
+        if name == "__all__":
             return "exports"
-        if _own_name(target).upper().endswith("_CHOICES"):
+        if name.upper().endswith("_CHOICES"):
             return "choices"
-    return None
+    return "value"
 
 
 def annotated(generic: ast.expr, item: ast.expr) -> Position:
@@ -142,11 +142,7 @@ def _own_name(node: ast.expr) -> str:
 
 
 def is_tensor_attribute(node: ast.Attribute, imported: Set[str]) -> bool:
-    """True for an attribute that tensors have, read of something that is no module, no platform object and not `self`.
-
-    Args:
-        imported: names that imports of the file bind.
-    """
+    """True for an attribute that tensors have, read of something that is no module (a name that is `imported`), no platform object and not `self`."""
     if node.attr not in _TENSOR_ATTRIBUTES:
         return False
     owner: ast.expr = node.value

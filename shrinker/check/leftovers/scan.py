@@ -5,19 +5,11 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from shrinker.check.leftovers.places import (
-    BY_KEYWORD,
-    STICKY,
-    annotated,
-    call_arguments,
-    chosen,
-    is_tensor_attribute,
-    place_within,
-)
+from shrinker.check.leftovers import places
 from shrinker.check.leftovers.vocabulary import Vocabulary, is_constant
 from shrinker.check.uses import attribute_chain
 from shrinker.syntax.bindings import collect
-from shrinker.syntax.imports import absolute
+from shrinker.syntax.imports import names_of
 from shrinker.syntax.lines import one_line
 from shrinker.syntax.names import last_name
 from shrinker.syntax.ranges import meets
@@ -73,7 +65,7 @@ class Scanner:
             value = getattr(node, name)
             for child in value if isinstance(value, list) else (value,):
                 if isinstance(child, ast.AST):
-                    self.visit(child, place_within(node, name, child, place))
+                    self.visit(child, places.place_within(node, name, child, place))
 
     def visit(self, node: ast.AST, place: Position) -> None:
         """Look at a piece of syntax that stands in a place."""
@@ -84,14 +76,10 @@ class Scanner:
                 pass
             case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
                 self.definition(node)
-            case ast.Import():
-                for alias in node.names:
-                    self.imported(node.lineno, alias.name, alias, None)
-            case ast.ImportFrom():
-                source = absolute(node.module, node.level, self.package)
-                for alias in node.names:
-                    self.imported(alias.lineno, source, alias, alias.name)
-            case ast.If() if (found := chosen(node)) is not None and found[0] in self._flags:
+            case ast.Import() | ast.ImportFrom():
+                for alias, (source, name, _) in zip(node.names, names_of(node, self.package), strict=True):
+                    self.imported(alias, source, name)
+            case ast.If() if (found := places.chosen(node)) is not None and found[0] in self._flags:
                 # What the command line would take by `choices` alike.
                 self.visit(node.test, "test")
                 self.visit(found[1], "choices")
@@ -102,7 +90,7 @@ class Scanner:
                 self.within(node, place)
                 self._declares = False
             case ast.Name(id=name) if place == "assignment" and self._declares and is_constant(name):
-                if self.words.is_foreign(name) or name in self.words.variables:
+                if self.words.foreign.within(name) or name in self.words.variables:
                     self.add("environment", node.lineno, name, "environment-declaration")
             case ast.Constant(value=str(text)):
                 self.string(node.lineno, text, place)
@@ -119,7 +107,7 @@ class Scanner:
                 for part in (node.value, first):
                     self.visit(part, place)
                 for part in others:
-                    self.visit(part, annotated(node.value, part))
+                    self.visit(part, places.annotated(node.value, part))
             case ast.IfExp():
                 shown, self._shown = self._shown, self._shown or place == "message"
                 self.visit(node.test, "test")
@@ -140,20 +128,19 @@ class Scanner:
         self.within(node, "value")
         self._where, self._in_class = outer, in_class
 
-    def imported(self, line: int, source: str, alias: ast.alias, name: str | None) -> None:
+    def imported(self, alias: ast.alias, source: str, name: str) -> None:
         whole = f"{source}.{name}" if name else source
         outside = source.partition(".")[0] != self.package.partition(".")[0]
         gone = [m for m in (source, whole) if m not in self.kept and self.words.is_removed(m)]
         if self.words.is_absent(source) or (not outside and source not in self.kept and gone):
-            self.add("absent imports", line, whole, "import")
-            return
+            return self.add("absent imports", alias.lineno, whole, "import")
         asked = (*([name] if name else source.split(".")), alias.asname)
         kinds = (self.words.name_kind(part, called=True) for part in asked if part)
         kind: Kind | None = next((each for each in kinds if each), None)
+        if kind is None and name and any(map(self.words.foreign.within, source.split("."))):
+            kind = "names"
         if kind is not None:
-            self.add(kind, line, whole, "import")
-        elif name and any(map(self.words.is_foreign, source.split("."))):
-            self.add("names", line, whole, "import")
+            self.add(kind, alias.lineno, whole, "import")
 
     def call(self, node: ast.Call, place: Position) -> None:
         asked: Position = "test" if place == "test" else "call"
@@ -165,13 +152,13 @@ class Scanner:
             self.attribute(node.func, asked, called=True)
         else:
             self.visit(node.func, asked)
-        inner = place if place in STICKY else call_arguments(node) or ("test" if place == "test" else "argument")
+        inner = places.call_arguments(node, place)
         for argument in node.args:
             self.visit(argument, inner)
         for keyword in node.keywords:
             if keyword.arg is not None:
                 self.identifier(keyword.value.lineno, keyword.arg, "keyword", False)
-            self.visit(keyword.value, BY_KEYWORD.get(keyword.arg, inner))
+            self.visit(keyword.value, places.BY_KEYWORD.get(keyword.arg, inner))
 
     def attribute(self, node: ast.Attribute, place: Position, called: bool) -> None:
         root, names = attribute_chain(node)
@@ -189,12 +176,11 @@ class Scanner:
                     self.uses.add((name, self._where))
                 under = names[index - 1] if index else ""
                 found.add("environment" if is_constant(name) and under in ("envs", "environ") else kind)
-        if not found:
-            return
-        text = ("" if isinstance(root, ast.Name) else "….") + whole + ("()" if called else "")
-        tensor = not called and is_tensor_attribute(node, self._imported)
-        first = next(k for k in KINDS if k in found)
-        self.add(first, node.lineno, text, "tensor-attribute" if tensor else _name_place(place))
+        if found:
+            text = ("" if isinstance(root, ast.Name) else "….") + whole + ("()" if called else "")
+            tensor = not called and places.is_tensor_attribute(node, self._imported)
+            first = next(k for k in KINDS if k in found)
+            self.add(first, node.lineno, text, "tensor-attribute" if tensor else _name_place(place))
 
     def identifier(self, line: int, name: str, place: Position, called: bool) -> None:
         kind = self.words.name_kind(name, called)
@@ -222,9 +208,8 @@ class Scanner:
 
 def _name_place(place: Position) -> Position:
     # A name within a message is code that runs, not text.
-    return (
-        "value" if place in ("message", "named-error", "help-text", "probe", "tensor-device", "comparison") else place
-    )
+    texts = ("message", "named-error", "help-text", "probe", "tensor-device", "comparison")
+    return "value" if place in texts else place
 
 
 def _flags(tree: ast.Module) -> Iterator[str]:

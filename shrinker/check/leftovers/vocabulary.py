@@ -6,16 +6,16 @@ with two of them, and that a condition of the generated tree asks, is a suspect 
 """
 
 import re
-from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import pairwise
-from typing import TypeVar
 
 from shrinker.ruleset import Ruleset
-from shrinker.ruleset.models import Domain, Remove
+from shrinker.ruleset.models import Remove
 from shrinker.syntax.names import is_special
 from shrinker.values.leftovers import Kind, Suspect
+from shrinker.values.relations import grouped
 
 _WORDS = re.compile(r"\w+")
 _PARTS = re.compile(r"[A-Za-z0-9]+")
@@ -28,7 +28,6 @@ _PREDICATE = re.compile(
     r"|_(?:available|supported|enabled|support)$",
     re.IGNORECASE,
 )
-_Sized = TypeVar("_Sized", str, tuple[str, ...])
 ENOUGH = 2
 """Known predicates in whose company an unknown one is a suspect."""
 
@@ -55,10 +54,9 @@ class Words:
 
     def within(self, text: str) -> bool:
         """True when the identifier or string holds one of the words."""
-        found = self._seen.get(text)
-        if found is None:
-            found = self._seen[text] = self._within(text)
-        return found
+        if text not in self._seen:
+            self._seen[text] = self._within(text)
+        return self._seen[text]
 
     def _within(self, text: str) -> bool:
         if is_special(text):
@@ -66,11 +64,10 @@ class Words:
             return False
         tokens: set[str] = set()
         for part in _PARTS.findall(text):
-            tokens.add(part.lower())
             pieces = _CAMEL.findall(part)
-            tokens.update(piece.lower() for piece in pieces)
             # `ROCmBackend`
-            tokens.update((a + b).lower() for a, b in pairwise(pieces) if a.isupper() and b[:1].isupper())
+            joined = (a + b for a, b in pairwise(pieces) if a.isupper() and b[:1].isupper())
+            tokens.update(map(str.lower, (part, *pieces, *joined)))
         return not tokens.isdisjoint(self.plain) or any(map(self.pattern.fullmatch, tokens))
 
 
@@ -97,16 +94,12 @@ class Vocabulary:
     foreign: Words
     own: Words
     """Of the platform that is served, and of what every platform has."""
-    _others: frozenset[str] = frozenset()
-    """Further words by which a line is looked at: parts of names outside the tree, of texts and of absent modules."""
 
-    def __post_init__(self) -> None:
-        texts = (
-            *self.texts,
-            *(m.partition(".")[0] for m in self.absent),
-            *(n.rpartition(".")[2] for n in self.outside),
-        )
-        self._others = frozenset(word for text in texts for word in _WORDS.findall(text))
+    @cached_property
+    def _others(self) -> frozenset[str]:
+        """Further words by which a line is looked at: parts of names outside the tree, of texts and of absent modules."""
+        absent, outside = (m.partition(".")[0] for m in self.absent), (n.rpartition(".")[2] for n in self.outside)
+        return frozenset(_WORDS.findall(" ".join((*self.texts, *absent, *outside))))
 
     def hot(self, text: str) -> re.Pattern[str] | None:
         """Finds the lines of a text that may hold a leftover (and others); None when no line does."""
@@ -119,16 +112,8 @@ class Vocabulary:
         ]
         return re.compile(rf"\b(?:{'|'.join(sorted(words))})\b") if words else None
 
-    def is_foreign(self, text: str) -> bool:
-        """True when the text holds a word of another platform."""
-        return self.foreign.within(text)
-
     def name_kind(self, name: str, called: bool) -> Kind | None:
-        """Kind of an identifier, None when it is of no other platform.
-
-        Args:
-            called: it is called, defined as a function, or imported, not read as a variable.
-        """
+        """Kind of an identifier, None when it is of no other platform. It is `called`, defined as a function or imported, or read as a variable."""
         if name in self.predicates:
             return "predicates"
         if name in self.variables:
@@ -136,7 +121,7 @@ class Vocabulary:
         bare = name.lstrip("_")
         if bare in self.predicates:
             return "predicates" if called else "flags"
-        if not self.is_foreign(name):
+        if not self.foreign.within(name):
             return None
         return "names" if not _PREDICATE.search(name) else "predicates" if called else "flags"
 
@@ -146,7 +131,7 @@ class Vocabulary:
             return "environment"
         if text in self.texts:
             return "strings"
-        if not self.is_foreign(text):
+        if not self.foreign.within(text):
             return None
         return "environment" if is_constant(text) else "strings"
 
@@ -173,7 +158,9 @@ def build_vocabulary(rules: Ruleset) -> Vocabulary:
     named = {p for p in calls | stated if p.startswith((".", "sglang."))}
     last = {pattern.rpartition(".")[2] for pattern in named}
     domains = [domain for domain in rules.domains if domain.id not in rules.scope]
-    everywhere = [domain for domain in domains if any(map(_EVERYWHERE.fullmatch, _places(domain)))]
+    everywhere = [
+        d for d in domains if any(map(_EVERYWHERE.fullmatch, (*d.names, *d.lists, *d.calls, *d.tables, *d.registers)))
+    ]
     return Vocabulary(
         predicates=frozenset(name for name in last if name and "*" not in name)
         | {p for platform in rules.platforms for p in platform.predicates},
@@ -187,18 +174,9 @@ def build_vocabulary(rules: Ruleset) -> Vocabulary:
     )
 
 
-def _places(domain: Domain) -> tuple[str, ...]:
-    return (*domain.names, *domain.lists, *domain.calls, *domain.tables, *domain.registers)
-
-
 def companies(module: str, upstream: str, words: Vocabulary) -> tuple[Suspect, ...]:
-    """Unknown predicates of one file that stand beside enough known ones; who asks them is not known yet.
-
-    Args:
-        module: dotted name of the file.
-        upstream: its text before folding, which takes the imports of known predicates away.
-        words: which predicates are known, and which words are of the platform that is served.
-    """
+    """Unknown predicates of one file that stand beside enough known ones; who asks them is not known yet. Read from upstream's text: folding
+    takes the imports of known predicates away."""
     known = words.predicates
     groups = [(module, set(_DEFINITION.findall(upstream)))]
     for source, inside, plain in _IMPORT.findall(upstream):
@@ -214,26 +192,11 @@ def companies(module: str, upstream: str, words: Vocabulary) -> tuple[Suspect, .
 
 
 def suspects(found: Iterable[Suspect], asked: Iterable[tuple[str, str, int]]) -> tuple[Suspect, ...]:
-    """Suspects by name.
-
-    Args:
-        found: of all files of upstream that are kept.
-        asked: name, path and line of every condition in the generated tree that asks a function.
-    """
-    sites: dict[str, set[tuple[str, int]]] = defaultdict(set)
-    for name, path, line in asked:
-        sites[name].add((path, line))
-    by_name: dict[str, list[Suspect]] = defaultdict(list)
-    for each in found:
-        if each.name in sites:
-            by_name[each.name].append(each)
-    origins = {name: {each.defined for each in group} for name, group in by_name.items()}
-    beside = {name: {each.beside for each in group} for name, group in by_name.items()}
-    return tuple(
-        Suspect(name, _longest(origins[name]), _longest(beside[name]), tuple(sorted(sites[name])))
-        for name in sorted(by_name)
-    )
-
-
-def _longest(some: Iterable[_Sized]) -> _Sized:
-    return max(some, key=lambda each: (len(each), each))
+    """Of those `found` in kept files of upstream the ones that are `asked`: by name, path and line in conditions of the generated tree."""
+    sites = grouped((name, (path, line)) for name, path, line in asked)
+    rows: list[Suspect] = []
+    for name, group in sorted(grouped((each.name, each) for each in found if each.name in sites).items()):
+        defined = max((each.defined for each in group), key=lambda text: (len(text), text))
+        beside = max((each.beside for each in group), key=lambda names: (len(names), names))
+        rows.append(Suspect(name, defined, beside, tuple(sorted({*sites[name]}))))
+    return tuple(rows)

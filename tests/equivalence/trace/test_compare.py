@@ -6,7 +6,7 @@ import pytest
 
 from equivalence.trace import reasons
 from equivalence.trace.compare import Comparison, Stated, compare
-from shrinker.check.rule_index import index_rules
+from shrinker.check.rule_index import RuleIndex
 from shrinker.ruleset.load import load_rules
 from tests.small import read_archive, rule, write
 
@@ -139,7 +139,7 @@ RULES = rule(
 @pytest.mark.parametrize(("name", "findings"), [("other", 0), ("served", 1)])
 def test_what_a_rule_says_nothing_asks_for_is_not_registered(tmp_path: Path, name: str, findings: int) -> None:
     (tmp_path / "rules.toml").write_text(RULES)
-    index = index_rules(load_rules([tmp_path / "rules.toml"]))
+    index = RuleIndex(load_rules([tmp_path / "rules.toml"]))
     text = "class Backends: ...\n"
     asks = f'{text}Backends.register("{name}", Backends)\n'
     both = trees(tmp_path, {"backends.py": asks}, {"backends.py": text})
