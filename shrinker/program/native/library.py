@@ -10,7 +10,7 @@ from shrinker.cache import Cache
 from shrinker.program.edges.native import include_edges
 from shrinker.program.files import FileIndex
 from shrinker.program.nodes import node_path, suffix
-from shrinker.program.order import reached
+from shrinker.program.ways import reached
 from shrinker.syntax.cmake import read_cmake
 from shrinker.syntax.native.conditionals import without_refuted
 from shrinker.syntax.native.reader import read_native

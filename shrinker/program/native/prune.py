@@ -10,9 +10,9 @@ from shrinker.program.native.edges import library_edges, wrapper_edges
 from shrinker.program.native.library import read_library
 from shrinker.program.native.reach import NativeReach
 from shrinker.program.nodes import file_node
-from shrinker.program.order import first_reasons
 from shrinker.program.symbols.dead import dead_spans, search_package
 from shrinker.program.symbols.search import Search
+from shrinker.program.ways import first_reasons
 from shrinker.ruleset import Companion, Ruleset
 from shrinker.syntax.names import is_special
 from shrinker.values.edits import Span

@@ -6,7 +6,7 @@ from functools import cached_property
 
 import networkx
 
-from shrinker.program.order import reached
+from shrinker.program.ways import reached
 from shrinker.values.folded import FoldedModule
 from shrinker.values.symbols import Symbol
 

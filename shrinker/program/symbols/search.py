@@ -4,12 +4,12 @@ import re
 from collections.abc import Iterator
 from itertools import chain
 
-from shrinker.program.order import reached
 from shrinker.program.symbols.liveness import Liveness
 from shrinker.program.symbols.lookups import Found, ordered
 from shrinker.program.symbols.program import Key, Module, Program
 from shrinker.program.symbols.reasons import Node, Reason
 from shrinker.program.symbols.types import Types
+from shrinker.program.ways import reached
 from shrinker.ruleset.models import Api
 from shrinker.syntax.names import is_special
 from shrinker.values.symbols import Symbol

@@ -2,10 +2,10 @@
 
 from collections.abc import Collection, Iterable
 
-from shrinker.program.order import reached
 from shrinker.program.symbols.program import Key, Program
 from shrinker.program.symbols.reasons import Reason
 from shrinker.program.symbols.search import Search
+from shrinker.program.ways import reached
 from shrinker.values.symbols import Symbol
 
 
