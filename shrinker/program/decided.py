@@ -33,6 +33,12 @@ def told(decision: Decision) -> str:
     return f"`{decision.text}` is {decision.outcome} (line {decision.line})"
 
 
+def folded_away(module: FoldedModule, line: int) -> str:
+    """What became of a line of a module that folding took."""
+    near = deciding(module.decisions, line)
+    return f"folded away by {near.rule}: {told(near)}" if near else "folded away"
+
+
 def rule_of(
     path: str,
     line: int,

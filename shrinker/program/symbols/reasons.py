@@ -1,6 +1,6 @@
 """Why something is live, and what a search is told of the world beside the modules."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -32,7 +32,7 @@ class Outside:
     """Of each kept Python file that imports the package and is no module of it: its words, and those that it may look up."""
     scripts: frozenset[tuple[str, str]] = frozenset()
     """Module and function, or ``Class.method``, of each command that installing the package makes."""
-    edges: Mapping[str, tuple[tuple[int, str, str], ...]] = field(default_factory=dict)
+    edges: Mapping[str, Sequence[tuple[int, str, str]]] = field(default_factory=dict)
     """Of a module: line, kind and target of what the file graph found besides imports; line 0 for the whole module."""
     stay: frozenset[str] = frozenset()
     """Modules that stay as they are, with all that is in them."""
