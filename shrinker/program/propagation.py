@@ -15,6 +15,7 @@ from typing import Protocol
 from shrinker.program.symbols.program import Key
 from shrinker.program.symbols.reasons import Outside
 from shrinker.program.symbols.types import Types
+from shrinker.program.ways import grouped
 from shrinker.syntax.names import is_special
 from shrinker.values.folded import FoldedModule
 from shrinker.values.refinement import NOTHING, Refinement
@@ -24,12 +25,12 @@ _KNOWN_TO_TORCH = frozenset({"training", "dump_patches", "call_super_init"})
 _LITERAL = re.compile(r"[^*_]")
 _LITERALS = 3
 """A computed text with fewer letters or digits of its own counts only beside a look-up of what is computed."""
-_BENIGN = frozenset(
-    {"builtins.object", "builtins.str", "builtins.int", "builtins.Exception", "builtins.RuntimeError"}
-    | {"builtins.ValueError", "abc.ABC", "enum.Enum", "enum.IntEnum", "enum.StrEnum", "enum.Flag"}
-    | {"enum.IntFlag", "typing.Generic", "typing.Protocol", "typing.NamedTuple", "typing.TypedDict"}
-    | {"torch.nn.Module"}
-)
+_NAMES = """
+abc.ABC builtins.Exception builtins.RuntimeError builtins.ValueError builtins.int builtins.object builtins.str
+enum.Enum enum.Flag enum.IntEnum enum.IntFlag enum.StrEnum torch.nn.Module
+typing.Generic typing.NamedTuple typing.Protocol typing.TypedDict
+"""
+_BENIGN = frozenset(_NAMES.split())
 """Bases outside the tree that set no attribute by a name of their own, beside those of `_KNOWN_TO_TORCH`."""
 
 
@@ -72,14 +73,17 @@ def propagate_attributes(
 
 
 def _any_of(patterns: Iterable[str]) -> re.Pattern[str]:
-    return re.compile(
-        "|".join("[a-zA-Z0-9_]*".join(re.escape(part) for part in p.split("*")) for p in sorted(patterns)) or "(?!)"
-    )
+    texts = ("[a-zA-Z0-9_]*".join(map(re.escape, pattern.split("*"))) for pattern in sorted({*patterns}))
+    return re.compile("|".join(texts) or "(?!)")
 
 
-def _sets(unit: Symbol, pattern: str) -> bool:
-    """True for a computed name under which a unit sets an attribute: that is no look-up."""
-    return pattern in unit.attributes or pattern in unit.patches
+def _read(unit: Symbol, module: str, outside: Outside) -> Iterator[str]:
+    """Computed names that a unit may look up."""
+    yield from (pattern for pattern, _ in unit.lookups)
+    for pattern, _ in unit.patterns:
+        says = unit.open or len(_LITERAL.findall(pattern)) >= _LITERALS
+        if says and not outside.is_label(module, pattern):
+            yield pattern
 
 
 class _Stores:
@@ -87,48 +91,39 @@ class _Stores:
 
     def __init__(self, modules: Iterable[FoldedModule], types: Types, outside: Outside, live: Collection[Key]) -> None:
         self.modules = sorted(modules, key=lambda m: m.path)
-        self.values: dict[str, set[str]] = {}
+        summaries = [module.summary for module in self.modules]
+        self.values = grouped(store for summary in summaries for store in summary.stores)
         """Attributes to what they are set to: texts of literals, empty for anything else."""
-        self.fields: dict[str, list[tuple[str, str]]] = {}
+        self.fields = grouped((name, (m.module, owner)) for m in self.modules for owner, name in m.summary.fields)
         """Attributes to the module and name of the classes that set them for certain."""
-        self.words: set[str] = set().union(*(words for words, _ in outside.words))
-        self._candidates: set[str] = set()
-        self._named = set(_KNOWN_TO_TORCH)
-        for module in self.modules:
-            summary = module.summary
-            self.words.update(summary.words)
-            self._candidates.update(summary.lost, summary.decided)
-            self._named.update(summary.texts, summary.defined)
-            for name, value in summary.stores:
-                self.values.setdefault(name, set()).add(value)
-            for owner, name in summary.fields:
-                self.fields.setdefault(name, []).append((module.module, owner))
+        self.words = set().union(*(words for words, _ in outside.words), *(summary.words for summary in summaries))
+        self._candidates = {name for summary in summaries for name in (*summary.lost, *summary.decided)}
+        self._named = _KNOWN_TO_TORCH.union(*(name for s in summaries for name in (s.texts, s.defined)))
         units = [(key[0], types.program.unit(key)) for key in live]
-        self._set = _any_of({name for _, unit in units for name in unit.patches if "*" in name})
+        self._set = _any_of(name for _, unit in units for name in unit.patches if "*" in name)
         self.computed = [
-            (_any_of({pattern}), (name, unit.parent))
+            (_any_of([pattern]), (name, unit.parent))
             for name, unit in units
             if unit.kind == "member"
             for pattern in unit.attributes
             if "*" in pattern
         ]
         """Names that are put together and set on `self`, with the class."""
-        computed = {pattern for _, unit in units for pattern, _ in unit.lookups if not _sets(unit, pattern)} | {
+        self._computed = _any_of(
             pattern
             for name, unit in units
-            for pattern, _ in unit.patterns
-            if (unit.open or len(_LITERAL.findall(pattern)) >= _LITERALS)
-            and not (_sets(unit, pattern) or outside.is_label(name, pattern))
-        }
-        self._computed = _any_of(computed)
+            for pattern in _read(unit, name, outside)
+            # A computed name under which the unit sets an attribute is no look-up.
+            if pattern not in unit.attributes and pattern not in unit.patches
+        )
 
     def constant(self) -> dict[str, str]:
         """Attributes with one literal for a value."""
         return {
-            name: next(iter(values))
+            name: values[0]
             for name, values in self.values.items()
-            if len(values) == 1
-            and "" not in values
+            if values[0]
+            and len({*values}) == 1
             and name in self._candidates
             and name not in self._named
             and not is_special(name)

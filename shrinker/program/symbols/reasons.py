@@ -52,20 +52,20 @@ class Protocols:
     """What bases outside the tree look up."""
 
     def __init__(self, rules: Ruleset) -> None:
-        self._rules = rules.protocols
-        self._outsides = rules.outsides
+        self._rules = rules
         self._known: dict[str, frozenset[str] | None] = {}
 
     def get(self, base: str) -> frozenset[str] | None:
         """Names that a base looks up on its objects; None for a base of which nothing is known: it may be any."""
         if base not in self._known:
-            found = [rule for rule in self._rules if base in rule.bases or (base != "*" and _names(rule.bases, base))]
+            rules = self._rules.protocols
+            found = [rule for rule in rules if base in rule.bases or (base != "*" and _names(rule.bases, base))]
             self._known[base] = frozenset(n for rule in found for n in rule.calls) if found else None
         return self._known[base]
 
     def held(self, name: str) -> str | None:
         """The rule that says that people's own code holds objects of a class of the tree."""
-        return next((rule.id for rule in self._outsides if _names(rule.holds, name)), None)
+        return next((rule.id for rule in self._rules.outsides if _names(rule.holds, name)), None)
 
 
 def _names(patterns: Iterable[str], base: str) -> bool:
