@@ -38,7 +38,7 @@ def wrapper_edges(
                 yield Edge(kernel, file_node(paths[holder]), "import", paths[holder], 1)
         for touch in search.types.imported(module, name).touches if module in paths else ():
             if touch.kind == "unit" and touch.module in paths:
-                line = search.program.unit((touch.module, touch.unit)).span.line
+                line = search.program.unit(touch.key).span.line
                 yield Edge(kernel, file_node(paths[touch.module]), "import", paths[touch.module], line)
     for path, wrapper in wrappers.items():
         for site in wrapper.imports:

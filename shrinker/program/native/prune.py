@@ -55,8 +55,7 @@ def prune_companions(
         own = {path: module for path, module in whole.items() if path.startswith(f"{rule.folder}/")}
         if not own:
             continue
-        package = rule.folder.rpartition("/")[2]
-        callers = find_callers(tree, graph, folded, package, rule.sources)
+        callers = find_callers(tree, graph, folded, _package(rule), rule.sources)
         graph = replace(graph, uncertain=tuple(sorted({*graph.uncertain, *callers.undecided})))
         if callers.undecided:
             continue
@@ -64,7 +63,7 @@ def prune_companions(
         special = {name for module in own.values() for name, _ in module.defines if is_special(name)}
         search = search_package(rules, own, callers.words | special)
         dead |= dead_spans(search, {module.module for module in own.values()})
-        unloaded = {path for path, module in own.items() if module.module not in search.loaded}
+        unloaded = (path for path, module in own.items() if module.module not in search.loaded)
         gone |= {path: _NO_IMPORT for path in unloaded if file_node(path) not in named}
         found.append((rule, callers, search))
     companions = fold([path for path in graph.kept if path not in gone], dead)
@@ -74,26 +73,24 @@ def prune_companions(
     for rule, callers, search in found:
         library = read_library(tree, rule.sources, rule.folder, graph.kept, rules.undefined, cache)
         wrappers = {p: m for p, m in companions.items() if p.startswith(f"{rule.folder}/")}
-        package = rule.folder.rpartition("/")[2]
-        said = (said_by(module, package) for module in wrappers.values())
+        said = (said_by(module, _package(rule)) for module in wrappers.values())
         by_hand = frozenset(path for path in library.sources if file_node(path) in named)
         reach = NativeReach(library, callers.words.union(*said), by_hand).run()
         gone |= dict.fromkeys(library.sources.keys() - reach.kept, _NO_OPERATOR)
         outside = {path for path in graph.kept if path not in gone and path not in library.sources}
-        said_there = said_outside(tree, outside, {**folded, **companions}, package)
-        cut |= cuts(reach, said_there)
+        cut |= cuts(reach, said_outside(tree, outside, {**folded, **companions}, _package(rule)))
         new = [*wrapper_edges(tree, graph, search, callers, wrappers, reach.operators)]
         asked = named | {edge.dst for edge in new}
         # What the import of a module was for went: nobody imports it any more, and it has nothing.
-        gone |= {
-            path: _NO_IMPORT
-            for path, module in wrappers.items()
-            if not module.defines and not module.is_package and file_node(path) not in asked
-        }
-        edges += new
-        edges += library_edges(tree, reach)
+        empty = (path for path, module in wrappers.items() if not module.defines and not module.is_package)
+        gone |= {path: _NO_IMPORT for path in empty if file_node(path) not in asked}
+        edges += [*new, *library_edges(tree, reach)]
     companions = {path: module for path, module in companions.items() if path not in gone}
     return _without(graph, gone, edges), companions, cut
+
+
+def _package(rule: Companion) -> str:
+    return rule.folder.rpartition("/")[2]
 
 
 def _without(graph: Graph, gone: Mapping[str, str], edges: Collection[Edge]) -> Graph:
@@ -101,11 +98,10 @@ def _without(graph: Graph, gone: Mapping[str, str], edges: Collection[Edge]) -> 
     if not gone and not edges:
         return graph
     nodes = {file_node(path) for path in gone}
-    stay = [edge for edge in graph.edges if edge.dst not in nodes and edge.src not in nodes]
-    new = [edge for edge in edges if edge.dst not in nodes and edge.src not in nodes]
+    stay, new = ([e for e in some if e.dst not in nodes and e.src not in nodes] for some in (graph.edges, edges))
     explained = {edge.dst for edge in new}
     by_rule = {edge for edge in stay if edge.dst in explained and edge.kind == "root"}
-    first, _ = first_reasons(dict.fromkeys([*(edge for edge in stay if edge not in by_rule), *new], ""))
+    first, _ = first_reasons(dict.fromkeys([*(e for e in stay if e not in by_rule), *new], ""))
     # What only the rule keeps, or a circle that it starts.
     merged = sorted({*(e for e in stay if e not in by_rule or e.dst not in first), *new})
     first, _ = first_reasons(dict.fromkeys(merged, ""))
