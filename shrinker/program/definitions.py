@@ -25,13 +25,7 @@ class Definition(NamedTuple):
 def public_definitions(
     hashes: Mapping[str, str], read: Callable[[str], bytes], cache: Cache
 ) -> dict[str, tuple[Definition, ...]]:
-    """Public names by path, in the order of the lines; a name that is bound twice with its first place.
-
-    Args:
-        hashes: SHA-256 of each module's file, by path.
-        read: bytes of a file.
-        cache: of earlier runs.
-    """
+    """Public names by path, in the order of the lines; a name that is bound twice with its first place. Hashes are of the files' bytes."""
     layer = cache.layer("definitions")
     keys = {path: layer.key(path, sha256) for path, sha256 in hashes.items()}
     return layer.each(keys, lambda path: _definitions(path, read(path)))

@@ -101,15 +101,8 @@ def _is_in(package: str, dotted: str) -> bool:
 def decide_distributions(
     tree: UpstreamTree, rules: Ruleset, graph: Graph, folded: Mapping[str, FoldedModule], written: Written
 ) -> Distributions:
-    """Say of every distribution that upstream declares whether it stays, and why.
-
-    Args:
-        tree: upstream, with what it declares.
-        rules: the `[[distribution]]` table, and `[[remove]]` rules about extras.
-        graph: says which modules are kept.
-        folded: folded modules by path.
-        written: imports of all of upstream, see `written_imports`.
-    """
+    """Say of every distribution that upstream declares whether it stays, and why: by `[[distribution]]` rules, `[[remove]]` rules about
+    extras, and the folded modules, by path, that the graph keeps."""
     gone = _removed_extras(tree.declared, rules)
     declared = replace(tree.declared, extras={e: rows for e, rows in tree.declared.extras.items() if e not in gone})
     table = {distribution_name(rule.name): rule for rule in rules.distributions}

@@ -16,11 +16,7 @@ from shrinker.values.refinement import NOTHING, Refinement
 def find_needed(kept: Iterable[FoldedModule], known: Mapping[str, Refinement]) -> Iterator[tuple[str, Refinement]]:
     """Modules, by path, that must load others again: those do something, and nothing else loads them.
 
-    Libraries that only such an import loads are not counted: a predicate asks them.
-
-    Args:
-        kept: every kept module.
-        known: what is known of modules, by path.
+    Libraries that only such an import loads are not counted: a predicate asks them. What is known before is by path, too.
     """
     modules = {module.module: module for module in kept}
     loads = {name: _loaded(module, modules) for name, module in modules.items()}

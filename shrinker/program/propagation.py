@@ -50,10 +50,7 @@ def propagate_attributes(
     """Fold with what such attributes are, in rounds, for as long as there are new ones.
 
     Args:
-        folding: folds.
         folded: every module that is left, by path.
-        types: of all of their classes.
-        outside: what else may name something.
         live: units of them that something reachable names.
 
     Returns:

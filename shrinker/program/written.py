@@ -21,11 +21,7 @@ _NAME = re.compile(r"(?:^|[(,\n])\s*(\w+)")
 
 
 def written_imports(tree: UpstreamTree, cache: Cache | None = None) -> Written:
-    """Read the imports of all modules.
-
-    Args:
-        cache: imports of files that were read before; by default none.
-    """
+    """Read the imports of all modules."""
     layer = (cache or Cache.off()).layer("imports")
     modules = {file.path: name for file in tree.files if (name := module_name(file.path)) is not None}
     keys = {path: layer.key(path, tree.by_path[path].sha256) for path in modules}

@@ -33,8 +33,6 @@ def find_callers(
     """Kept code outside of a library that names its package.
 
     Args:
-        tree: upstream.
-        graph: says which files are kept.
         folded: modules of the served package by path, with nothing in them that goes.
         package: top-level name of the library's package.
         apart: folder of the library.

@@ -31,12 +31,7 @@ def _refuted(branch: Refuted, undefined: Mapping[str, str]) -> Cut:
 
 
 def cuts(reach: NativeReach, said: Collection[str]) -> dict[str, tuple[Cut, ...]]:
-    """By path of a kept file, sorted.
-
-    Args:
-        reach: after it ran.
-        said: words of all kept files that are no sources of the library.
-    """
+    """By path of a kept file, sorted, once all is reached; `said` are words of all kept files that are no sources of the library."""
     offered = [*_registrations(reach), *_declarations(reach)]
     definitions = _definitions(reach, said, {(path, cut.first) for path, cut in offered})
     found = grouped((*offered, *definitions, *_entries(reach)))

@@ -23,10 +23,7 @@ def wrapper_edges(
     """From names that kept code imports to the files of the library's package, and from all of these to operators.
 
     Args:
-        tree: upstream.
-        graph: with the names that kept code imports.
         search: of the package.
-        callers: kept code that names the library.
         wrappers: kept modules of the package by path.
         operators: names of those that are reached.
     """

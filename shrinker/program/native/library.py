@@ -71,12 +71,10 @@ def read_library(
     """Read the sources and build lists of a library.
 
     Args:
-        tree: upstream.
         folder: of the library.
         package: folder of its Python, which is no part of the build.
         kept: paths of all kept files.
         undefined: macros that no build defines.
-        cache: sources that were read before.
     """
     paths = sorted(path for path in kept if path.startswith(f"{folder}/"))
     own = [path for path in paths if suffix(path) in SOURCES]

@@ -35,12 +35,8 @@ def prune_companions(
     """Decide what stays of the packages beside the served one.
 
     Args:
-        tree: upstream.
-        rules: of the profile.
         graph: of files, with all that rules keep of the companions.
         folded: modules of the served package by path, with nothing in them that goes.
-        fold: folds companions.
-        cache: of earlier runs.
 
     Returns:
         The graph without what goes, the companions that are left by path, and lines that go by path of a file that is no Python.

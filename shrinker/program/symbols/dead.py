@@ -33,16 +33,7 @@ def search_symbols(
     named: "NamedPlaces",
     more: Iterable[str] = (),
 ) -> Search:
-    """Everything that the roots can reach.
-
-    Args:
-        tree: upstream.
-        rules: of the profile.
-        graph: of files.
-        folded: every kept module, by path, with its units.
-        named: of this tree.
-        more: modules that stay whatever the search finds.
-    """
+    """Everything that the roots can reach, of every kept module, by path with its units; `more` modules stay whatever it finds."""
     return _searched(rules, folded, _outside(tree, rules, graph, folded, named, more))
 
 

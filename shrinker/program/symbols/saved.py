@@ -56,10 +56,7 @@ def found_symbols(
     Args:
         search: after it ran: from here on it knows of what removed code names, too.
         folded: every module that it was made in, by path, with its units: before anything was dropped.
-        tree: upstream.
         graph: of the files that stay.
-        written: imports of all of upstream.
-        rules: of the profile.
         outlines: of the modules that no rule removes.
     """
     live = frozenset(search.live)

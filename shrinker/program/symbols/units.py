@@ -110,8 +110,7 @@ class Units:
     def imported(self, query: str) -> list[Imported]:
         """What a module of upstream that stays imports by a name, in whichever branch; of a name that it does not have, its stars.
 
-        Args:
-            query: ``module.name`` or ``module.Class.method``; an ending of the module's name will do.
+        A query is ``module.name`` or ``module.Class.method``; an ending of the module's name will do.
         """
         parts = query.strip().removeprefix("symbol:").split(".")
         known = self._data["imports"]
