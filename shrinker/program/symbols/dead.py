@@ -34,7 +34,30 @@ def search_symbols(
     more: Iterable[str] = (),
 ) -> Search:
     """Everything that the roots can reach, of every kept module, by path with its units; `more` modules stay whatever it finds."""
-    return _searched(rules, folded, _outside(tree, rules, graph, folded, named, more))
+    loading = [(edge, edge.dst.removeprefix("module:")) for edge in graph.edges if edge.dst.startswith("module:")]
+    roots = grouped((name, edge.src) for edge, name in loading if edge.kind in ("root", "keep"))
+    edges = grouped(
+        (edge.src.removeprefix("module:"), (edge.line, edge.kind, name))
+        for edge, name in loading
+        if edge.src.startswith("module:") and edge.kind not in IMPORT_KINDS
+    )
+    modules = {module.module for module in folded.values()}
+    top = {module.partition(".")[0] for module in modules}
+    others = (path for path in graph.kept if path.endswith((".py", ".pyi")) and path not in folded)
+    texts = ((path, tree.read(path).decode("utf-8", "replace")) for path in others)
+    asking = [(path, without_comments(path, t)) for path, t in texts if not top.isdisjoint(_IMPORTED.findall(t))]
+    targets = (target.partition(":") for target in tree.declared.scripts.values())
+    outside = Outside(
+        roots={name: sources[0] for name, sources in roots.items()},
+        words=tuple((words_of(path, text), looked_up(text)) for path, text in asking),
+        scripts=frozenset((module, path) for module, _, path in targets if module in modules and path),
+        edges=edges,
+        stay=frozenset(more),
+        named=named,
+        labels=rules.labels,
+        apis=rules.apis,
+    )
+    return _searched(rules, folded, outside)
 
 
 def search_package(rules: Ruleset, folded: Mapping[str, FoldedModule], words: frozenset[str]) -> Search:
@@ -80,39 +103,6 @@ def live_again(search: Search, dead: Mapping[str, frozenset[Span]]) -> frozenset
     """Modules in which something is live although an earlier search found it dead, by path: it stays for what its import loads."""
     live = ((search.program.modules[key[0]], search.program.unit(key).span) for key in search.live)
     return frozenset(module.name for module, span in live if span in dead.get(module.path, ()))
-
-
-def _outside(
-    tree: UpstreamTree,
-    rules: Ruleset,
-    graph: Graph,
-    folded: Mapping[str, FoldedModule],
-    named: "NamedPlaces",
-    more: Iterable[str],
-) -> Outside:
-    loading = [(edge, edge.dst.removeprefix("module:")) for edge in graph.edges if edge.dst.startswith("module:")]
-    roots = grouped((name, edge.src) for edge, name in loading if edge.kind in ("root", "keep"))
-    edges = grouped(
-        (edge.src.removeprefix("module:"), (edge.line, edge.kind, name))
-        for edge, name in loading
-        if edge.src.startswith("module:") and edge.kind not in IMPORT_KINDS
-    )
-    modules = {module.module for module in folded.values()}
-    top = {module.partition(".")[0] for module in modules}
-    others = (path for path in graph.kept if path.endswith((".py", ".pyi")) and path not in folded)
-    texts = ((path, tree.read(path).decode("utf-8", "replace")) for path in others)
-    asking = [(path, without_comments(path, t)) for path, t in texts if not top.isdisjoint(_IMPORTED.findall(t))]
-    targets = (target.partition(":") for target in tree.declared.scripts.values())
-    return Outside(
-        roots={name: sources[0] for name, sources in roots.items()},
-        words=tuple((words_of(path, text), looked_up(text)) for path, text in asking),
-        scripts=frozenset((module, path) for module, _, path in targets if module in modules and path),
-        edges=edges,
-        stay=frozenset(more),
-        named=named,
-        labels=rules.labels,
-        apis=rules.apis,
-    )
 
 
 class NamedPlaces:
