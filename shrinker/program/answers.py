@@ -55,7 +55,6 @@ def ask(run: SavedRun, query: str, *, every: bool = False) -> list[Chain | Remov
     """What became of everything that a query names; nothing where there is nothing of that name.
 
     Args:
-        run: that is asked.
         query: a module, path, file name, distribution or kernel; or a symbol: ``module.Class.method``, an ending of it, or
             ``path:line`` of upstream.
         every: a chain for each place that names it, not only the best.
@@ -129,11 +128,9 @@ def unknown(name: str, known: Iterable[str]) -> InputError:
 
 
 def sample(run: SavedRun, count: int, seed: int, *, live: bool) -> list[str]:
-    """Names of symbols drawn at random, for a spot check: each a question for `why` or `why_not`.
+    """Names of symbols drawn at random, for a spot check: each a question for `why` or `why_not`; all where there are fewer.
 
     Args:
-        run: that is asked.
-        count: how many; all where there are fewer.
         seed: the same one draws the same names from the same tree.
         live: True for symbols that are kept, False for those of kept modules that are not.
 

@@ -63,11 +63,10 @@ class Search:
         self._start()
         while wave := self._frontier():
             by_path = {item.path: item for item in fold([self.index.paths[name] for name in wave])}
-            for name in wave:
-                path = self.index.paths[name]
+            for path in (self.index.paths[name] for name in wave):
                 if path not in by_path:
                     raise ShrinkerError(f"{path}: folding returned nothing", "report this as a defect of shrinker")
-                self._visit(name, by_path[path])
+                self._visit(by_path[path])
             for origin, found in walk_edges(self.modules, self._importers, self.rules.walked(), self.index):
                 self._add(self.modules[origin], [found])
             for package in self._stars & self.modules.keys():
@@ -91,16 +90,13 @@ class Search:
     def _add(self, module: FoldedModule, found: Iterable[Found]) -> None:
         self.add(module_node(module.module), module.path, found)
 
-    def _visit(self, name: str, module: FoldedModule) -> None:
-        self.modules[name] = module
+    def _visit(self, module: FoldedModule) -> None:
+        self.modules[module.module] = module
         imported = [*import_edges(module, self.index)]
-        self._add(module, imported)
         for found in imported:
-            self._importers[_named(found.dst)].add(name)
-        self._add(module, package_edges(name, self.index))
-        self._add(module, self._strings.find(module))
-        self._add(module, external_edges(module))
-        self._add(module, kernel_edges(module))
+            self._importers[_named(found.dst)].add(module.module)
+        named = (*package_edges(module.module, self.index), *self._strings.find(module))
+        self._add(module, (*imported, *named, *external_edges(module), *kernel_edges(module)))
         self.registry.read(module)
         self._stars |= {s.module for s in module.imports if s.name == "*" and s.module in self.index.packages}
 

@@ -1,15 +1,15 @@
 """Packages that travel beside the served one, with the kernels that they offer: what kept code reaches of both stays."""
 
-from collections.abc import Callable, Collection, Mapping
+import re
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import replace
 
 from shrinker.cache import Cache
-from shrinker.program.native.callers import Callers, find_callers, said_by, said_outside
+from shrinker.program.native.callers import Callers, calling_lines, find_callers, said_by, said_outside
 from shrinker.program.native.cuts import cuts
-from shrinker.program.native.edges import library_edges, wrapper_edges
 from shrinker.program.native.library import read_library
 from shrinker.program.native.reach import NativeReach
-from shrinker.program.nodes import file_node
+from shrinker.program.nodes import file_node, operator_node, path_node
 from shrinker.program.symbols.dead import dead_spans, search_package
 from shrinker.program.symbols.search import Search
 from shrinker.program.ways import first_reasons
@@ -75,12 +75,12 @@ def prune_companions(
         gone |= dict.fromkeys(library.sources.keys() - reach.kept, _NO_OPERATOR)
         outside = {path for path in graph.kept if path not in gone and path not in library.sources}
         cut |= cuts(reach, said_outside(tree, outside, {**folded, **companions}, _package(rule)))
-        new = [*wrapper_edges(tree, graph, search, callers, wrappers, reach.operators)]
+        new = [*_wrapper_edges(tree, graph, search, callers, wrappers, reach.operators)]
         asked = named | {edge.dst for edge in new}
         # What the import of a module was for went: nobody imports it any more, and it has nothing.
         empty = (path for path, module in wrappers.items() if not module.defines and not module.is_package)
         gone |= {path: _NO_IMPORT for path in empty if file_node(path) not in asked}
-        edges += [*new, *library_edges(tree, reach)]
+        edges += [*new, *_library_edges(tree, reach)]
     companions = {path: module for path, module in companions.items() if path not in gone}
     return _without(graph, gone, edges), companions, cut
 
@@ -108,3 +108,55 @@ def _without(graph: Graph, gone: Mapping[str, str], edges: Collection[Edge]) -> 
     }
     removed = {**graph.removed, **{path: Removal(UNREACHABLE, reason) for path, reason in gone.items()}}
     return replace(graph, edges=tuple(merged), kept=kept, removed=dict(sorted(removed.items())))
+
+
+def _wrapper_edges(
+    tree: UpstreamTree,
+    graph: Graph,
+    search: Search,
+    callers: Callers,
+    wrappers: Mapping[str, FoldedModule],
+    operators: Collection[str],
+) -> Iterator[Edge]:
+    """From names that kept code imports to the files of the library's package, and from all of these to operators.
+
+    Args:
+        search: of the package.
+        wrappers: kept modules of the package by path.
+        operators: names of those that are reached.
+    """
+    paths = {module.module: path for path, module in wrappers.items()}
+    for kernel in sorted({edge.dst for edge in graph.edges if edge.dst.startswith("kernel:")}):
+        module, _, name = kernel.removeprefix("kernel:").rpartition(".")
+        for holder in dict.fromkeys((module, f"{module}.{name}".strip("."))):
+            if holder in paths:
+                yield Edge(kernel, file_node(paths[holder]), "import", paths[holder], 1)
+        for touch in search.types.imported(module, name).touches if module in paths else ():
+            if touch.kind == "unit" and touch.module in paths:
+                line = search.program.unit(touch.key).span.line
+                yield Edge(kernel, file_node(paths[touch.module]), "import", paths[touch.module], line)
+    for path, wrapper in wrappers.items():
+        for site in wrapper.imports:
+            target = paths.get(site.module)
+            if target is not None and target != path:
+                yield Edge(file_node(path), file_node(target), "import", path, site.line)
+    for path in (*callers.paths, *wrappers):
+        for name, line in sorted(calling_lines(tree, path, operators).items()):
+            yield Edge(path_node(path), operator_node(name), "operator", path, line)
+
+
+def _library_edges(tree: UpstreamTree, reach: NativeReach) -> Iterator[Edge]:
+    """From operators to sources, and from these to others."""
+    yield from reach.edges
+    for path, target, name in reach.calls:
+        yield Edge(file_node(path), file_node(target), "call", path, _line(tree, reach.library.closure(path), name))
+
+
+def _line(tree: UpstreamTree, paths: Collection[str], name: str) -> int:
+    """Where a source, or else what it includes, first mentions a name; 1 where it is put together."""
+    word = re.compile(rb"\b%s\b" % name.encode())
+    for path in paths:
+        data = tree.read(path)
+        if found := word.search(data):
+            return data.count(b"\n", 0, found.start()) + 1
+    return 1

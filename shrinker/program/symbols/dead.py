@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Mapping
 
 from shrinker.program.reach import IMPORT_KINDS
 from shrinker.program.symbols.program import Program
-from shrinker.program.symbols.reasons import Outside, Protocols
+from shrinker.program.symbols.reasons import Named, Outside, Protocols
 from shrinker.program.symbols.search import Search
 from shrinker.program.symbols.side_effect_imports import run
 from shrinker.program.symbols.types import Types
@@ -30,8 +30,8 @@ def search_symbols(
     rules: Ruleset,
     graph: Graph,
     folded: Mapping[str, FoldedModule],
-    named: "NamedPlaces",
-    more: Iterable[str] = (),
+    named: Named,
+    more: Iterable[str],
 ) -> Search:
     """Everything that the roots can reach, of every kept module, by path with its units; `more` modules stay whatever it finds."""
     loading = [(edge, edge.dst.removeprefix("module:")) for edge in graph.edges if edge.dst.startswith("module:")]

@@ -22,6 +22,10 @@ class Reason(NamedTuple):
     """Of the file of the source; 0 when no line says so."""
 
 
+Named = Callable[[frozenset[str]], Mapping[str, tuple[str, int]]]
+"""Of some names, those that any code of upstream looks up or spells, removed or not, with path and line of a place."""
+
+
 @dataclass(frozen=True, slots=True)
 class Outside:
     """What is kept or asked for beside the modules."""
@@ -36,8 +40,7 @@ class Outside:
     """Of a module: line, kind and target of what the file graph found besides imports; line 0 for the whole module."""
     stay: frozenset[str] = frozenset()
     """Modules that stay as they are, with all that is in them."""
-    named: Callable[[frozenset[str]], Mapping[str, tuple[str, int]]] = lambda names: dict.fromkeys(names, ("", 0))
-    """Of some names, those that any code of upstream looks up or spells, removed or not, with path and line of a place."""
+    named: Named = lambda names: dict.fromkeys(names, ("", 0))
     labels: tuple[Label, ...] = ()
     """Rules that say of texts that they are shown or counted, and name nothing."""
     apis: tuple[Api, ...] = ()

@@ -116,11 +116,7 @@ def _imports(outline: Outline) -> list[tuple[str, int, str]]:
 
 
 def _best(
-    units: Sequence[Unit],
-    others: Sequence[str],
-    kinds: Sequence[str],
-    edges: Edges,
-    roots: Mapping[str, int],
+    units: Sequence[Unit], others: Sequence[str], kinds: Sequence[str], edges: Edges, roots: Mapping[str, int]
 ) -> list[tuple[int, ...]]:
     """Source, kind and line of the last edge of the best chain from a root to each node; nothing for a root and what is not live.
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from itertools import chain
 
 from shrinker.program.symbols.liveness import Liveness
-from shrinker.program.symbols.lookups import Found, ordered
+from shrinker.program.symbols.lookups import Found, Value, ordered
 from shrinker.program.symbols.program import Key, Module, Program
 from shrinker.program.symbols.reasons import Node, Reason
 from shrinker.program.symbols.types import Types
@@ -81,12 +81,9 @@ class Search(Liveness):
         self._touch(found, reason)
         for value in ordered(found.values):
             if value.kind == "class":
-                self._open(value.key, reason)
+                self._mark_all(self.types.hierarchy.ancestors(value.key), reason)
 
-    def _open(self, key: Key, reason: Reason) -> None:
-        self._mark_all(self.types.hierarchy.ancestors(key), (), reason)
-
-    def _mark_all(self, classes: Iterable[Key], private: tuple[str, ...], reason: Reason) -> None:
+    def _mark_all(self, classes: Iterable[Key], reason: Reason, private: tuple[str, ...] = ()) -> None:
         """The public members of some classes, and the private ones that are meant."""
         for name, members in (row for key in classes for row in self.program.members.get(key, {}).items()):
             for member in members if _is_meant(name, private) else ():
@@ -132,10 +129,8 @@ class Search(Liveness):
                 # Evaluated as an annotation, or looked up among the module's own names.
                 for named in module.symbols.get(text, ()):
                     self.keep(named, reason)
-        for pattern, line in unit.patterns:
-            if len(_LETTERS.findall(pattern)) >= _FEWEST and not self.outside.is_label(name, pattern):
-                self._pattern(pattern, Reason(key, "pattern", line))
-        for pattern, line in unit.lookups:
+        spelled = [row for row in unit.patterns if len(_LETTERS.findall(row[0])) >= _FEWEST]
+        for pattern, line in (*(row for row in spelled if not self.outside.is_label(name, row[0])), *unit.lookups):
             self._pattern(pattern, Reason(key, "pattern", line))
         for index, (source, imported, line) in enumerate(unit.imports):
             reason = Reason(key, "import", line)
@@ -171,14 +166,14 @@ class Search(Liveness):
         paths = [*((path, line, ("",)) for path, line in unit.enumerates), *((*each, begun) for each in unit.open)]
         for path, line, private in paths:
             reason = Reason(key, "enumeration", line)
-            if not path:
-                self._all_of(key[0], reason, private)
-                continue
-            for value in ordered(self.types.follow(key[0], owner, path, key[1]).values):
+            found = (
+                ordered(self.types.follow(key[0], owner, path, key[1]).values) if path else [Value("module", key[0])]
+            )
+            for value in found:
                 if value.kind == "module":
                     self._all_of(value.module, reason, private)
                 elif value.kind in ("class", "subclass", "object"):
-                    self._mark_all(self.types.hierarchy.family(value.key), private, reason)
+                    self._mark_all(self.types.hierarchy.family(value.key), reason, private)
 
     def _all_of(self, name: str, reason: Reason, private: tuple[str, ...]) -> None:
         self._load(name, reason)
@@ -193,7 +188,7 @@ class Search(Liveness):
             # What comes in names any class below it, and clients write it with what the classes have for that.
             reason = Reason(key, "unpickled")
             for each in (key, *self.types.heirs(key)):
-                self._open(each, reason)
+                self._mark_all(self.types.hierarchy.ancestors(each), reason)
                 self._keep_heir(each, reason)
 
     def _needed(self, key: Key) -> Iterator[tuple[Key, Reason]]:
