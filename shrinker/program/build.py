@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from shrinker.program.edges.data import DataEdges
 from shrinker.program.edges.named import named_modules
 from shrinker.program.edges.native import include_edges
+from shrinker.program.edges.strings import DYNAMIC
 from shrinker.program.files import FileIndex
 from shrinker.program.modules import ModuleIndex
 from shrinker.program.nodes import Found, file_node, module_node, suffix
@@ -22,11 +23,7 @@ _BINARY = frozenset({"so", "pyd", "dylib", "cubin", "fatbin"})
 
 
 def build_graph(
-    tree: UpstreamTree,
-    rules: Ruleset,
-    fold: Fold,
-    *,
-    rescued: Mapping[str, tuple[str, LeakedUse]] | None = None,
+    tree: UpstreamTree, rules: Ruleset, fold: Fold, *, rescued: Mapping[str, tuple[str, LeakedUse]] | None = None
 ) -> tuple[Graph, dict[str, FoldedModule]]:
     """Decide for every file of the tree whether it is kept.
 
@@ -90,10 +87,9 @@ def _unasked(search: Search) -> dict[str, Removal]:
     """Path of each file that a row of a table names which no kept code asks for."""
     found: dict[str, Removal] = {}
     for module, site, edge in search.registry.left():
-        if path := search.path(edge.dst):
-            place = f"{module.path}:{site.line}"
-            reason = f"only the row of {site.key!r} names it ({place}), and no kept code asks for that"
-            found.setdefault(path, Removal(site.rule, reason))
+        place = f"{module.path}:{site.line}"
+        reason = f"only the row of {site.key!r} names it ({place}), and no kept code asks for that"
+        found.setdefault(search.path(edge.dst) or "", Removal(site.rule, reason))
     return found
 
 
@@ -116,8 +112,7 @@ def _removals(
 def _undecided_sites(module: FoldedModule) -> Iterator[Uncertain]:
     """Imports of computed names, for which nothing is kept beyond what the strings beside them name."""
     for site in module.dynamic:
-        computed = not (site.target and site.target.strip("*."))
-        if site.mechanism in ("import_module", "spec_from_file") and computed:
+        if site.mechanism in DYNAMIC and not (site.target or "").strip("*."):
             yield Uncertain(module.path, site.line, f"imports a computed name: `{site.text}`")
 
 

@@ -20,7 +20,7 @@ from shrinker.values.upstream import PACKAGE
 _DOTTED = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+")
 _PATTERN = re.compile(r"[\w*]+(?:\.[\w*]+)*")
 _COMMAND = re.compile(r"(?:^|\s)-m[\s=]+([A-Za-z_]\w*(?:\.\w+)+)")
-_DYNAMIC = ("import_module", "spec_from_file")
+DYNAMIC = ("import_module", "spec_from_file")
 _LITERALS = 3
 _TOP = f"{PACKAGE}."
 
@@ -41,7 +41,7 @@ class StringEdges:
             yield from self.of(site)
             if site.text.endswith(".py"):
                 yield from self._script(module, site.text, site.line)
-        for call in (call for call in module.dynamic if call.mechanism in _DYNAMIC):
+        for call in (call for call in module.dynamic if call.mechanism in DYNAMIC):
             if not (call.target and call.target.strip("*.")):
                 yield from self._relative_strings(module)
             elif call.target.endswith(".py"):

@@ -47,13 +47,11 @@ def _registrations(reach: NativeReach) -> Iterator[tuple[str, Cut]]:
 
 def _declarations(reach: NativeReach) -> Iterator[tuple[str, Cut]]:
     """Of functions that only operators offered which are gone, where no kept source mentions them."""
-    gone: set[str] = set()
-    stay: set[str] = set()
-    for name, places in reach.registered.items():
-        for _, registration in places:
-            (stay if name in reach.operators else gone).update(registration.functions)
+    offers = [(name in reach.operators, each) for name, places in reach.registered.items() for _, each in places]
     sources = {path: reach.library.sources[path] for path in reach.kept}
-    gone -= stay.union(*(source.words for source in sources.values()))
+    stay = {name for stays, each in offers for name in each.functions if stays}
+    stay.update(word for source in sources.values() for word in source.words)
+    gone = {name for stays, each in offers for name in each.functions if not stays} - stay
     for path, each in ((path, each) for path, source in sources.items() for each in source.declarations):
         if each.name in gone and each.lines.first:
             yield path, Cut(each.lines.first, each.lines.last, f"function {each.name}")

@@ -16,8 +16,8 @@ _BUILTINS = frozenset(dir(builtins))
 _BOUND = frozenset({"static", "classmethod"})
 """Methods that are given no object, or the class itself, wherever they are read."""
 _NOTHING_PROVEN = Found(UNKNOWN)
-_Question = TypeVar("_Question", bound=Hashable)
-_Answer = TypeVar("_Answer")
+Q = TypeVar("Q", bound=Hashable)
+A = TypeVar("A")
 
 
 class Types:
@@ -69,17 +69,10 @@ class Types:
             return self._root(module, number, name)
         before = self.follow(module, number, head, number)
         steps = [self._step(value, name) for value in before.values]
-        return Found(
-            frozenset().union(*(step.values for step in steps)), before.touches.union(*(step.touches for step in steps))
-        )
+        touches = before.touches.union(*(step.touches for step in steps))
+        return Found((value for step in steps for value in step.values), touches)
 
-    def _sought(
-        self,
-        known: dict[_Question, _Answer],
-        question: _Question,
-        seek: Callable[[_Question], _Answer],
-        unproven: _Answer,
-    ) -> _Answer:
+    def _sought(self, known: dict[Q, A], question: Q, seek: Callable[[Q], A], unproven: A) -> A:
         """The answer to a question; what leads back to it is not proven. Only what is as good as it can be is remembered."""
         if question in known:
             return known[question]

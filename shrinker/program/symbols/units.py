@@ -1,7 +1,4 @@
-"""The units of a saved search by their names: definitions, members, statements and imported names.
-
-Only the standard library is imported here: an answer takes less time than loading a graph library would.
-"""
+"""The units of a saved search by their names: definitions, members, statements and imported names."""
 
 import sys
 from collections.abc import Iterator

@@ -1,7 +1,4 @@
-"""A saved search of symbols, asked: the chains to what is kept, and what named the rest.
-
-Only the standard library is imported here: an answer takes less time than loading a graph library would.
-"""
+"""A saved search of symbols, asked: the chains to what is kept, and what named the rest."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
@@ -134,7 +131,7 @@ class Symbols(Units):
         for (_, name, line, end, *_), drop in zip(self._data["gone"], self.dropped(), strict=True):
             if f".{drop.symbol}".endswith(f".{query}"):
                 sites = self._sites(drop.symbol, name, drop.path, line, end)
-                alive = (_nearest(sites, f"symbol:{drop.symbol}"),) if sites else ()
+                alive = _nearest(sites, f"symbol:{drop.symbol}")
                 found.append(replace(drop, named_by=_named_by(sites), alive=alive))
         return found
 
@@ -191,14 +188,16 @@ class Symbols(Units):
         sites = self._sites_of(first)
         if not sites:
             first = max(before.costs, key=lambda node: (before.costs[node], node))
-        return (*((_nearest(sites, self.node(first)),) if sites else ()), *reversed(before.to(first)))
+        return (*_nearest(sites, self.node(first)), *reversed(before.to(first)))
 
 
 def _named_by(sites: Iterable[list[Any]]) -> tuple[Site, ...]:
     return tuple(Site(path, line, fate, around or path) for path, line, fate, around, _ in sites)
 
 
-def _nearest(sites: list[list[Any]], target: str) -> Step:
-    """From the place that would first have kept a symbol: in a kept symbol, then in a removed file."""
+def _nearest(sites: list[list[Any]], target: str) -> tuple[Step, ...]:
+    """From the place that would first have kept a symbol, if there is one: in a kept symbol, then in a removed file."""
+    if not sites:
+        return ()
     path, line, fate, around, _ = min(sites, key=lambda s: (not s[3], s[0], s[1]))
-    return Step(f"symbol:{around}" if around else f"file:{path}", target, fate, path, line)
+    return (Step(f"symbol:{around}" if around else f"file:{path}", target, fate, path, line),)
