@@ -183,10 +183,9 @@ class Liveness:
         if pattern in self._patterns:
             return
         self._patterns.add(pattern)
-        first, *others = pattern.split("*")
+        first = pattern.partition("*")[0]
         start = bisect_left(self._all_names, first)
         end = bisect_left(self._all_names, first + _LAST, start)
-        matches = re.compile(r"\w*".join(["", *map(re.escape, others)])).fullmatch
-        for name in self._all_names[start:end]:
-            if matches(name, len(first)) is not None:
-                self.look_up(name, reason)
+        spelled = r"\w*".join(map(re.escape, pattern.split("*")))
+        for name in re.findall(rf"^{spelled}$", "\n".join(self._all_names[start:end]), re.MULTILINE):
+            self.look_up(name, reason)
