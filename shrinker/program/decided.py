@@ -47,15 +47,9 @@ def rule_of(
     removed: Mapping[str, Removal],
     word: str = "",
 ) -> str:
-    """The rule by which what stands at some lines went, or several joined by ``+``; empty when nothing was decided there.
+    """The rule by which what stands at some lines, from 1, went, or several joined by ``+``; empty when nothing was decided there.
 
-    Args:
-        path: of the file.
-        line: the first one, from 1.
-        end_line: the last one.
-        folded: folded modules by path.
-        removed: files that are not in the tree.
-        word: what a decision on these lines speaks of, when one does.
+    Of several decisions on these lines one that speaks of the word is meant.
     """
     if path in removed:
         return removed[path].rule

@@ -30,8 +30,6 @@ class Files:
         self._numbers = {node: number for number, node in enumerate(self._nodes)}
         self._paths = {path_node(path): path for path in data["kept"]}
 
-    # Names
-
     def kept(self, query: str) -> list[str]:
         """Nodes that a query names: a module, a path, a distribution, a kernel or a node id, or an ending of one; of a line none.
 
@@ -81,8 +79,6 @@ class Files:
         defines, name = self._data["defines"], query.strip()
         return [f"module:{module}" for module in sorted(defines) if any(row[0] == name for row in defines[module])]
 
-    # What is kept
-
     @cached_property
     def _ways(self) -> Ways[int, Sequence[int]]:
         costs = [FILE_COSTS.get(kind, 1) for kind in self._data["kinds"]]
@@ -116,8 +112,6 @@ class Files:
     def _steps(self, way: Iterable[Sequence[int]]) -> tuple[Step, ...]:
         nodes, kinds, paths = self._nodes, self._data["kinds"], self._data["paths"]
         return tuple(Step(nodes[src], nodes[dst], kinds[kind], paths[path], line) for src, dst, kind, path, line in way)
-
-    # Lines of files, and what removed files hold
 
     def decided(self, query: str) -> list[Removed]:
         """What was decided about the line of a kept file that ``path:line`` names, where the line went by that."""

@@ -18,12 +18,7 @@ def walk_edges(
     by_package: Mapping[str, tuple[str, ...]],
     index: ModuleIndex,
 ) -> Iterator[tuple[str, Found]]:
-    """Edges of all walks in the modules kept so far.
-
-    Args:
-        modules: dotted name to folded module, everything kept so far.
-        importers: dotted name to the kept modules that import it.
-        by_package: what walks find (`Ruleset.walked`).
+    """Edges of all walks in the modules kept so far, of which each has its importers; walks find what `Ruleset.walked` says.
 
     Yields:
         Dotted name of the module where the edge starts, and the edge.

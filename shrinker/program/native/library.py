@@ -68,14 +68,7 @@ class Library:
 def read_library(
     tree: UpstreamTree, folder: str, package: str, kept: Collection[str], undefined: Collection[str], cache: Cache
 ) -> Library:
-    """Read the sources and build lists of a library.
-
-    Args:
-        folder: of the library.
-        package: folder of its Python, which is no part of the build.
-        kept: paths of all kept files.
-        undefined: macros that no build defines.
-    """
+    """Read the sources and build lists in the folder of a library; the folder of its Python is no part of the build."""
     paths = sorted(path for path in kept if path.startswith(f"{folder}/"))
     own = [path for path in paths if suffix(path) in SOURCES]
     index = FileIndex(own)

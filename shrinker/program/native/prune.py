@@ -118,13 +118,7 @@ def _wrapper_edges(
     wrappers: Mapping[str, FoldedModule],
     operators: Collection[str],
 ) -> Iterator[Edge]:
-    """From names that kept code imports to the files of the library's package, and from all of these to operators.
-
-    Args:
-        search: of the package.
-        wrappers: kept modules of the package by path.
-        operators: names of those that are reached.
-    """
+    """From names that kept code imports to the files of the library's package, and from all of these to operators that are reached."""
     paths = {module.module: path for path, module in wrappers.items()}
     for kernel in sorted({edge.dst for edge in graph.edges if edge.dst.startswith("kernel:")}):
         module, _, name = kernel.removeprefix("kernel:").rpartition(".")

@@ -48,8 +48,6 @@ class Liveness:
         self._all_names = sorted({*self._by_name, *(n for m in program.modules.values() for n in m.symbols)})
         self._patterns: set[str] = set()
 
-    # Loading
-
     def _load(self, name: str, reason: Reason) -> None:
         module = self.program.modules.get(name)
         if module is None:
@@ -86,8 +84,6 @@ class Liveness:
         """True when making a class may do something: a base of which nothing is known, or one that is told."""
         hierarchy = self.types.hierarchy
         return hierarchy.registers(key) or any(self._protocols.get(base) is None for base in hierarchy.outsiders(key))
-
-    # Marking
 
     def keep(self, key: Key, reason: Reason) -> None:
         """A unit is live."""

@@ -80,9 +80,7 @@ def module_sites(
     Args:
         text: of upstream.
         before: the folded module, before anything was dropped from it.
-        units: of the module.
         words: last parts of the names of removed symbols.
-        written: imports of all of upstream.
 
     Yields:
         One of these parts, and the site.

@@ -108,8 +108,6 @@ class Search(Liveness):
         for word in looked:
             self.look_up(word, reason)
 
-    # Visiting
-
     def _visit(self, key: Key) -> None:
         name, unit = key[0], self.program.unit(key)
         module, around = self.program.modules[name], (name, unit.parent)

@@ -47,8 +47,6 @@ class Symbols(Units):
         self._read = edges
         self._roots = [len(self.units) + n for n, name in enumerate(self._others) if name.startswith("root:")]
 
-    # Edges
-
     @cached_property
     def _first(self) -> dict[int, Link]:
         """The last edge of the best chain from a root to each node."""
@@ -72,8 +70,6 @@ class Symbols(Units):
             # No line says so: the definition that is kept.
             path, line = self.path(target), self.units[target].line
         return Step(self.node(source), self.node(target), self._data["kinds"][kind], path, line)
-
-    # Kept
 
     def explain(self, number: int, *, every: bool = False) -> list[Chain]:
         """The best chain from a root to a live unit, or with `every` one for each place that names it; for a member found by its name also
@@ -108,8 +104,6 @@ class Symbols(Units):
         owners = {n: unit.owner for n, unit in enumerate(self.units) if unit.kind == "member"}
         cuts = Cuts(len(self.units) + len(self._others), self.live_edges, self._roots, owners)
         return [number for number in cuts.leaving(cut) if number < len(self.units)]
-
-    # Removed
 
     def named_units(self, *, live: bool) -> list[str]:
         """Names of definitions, members and assignments that are kept, or of those that are not; none of which several branches decide
