@@ -7,17 +7,17 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from shrinker.program.saved import load_graph
 from shrinker.program.symbols.why import Symbols, load_symbols
+from shrinker.program.ways import grouped
 from shrinker.program.why import Files
 from shrinker.values.answers import Chain, Removed
 from shrinker.values.errors import InputError
 
 SYMBOLS = "symbols.json"
 """Beside the saved graph."""
-Answer = TypeVar("Answer", Chain, Removed)
 _PARTS = re.compile(r"[./:]")
 
 
@@ -55,7 +55,6 @@ def ask(run: SavedRun, query: str, *, every: bool = False) -> list[Chain | Remov
     """What became of everything that a query names; nothing where there is nothing of that name.
 
     Args:
-        run: that is asked.
         query: a module, path, file name, distribution or kernel; or a symbol: ``module.Class.method``, an ending of it, or
             ``path:line`` of upstream.
         every: a chain for each place that names it, not only the best.
@@ -63,13 +62,11 @@ def ask(run: SavedRun, query: str, *, every: bool = False) -> list[Chain | Remov
     Raises:
         InputError: it names several things, or a line in which nothing stands.
     """
-    files = run.files
+    files, symbols = run.files, run.symbols
     nodes, removed = files.kept(query), files.removed(query)
-    defining = [] if nodes else files.defining(query.strip())
-    chains = [chain for node in nodes or defining for chain in files.chains(node, every=every)]
-    if nodes or removed or run.symbols is None:
+    chains = [chain for node in nodes or files.defining(query) for chain in files.chains(node, every=every)]
+    if nodes or removed or symbols is None:
         return [*chains, *removed]
-    symbols = run.symbols
     found, decided = symbols.find(query), files.decided(query)
     dropped = [symbols.explain_removed(n) for n in found if not symbols.units[n].live]
     dropped = dropped or symbols.gone(query) or decided
@@ -88,9 +85,9 @@ def why(run: SavedRun, query: str, *, every: bool = False) -> list[Chain]:
     Raises:
         InputError: nothing kept has that name.
     """
-    return _answers(
-        run, query, Chain, (f"{query} is not in the generated tree", f"ask `shrinker why-not {query}`"), every
-    )
+    if chains := [one for one in _known(run, query, every) if isinstance(one, Chain)]:
+        return chains
+    raise InputError(f"{query} is not in the generated tree", f"ask `shrinker why-not {query}`")
 
 
 def why_not(run: SavedRun, query: str) -> list[Removed]:
@@ -99,32 +96,29 @@ def why_not(run: SavedRun, query: str) -> list[Removed]:
     Raises:
         InputError: nothing removed has that name.
     """
-    return _answers(run, query, Removed, (f"{query} is kept", f"ask `shrinker why {query}`"))
+    if removed := [one for one in _known(run, query) if isinstance(one, Removed)]:
+        return removed
+    raise InputError(f"{query} is kept", f"ask `shrinker why {query}`")
 
 
-def _answers(
-    run: SavedRun, query: str, kind: type[Answer], otherwise: tuple[str, str], every: bool = False
-) -> list[Answer]:
-    """Those of one kind; without any, the error `otherwise`."""
-    found = ask(run, query, every=every)
-    if not found:
-        raise unknown(query, run.names())
-    if not (wanted := [one for one in found if isinstance(one, kind)]):
-        raise InputError(*otherwise)
-    return wanted
+def _known(run: SavedRun, query: str, every: bool = False) -> list[Chain | Removed]:
+    if found := ask(run, query, every=every):
+        return found
+    raise unknown(query, run.names())
 
 
 def unknown(name: str, known: Iterable[str]) -> InputError:
     """An error that names what is near: by its last part first, and then as a whole."""
     dotted = not name.startswith(("/", "--"))
-    last = _PARTS.split(name)[-1] if dotted else name
-    short: dict[str, list[str]] = {}
-    for one in dict.fromkeys(known):
-        end = _PARTS.split(one)[-1] if dotted else one
-        # Compared are those of about the same length that begin alike: there are a hundred thousand names.
-        if abs(len(end) - len(last)) < 4 and end[:1] == last[:1]:
-            short.setdefault(end, []).append(one)
-    found = [one for end in difflib.get_close_matches(last, list(short), 4, 0.75) for one in short[end]]
+
+    def last(one: str) -> str:
+        return _PARTS.split(one)[-1] if dotted else one
+
+    asked = last(name)
+    ends = ((last(one), one) for one in dict.fromkeys(known))
+    # Compared are those of about the same length that begin alike: there are a hundred thousand names.
+    alike = grouped(pair for pair in ends if abs(len(pair[0]) - len(asked)) < 4 and pair[0][:1] == asked[:1])
+    found = [one for end in difflib.get_close_matches(asked, list(alike), 4, 0.75) for one in alike[end]]
     found.sort(key=lambda one: -difflib.SequenceMatcher(None, name, one).ratio())
     near = f"; did you mean {', '.join(found[:4])}?" if found else ""
     return InputError(
@@ -134,11 +128,9 @@ def unknown(name: str, known: Iterable[str]) -> InputError:
 
 
 def sample(run: SavedRun, count: int, seed: int, *, live: bool) -> list[str]:
-    """Names of symbols drawn at random, for a spot check: each a question for `why` or `why_not`.
+    """Names of symbols drawn at random, for a spot check: each a question for `why` or `why_not`; all where there are fewer.
 
     Args:
-        run: that is asked.
-        count: how many; all where there are fewer.
         seed: the same one draws the same names from the same tree.
         live: True for symbols that are kept, False for those of kept modules that are not.
 

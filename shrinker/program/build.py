@@ -1,30 +1,29 @@
 """The graph phase: from a tree, its rules and a way to fold modules to what is kept, removed and uncertain, with the files that kept modules
 load."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from shrinker.program.edges.data import DataEdges
 from shrinker.program.edges.named import named_modules
 from shrinker.program.edges.native import include_edges
+from shrinker.program.edges.strings import DYNAMIC
 from shrinker.program.files import FileIndex
 from shrinker.program.modules import ModuleIndex
 from shrinker.program.nodes import Found, file_node, module_node, suffix
-from shrinker.program.order import first_reasons
 from shrinker.program.reach import Fold, Search
 from shrinker.program.removals import removed_by_rule
+from shrinker.program.ways import first_reasons
 from shrinker.ruleset import Remove, Ruleset
 from shrinker.syntax.native.conditionals import without_refuted
 from shrinker.values.folded import FoldedModule, LeakedUse, Uncertain
 from shrinker.values.graph import UNREACHABLE, Graph, Removal
 from shrinker.values.upstream import PACKAGE_PREFIX, UpstreamTree
 
+_BINARY = frozenset({"so", "pyd", "dylib", "cubin", "fatbin"})
+
 
 def build_graph(
-    tree: UpstreamTree,
-    rules: Ruleset,
-    fold: Fold,
-    *,
-    rescued: Mapping[str, tuple[str, LeakedUse]] | None = None,
+    tree: UpstreamTree, rules: Ruleset, fold: Fold, *, rescued: Mapping[str, tuple[str, LeakedUse]] | None = None
 ) -> tuple[Graph, dict[str, FoldedModule]]:
     """Decide for every file of the tree whether it is kept.
 
@@ -48,24 +47,17 @@ def build_graph(
     _add_files(search, tree)
 
     first, doubtful = first_reasons(search.edges)
-    kept: dict[str, str] = {}
-    for node, edge in first.items():
-        path = search.path(node)
-        if path is not None:
-            kept[path] = edge.reason
-    uncertain = [item for module in search.modules.values() for item in module.uncertain]
-    uncertain += search.problems
-    uncertain += [Uncertain(path, 0, reason) for path, reason in rescues.items() if path in kept]
-    uncertain += _undecided_sites(search)
-    for node, reason in doubtful.items():
-        path = search.path(node)
-        if path is not None:
-            uncertain.append(Uncertain(path, 0, reason))
+    kept = {path: edge.reason for node, edge in first.items() if (path := search.path(node)) is not None}
+    uncertain = {item for module in search.modules.values() for item in (*module.uncertain, *_undecided_sites(module))}
+    uncertain.update(search.problems)
+    uncertain.update(Uncertain(path, 0, reason) for path, reason in rescues.items() if path in kept)
+    doubts = ((search.path(node), reason) for node, reason in doubtful.items())
+    uncertain.update(Uncertain(path, 0, reason) for path, reason in doubts if path is not None)
     graph = Graph(
         edges=tuple(sorted(search.edges)),
         kept=dict(sorted(kept.items())),
         removed=_removals(paths, kept, removed, _unasked(search)),
-        uncertain=tuple(sorted(set(uncertain))),
+        uncertain=tuple(sorted(uncertain)),
     )
     return graph, {module.path: module for module in sorted(search.modules.values(), key=lambda m: m.path)}
 
@@ -85,9 +77,8 @@ def _rescue(
     reasons: dict[str, str] = {}
     for name, (path, use) in sorted(rescued.items()):
         for module in (name, *index.parents(name)):
-            own = index.paths.get(module)
-            if own is not None and own in removed:
-                rule = removed.pop(own)
+            own = index.paths.get(module, "")
+            if (rule := removed.pop(own, None)) is not None:
                 reasons[own] = f"rule {rule.id} would remove it, but `{use.name}` is used at {path}:{use.line}"
     return reasons
 
@@ -96,57 +87,39 @@ def _unasked(search: Search) -> dict[str, Removal]:
     """Path of each file that a row of a table names which no kept code asks for."""
     found: dict[str, Removal] = {}
     for module, site, edge in search.registry.left():
-        if path := search.path(edge.dst):
-            reason = (
-                f"only the row of {site.key!r} names it ({module.path}:{site.line}), and no kept code asks for that"
-            )
-            found.setdefault(path, Removal(site.rule, reason))
+        place = f"{module.path}:{site.line}"
+        reason = f"only the row of {site.key!r} names it ({place}), and no kept code asks for that"
+        found.setdefault(search.path(edge.dst) or "", Removal(site.rule, reason))
     return found
 
 
 def _removals(
     paths: list[str], kept: Mapping[str, str], removed: Mapping[str, Remove], unasked: Mapping[str, Removal]
 ) -> dict[str, Removal]:
-    out: dict[str, Removal] = {}
-    for path in sorted(paths):
-        if path in kept:
-            continue
-        rule = removed.get(path)
-        if rule is not None:
-            out[path] = Removal(rule.id, f"removed feature: {rule.feature}")
-        elif path in unasked:
-            out[path] = unasked[path]
-        elif not path.startswith(PACKAGE_PREFIX):
-            out[path] = Removal(UNREACHABLE, "out of scope: outside the package and named by no rule")
-        elif path.endswith(".py"):
-            out[path] = Removal(UNREACHABLE, "no kept module imports or names it")
-        else:
-            out[path] = Removal(UNREACHABLE, "no kept module or source names it")
-    return out
+    def removal(path: str) -> Removal:
+        if (rule := removed.get(path)) is not None:
+            return Removal(rule.id, f"removed feature: {rule.feature}")
+        if path in unasked:
+            return unasked[path]
+        if not path.startswith(PACKAGE_PREFIX):
+            return Removal(UNREACHABLE, "out of scope: outside the package and named by no rule")
+        imported = "module imports or" if path.endswith(".py") else "module or source"
+        return Removal(UNREACHABLE, f"no kept {imported} names it")
+
+    return {path: removal(path) for path in sorted(paths) if path not in kept}
 
 
-def _undecided_sites(search: Search) -> list[Uncertain]:
+def _undecided_sites(module: FoldedModule) -> Iterator[Uncertain]:
     """Imports of computed names, for which nothing is kept beyond what the strings beside them name."""
-    out: list[Uncertain] = []
-    for module in search.modules.values():
-        for site in module.dynamic:
-            computed = not (site.target and site.target.strip("*."))
-            if site.mechanism in ("import_module", "spec_from_file") and computed:
-                out.append(Uncertain(module.path, site.line, f"imports a computed name: `{site.text}`"))
-    return out
-
-
-_BINARY = frozenset({"so", "pyd", "dylib", "cubin", "fatbin"})
+    for site in module.dynamic:
+        if site.mechanism in DYNAMIC and not (site.target or "").strip("*."):
+            yield Uncertain(module.path, site.line, f"imports a computed name: `{site.text}`")
 
 
 def _add_files(search: Search, tree: UpstreamTree) -> None:
-    """Add the edges to data files and native sources of the package, transitively.
+    """Add the edges to data files and native sources of the package, transitively, once the modules of a search are found.
 
     Files outside the package are kept by rules alone.
-
-    Args:
-        search: after its modules are found.
-        tree: upstream.
     """
     files = FileIndex(
         file.path
@@ -154,54 +127,35 @@ def _add_files(search: Search, tree: UpstreamTree) -> None:
         if file.path.startswith(PACKAGE_PREFIX) and not file.path.endswith(".py") and file.path not in search.removed
     )
     data = DataEdges(files)
-    ordered = [search.modules[name] for name in sorted(search.modules)]
-    seen: set[str] = set()
-    for module in ordered:
-        src = module_node(module.module)
-        stub = module.path + "i"
-        stubs = [Found(file_node(stub), "data", 1)] if stub in tree.by_path else []
-        for found in (*data.find(module), *_inline(module, files), *stubs):
-            search.add(src, module.path, found)
-    _follow_includes(search, tree, files, seen)
-    for module, found in _folders(search, ordered, data):
-        search.add(module_node(module.module), module.path, found)
-    _follow_includes(search, tree, files, seen)
 
+    def by_name(module: FoldedModule) -> Iterator[Found]:
+        yield from data.find(module)
+        folder = module.path.rpartition("/")[0]
+        for site in module.strings:
+            # Native source: `load_inline(cuda_sources="#include <x.cuh> …")`.
+            if "#" in site.text and "include" in site.text:
+                yield from include_edges(site.text, folder, files, site.line)
+        if (stub := module.path + "i") in tree.by_path:
+            yield Found(file_node(stub), "data", 1)
 
-def _inline(module: FoldedModule, files: FileIndex) -> list[Found]:
-    """Native source in a string: `load_inline(cuda_sources="#include <x.cuh> …")`."""
-    folder = module.path.rpartition("/")[0]
-    return [
-        found
-        for site in module.strings
-        if "#" in site.text and "include" in site.text
-        for found in include_edges(site.text, folder, files, site.line)
-    ]
-
-
-def _follow_includes(search: Search, tree: UpstreamTree, files: FileIndex, seen: set[str]) -> None:
-    prefix = "native:" + PACKAGE_PREFIX
-    while frontier := sorted(node for node in search.reached if node.startswith(prefix) and node not in seen):
-        seen.update(frontier)
-        for node in frontier:
-            path = node[len("native:") :]
-            if suffix(path) in _BINARY:
-                continue
-            text = without_refuted(tree.read(path), search.rules.undefined).decode("utf-8", "replace")
-            for found in include_edges(text, path.rpartition("/")[0], files):
-                search.add(node, path, found)
-
-
-def _folders(search: Search, modules: list[FoldedModule], data: DataEdges) -> list[tuple[FoldedModule, Found]]:
-    """Decided on what finer edges reached, so that the order of the modules makes no difference."""
-    out: list[tuple[FoldedModule, Found]] = []
-    for module in modules:
+    def by_folder(module: FoldedModule) -> Iterator[Found]:
         globbed = data.globbed(module)
         for line, folder, text in data.folders(module):
             inside = data.in_folder(folder)
             finer = any(file_node(path) in search.reached for path in inside)
             for path in inside:
                 if not finer or suffix(path) in globbed:
-                    weak = f"only its folder is named, by the string {text!r}"
-                    out.append((module, Found(file_node(path), "data", line, weak)))
-    return out
+                    yield Found(file_node(path), "data", line, f"only its folder is named, by the string {text!r}")
+
+    seen: set[str] = set()
+    prefix = "native:" + PACKAGE_PREFIX
+    for mechanism in (by_name, by_folder):
+        # All are found before one is added, so that the order of the modules makes no difference.
+        for module, found in [(module, [*mechanism(module)]) for module in search.modules.values()]:
+            search.add(module_node(module.module), module.path, found)
+        while frontier := sorted(node for node in search.reached - seen if node.startswith(prefix)):
+            seen.update(frontier)
+            for path in (node.removeprefix("native:") for node in frontier):
+                if suffix(path) not in _BINARY:
+                    text = without_refuted(tree.read(path), search.rules.undefined).decode("utf-8", "replace")
+                    search.add(f"native:{path}", path, include_edges(text, path.rpartition("/")[0], files))

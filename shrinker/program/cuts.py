@@ -4,18 +4,15 @@ from collections.abc import Iterable, Mapping, Sequence
 
 
 class Cuts:
-    """A graph of numbered nodes with roots."""
+    """A graph of numbered nodes.
+
+    Its edges are rows that begin with source and target. `owners` are nodes that are reached only where another one is, too: a member and
+    its class.
+    """
 
     def __init__(
         self, count: int, edges: Iterable[Sequence[int]], roots: Iterable[int], owners: Mapping[int, int] | None = None
     ) -> None:
-        """
-        Args:
-            count: of nodes.
-            edges: rows that begin with source and target.
-            roots: what is there by itself.
-            owners: nodes that are reached only where another one is, too: a member and its class.
-        """
         self._out: list[list[int]] = [[] for _ in range(count)]
         for source, target, *_ in edges:
             self._out[source].append(target)

@@ -1,12 +1,14 @@
 """Which of a module's decisions took a line of upstream away."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from operator import attrgetter
 
 from shrinker.values.folded import Decision, FoldedModule
 from shrinker.values.graph import Removal
 
-_PLACED = frozenset({"refusal"})
-"""Kinds that take nothing away."""
+_PLACED = "refusal"
+"""The kind that takes nothing away."""
+_order = attrgetter("line", "rule")
 
 
 def around(decisions: Iterable[Decision], line: int) -> Decision | None:
@@ -23,12 +25,18 @@ def deciding(decisions: Sequence[Decision], line: int) -> Decision | None:
 
 def looking(folded: Mapping[str, FoldedModule]) -> frozenset[str]:
     """Ids of the rules for which some function looks at an argument."""
-    return frozenset(r for module in folded.values() for d in module.decisions if d.kind == "refusal" for r in d.rules)
+    return frozenset(r for module in folded.values() for d in module.decisions if d.kind == _PLACED for r in d.rules)
 
 
 def told(decision: Decision) -> str:
     """A decision in words."""
     return f"`{decision.text}` is {decision.outcome} (line {decision.line})"
+
+
+def folded_away(module: FoldedModule, line: int) -> str:
+    """What became of a line of a module that folding took."""
+    near = deciding(module.decisions, line)
+    return f"folded away by {near.rule}: {told(near)}" if near else "folded away"
 
 
 def rule_of(
@@ -39,28 +47,16 @@ def rule_of(
     removed: Mapping[str, Removal],
     word: str = "",
 ) -> str:
-    """The rule by which what stands at some lines went, or several joined by ``+``; empty when nothing was decided there.
+    """The rule by which what stands at some lines, from 1, went, or several joined by ``+``; empty when nothing was decided there.
 
-    Args:
-        path: of the file.
-        line: first line, 1-based.
-        end_line: last line.
-        folded: folded modules by path.
-        removed: files that are not in the tree.
-        word: what a decision on these lines speaks of, when one does.
+    Of several decisions on these lines one that speaks of the word is meant.
     """
     if path in removed:
         return removed[path].rule
-    decisions = [d for d in folded[path].decisions if d.kind not in _PLACED] if path in folded else []
+    decisions = [d for d in folded[path].decisions if d.kind != _PLACED] if path in folded else []
     own = [d for d in decisions if line <= d.line <= end_line]
-    whole = [d for d in own if (word and word in d.text) or d.line + d.lines > end_line]
-    if whole:
-        return min(whole, key=_order).rule
-    before = [d for d in decisions if d.line < line and d.line + d.lines > end_line]
-    if before:
-        return max(before, key=_order).rule
-    return min(own, key=_order).rule if own else ""
-
-
-def _order(decision: Decision) -> tuple[int, str]:
-    return decision.line, decision.rule
+    whole = (d for d in own if (word and word in d.text) or d.line + d.lines > end_line)
+    before = (d for d in decisions if d.line < line and d.line + d.lines > end_line)
+    nearest = min(whole, key=_order, default=None) or max(before, key=_order, default=None)
+    chosen = nearest or min(own, key=_order, default=None)
+    return chosen.rule if chosen else ""

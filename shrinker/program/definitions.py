@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import NamedTuple
 
 from shrinker.cache import Cache
+from shrinker.program.ways import grouped
 from shrinker.syntax.imports import absolute, package_of
 from shrinker.syntax.parsing import parsed
 from shrinker.values.upstream import module_name
@@ -25,13 +26,7 @@ class Definition(NamedTuple):
 def public_definitions(
     hashes: Mapping[str, str], read: Callable[[str], bytes], cache: Cache
 ) -> dict[str, tuple[Definition, ...]]:
-    """Public names by path, in the order of the lines; a name that is bound twice with its first place.
-
-    Args:
-        hashes: SHA-256 of each module's file, by path.
-        read: bytes of a file.
-        cache: of earlier runs.
-    """
+    """Public names by path, in the order of the lines; a name that is bound twice with its first place. Hashes are of the files' bytes."""
     layer = cache.layer("definitions")
     keys = {path: layer.key(path, sha256) for path, sha256 in hashes.items()}
     return layer.each(keys, lambda path: _definitions(path, read(path)))
@@ -42,12 +37,9 @@ def _definitions(path: str, data: bytes) -> tuple[Definition, ...]:
     if tree is None:
         return ()
     package = package_of(module_name(path) or "", path.endswith("/__init__.py"))
-    found: dict[str, Definition] = {}
-    for one in _bound(tree.body, package):
-        # Nobody takes a module's own logger from it.
-        if not one.name.startswith("_") and one.name != "logger":
-            found.setdefault(one.name, one)
-    return tuple(found.values())
+    # Nobody takes a module's own logger from it.
+    public = (one for one in _bound(tree.body, package) if not one.name.startswith("_") and one.name != "logger")
+    return tuple(rows[0] for rows in grouped((one.name, one) for one in public).values())
 
 
 def _bound(body: list[ast.stmt], package: str) -> Iterator[Definition]:
@@ -59,10 +51,9 @@ def _bound(body: list[ast.stmt], package: str) -> Iterator[Definition]:
             case ast.ClassDef():
                 yield Definition(node.name, "class", *lines)
             case ast.Assign(targets=targets):
-                for target in targets:
-                    for name in ast.walk(target):
-                        if isinstance(name, ast.Name) and isinstance(name.ctx, ast.Store):
-                            yield Definition(name.id, "assign", *lines)
+                for name in (part for target in targets for part in ast.walk(target)):
+                    if isinstance(name, ast.Name) and isinstance(name.ctx, ast.Store):
+                        yield Definition(name.id, "assign", *lines)
             case ast.AnnAssign(target=ast.Name(id=bound), value=ast.expr()):
                 yield Definition(bound, "assign", *lines)
             case ast.ImportFrom():
@@ -73,11 +64,9 @@ def _bound(body: list[ast.stmt], package: str) -> Iterator[Definition]:
                             yield Definition(source, "star", *lines)
                         else:
                             yield Definition(alias.asname or alias.name, "import", alias.lineno, alias.lineno)
-            case ast.If():
-                inside = [*node.body, *node.orelse]
-                yield from (one._replace(guarded=True) for one in _bound(inside, package))
-            case ast.Try():
-                inside = [*node.body, *(s for h in node.handlers for s in h.body), *node.orelse]
+            case ast.If(body=body, orelse=orelse) | ast.Try(body=body, orelse=orelse):
+                handlers = node.handlers if isinstance(node, ast.Try) else ()
+                inside = [*body, *(statement for handler in handlers for statement in handler.body), *orelse]
                 yield from (one._replace(guarded=True) for one in _bound(inside, package))
             case ast.With():
                 yield from _bound(node.body, package)

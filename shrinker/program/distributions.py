@@ -5,12 +5,14 @@ file of upstream imports a module of its name. Of the others nothing tells what 
 """
 
 import re
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from packaging.requirements import Requirement
 
 from shrinker.program.nodes import distribution_name
+from shrinker.program.ways import grouped
 from shrinker.program.written import Written
 from shrinker.ruleset.match import any_module_matches, name_matches
 from shrinker.ruleset.models import Distribution as Rule
@@ -25,7 +27,7 @@ PYPROJECT = "python/pyproject.toml"
 _SITES = 20
 """Sites that are remembered of a distribution; the rest say nothing new."""
 Site = tuple[str, int]
-_Named = dict[str, set[Site]]
+_Named = defaultdict[str, set[Site]]
 """Dotted names with their places."""
 
 
@@ -37,41 +39,36 @@ class _Code:
     ) -> None:
         self._tree = tree
         self._kept = kept
-        self.imports: _Named = {}
+        self.imports = _Named(set)
         """Modules, and what is imported from them."""
-        self._bare: _Named = {}
+        self._bare = _Named(set)
         """Modules of which all is at hand: ``import a.b``, ``from a import *``."""
-        self._strings: _Named = {}
-        """Strings that may be the name of a module; the same strings, normalised, as names of distributions."""
-        self._names: dict[str, set[Site]] = {}
-        self.anywhere: dict[str, list[tuple[str, int, str]]] = {}
+        self.anywhere = grouped(
+            (dotted.partition(".")[0], (path, line, dotted)) for path, rows in written.items() for line, dotted in rows
+        )
         """Top-level name to the places of upstream that import it: path, line and dotted name."""
-        for path, rows in written.items():
-            for line, dotted in rows:
-                self.anywhere.setdefault(dotted.partition(".")[0], []).append((path, line, dotted))
-        own, said = tree.declared.name, dict[str, set[Site]]()
         for module in kept:
             for site in module.imports:
-                if site.module.partition(".")[0] != own:
-                    whole = site.name is None or site.name == "*"
-                    self._import(site.module, (module.path, site.line), whole)
-                    if not whole:
-                        self.imports.setdefault(f"{site.module}.{site.name}", set()).add((module.path, site.line))
+                if site.module.partition(".")[0] != tree.declared.name:
+                    self._import(site.module, site.name, (module.path, site.line))
             for call in module.dynamic:
                 if call.mechanism == "import_module" and call.target and "*" not in call.target:
-                    self._import(call.target, (module.path, call.line), True)
-            for text in () if any_module_matches(listings, module.module) else module.strings:
-                said.setdefault(text.text.partition(":")[0], set()).add((module.path, text.line))
-        for dotted, places in said.items():
-            if _DOTTED.fullmatch(dotted):
-                self._strings[dotted] = places
-                self._names.setdefault(distribution_name(dotted), set()).update(places)
+                    self._import(call.target, None, (module.path, call.line))
         self.imported = {dotted.partition(".")[0] for dotted in self.imports}
         """Top-level names."""
+        listing = (module for module in kept if not any_module_matches(listings, module.module))
+        said = grouped((s.text.partition(":")[0], (m.path, s.line)) for m in listing for s in m.strings)
+        self._strings = {text: places for text, places in said.items() if _DOTTED.fullmatch(text)}
+        """Strings that may be the name of a module."""
+        self._names = grouped((distribution_name(text), text) for text in self._strings)
+        """The same strings by the names of distributions that they may be."""
 
-    def _import(self, dotted: str, place: Site, whole: bool) -> None:
-        for table in (self.imports, self._bare) if whole else (self.imports,):
-            table.setdefault(dotted, set()).add(place)
+    def _import(self, dotted: str, name: str | None, place: Site) -> None:
+        self.imports[dotted].add(place)
+        if name in (None, "*"):
+            self._bare[dotted].add(place)
+        else:
+            self.imports[f"{dotted}.{name}"].add(place)
 
     def users(self, module: str) -> set[Site]:
         """Places that import a module, or something in it."""
@@ -82,19 +79,18 @@ class _Code:
 
     def named(self, name: str, modules: Iterable[str]) -> set[Site]:
         """Places of strings that are a distribution's name, or that of a module that it installs: it may be imported, or looked for, by that."""
-        found = [places for module in modules for text, places in self._strings.items() if _is_in(module, text)]
-        return self._names.get(name, set()).union(*found)
+        texts = {*self._names.get(name, ()), *(t for module in modules for t in self._strings if _is_in(module, t))}
+        return {place for text in texts for place in self._strings[text]}
 
     def starting(self, command: str) -> set[Site]:
         """Places that may run a program; a computed command line is no string that folding remembers, its words are."""
         words = set(re.findall(r"[A-Za-z_]\w*", command))
         whole = re.compile(rf"(?<![\w-]){re.escape(command)}(?![\w-])")
         found: set[Site] = set()
-        for module in self._kept:
-            if words <= set(module.summary.words):
-                lines = self._tree.read(module.path).decode("utf-8", "replace").splitlines()
-                quoted = ((n, line.partition("#")[0]) for n, line in enumerate(lines, 1) if '"' in line or "'" in line)
-                found.update((module.path, number) for number, line in quoted if whole.search(line))
+        for module in (module for module in self._kept if words.issubset(module.summary.words)):
+            lines = self._tree.read(module.path).decode("utf-8", "replace").splitlines()
+            quoted = ((n, line.partition("#")[0]) for n, line in enumerate(lines, 1) if '"' in line or "'" in line)
+            found.update((module.path, number) for number, line in quoted if whole.search(line))
         return found
 
 
@@ -105,24 +101,16 @@ def _is_in(package: str, dotted: str) -> bool:
 def decide_distributions(
     tree: UpstreamTree, rules: Ruleset, graph: Graph, folded: Mapping[str, FoldedModule], written: Written
 ) -> Distributions:
-    """Say of every declared distribution whether it stays, and why.
-
-    Args:
-        tree: upstream, with what it declares.
-        rules: the `[[distribution]]` table, and `[[remove]]` rules about extras.
-        graph: says which modules are kept.
-        folded: folded modules by path.
-        written: imports of all of upstream, see `written_imports`.
-    """
-    declared, gone = _without_extras(tree.declared, rules)
+    """Say of every distribution that upstream declares whether it stays, and why: by `[[distribution]]` rules, `[[remove]]` rules about
+    extras, and the folded modules, by path, that the graph keeps."""
+    gone = _removed_extras(tree.declared, rules)
+    declared = replace(tree.declared, extras={e: rows for e, rows in tree.declared.extras.items() if e not in gone})
     table = {distribution_name(rule.name): rule for rule in rules.distributions}
-    by_name: dict[str, list[tuple[str, str]]] = {}
-    for extra, requirement in _requirements(declared):
-        by_name.setdefault(_name(requirement), []).append((extra, requirement))
-    by_name.pop(declared.name, None)
     # What travels beside the package declares its own.
     kept = [folded[path] for path in graph.kept if path in folded and module_name(path) is not None]
     code = _Code(tree, kept, written, tuple(m for rule in rules.listings for m in rule.modules))
+    by_name = grouped((distribution_name(Requirement(row[1]).name), row) for row in _requirements(declared))
+    by_name.pop(declared.name, None)
     rows = {name: _decide(name, tuple(sorted(where)), table.get(name), code) for name, where in sorted(by_name.items())}
     _needed(rows, table, code)
     for name, row in rows.items():
@@ -131,71 +119,57 @@ def decide_distributions(
             rows[name] = replace(row, state="named", reason=reason, users=_first(places))
     # Once more: what a string names may load others too.
     _needed(rows, table, code)
-    for name, row in rows.items():
-        if row.state == "dropped":
-            rows[name] = _explained(row, table.get(name), code)
-    left = {name for name, row in rows.items() if row.kept}
-    extras, empty = _extras_left(declared, left)
+    found = [row if row.kept else _explained(row, table.get(name), code) for name, row in rows.items()]
+    left = {row.name for row in found if row.kept}
+    extras = _extras_left(declared, left)
+    gone |= dict.fromkeys(declared.extras.keys() - extras.keys(), "nothing in it is used by kept code")
     return Distributions(
-        rows=tuple(rows.values()),
+        rows=tuple(found),
         dependencies=tuple(_self_narrowed(declared, declared.dependencies, left, extras)),
         extras=extras,
-        dropped_extras=tuple(sorted([*gone, *((extra, "nothing in it is used by kept code") for extra in empty)])),
+        dropped_extras=tuple(sorted(gone.items())),
     )
 
 
 def with_uncertain(graph: Graph, distributions: Distributions) -> Graph:
     """The graph, with the distributions that stay only because nothing is known of them in its uncertain list."""
-    doubts = [
-        Uncertain(PYPROJECT, 0, f"requires {row.name}: {row.reason}")
-        for row in distributions.rows
-        if row.state == "uncertain"
-    ]
+    uncertain = (row for row in distributions.rows if row.state == "uncertain")
+    doubts = (Uncertain(PYPROJECT, 0, f"requires {row.name}: {row.reason}") for row in uncertain)
     return replace(graph, uncertain=tuple(sorted({*graph.uncertain, *doubts})))
 
 
-def _name(requirement: str) -> str:
-    return distribution_name(Requirement(requirement).name)
-
-
 def _requirements(declared: DeclaredPackage) -> Iterator[tuple[str, str]]:
-    yield from (("", requirement) for requirement in declared.dependencies)
-    for extra, requirements in declared.extras.items():
+    """Extra, empty for none, and requirement."""
+    for extra, requirements in {"": declared.dependencies, **declared.extras}.items():
         yield from ((extra, requirement) for requirement in requirements)
 
 
-def _without_extras(declared: DeclaredPackage, rules: Ruleset) -> tuple[DeclaredPackage, list[tuple[str, str]]]:
-    """Take the extras away that a rule removes."""
+def _removed_extras(declared: DeclaredPackage, rules: Ruleset) -> dict[str, str]:
+    """The extras that a rule removes, and why."""
     gone: dict[str, str] = {}
     for extra in declared.extras:
         for rule in rules.removes:
             if any(name_matches(pattern, extra) for pattern in rule.extras):
                 gone.setdefault(extra, f"{rule.feature} (rule {rule.id})")
-    extras = {extra: rows for extra, rows in declared.extras.items() if extra not in gone}
-    left = DeclaredPackage(declared.name, declared.requires_python, declared.dependencies, extras, declared.scripts)
-    return left, list(gone.items())
+    return gone
 
 
 def _decide(name: str, declared: tuple[tuple[str, str], ...], rule: Rule | None, code: _Code) -> Distribution:
     """The answer without what others load, and what strings name."""
-    if rule is not None and rule.imports:
-        installs = rule.imports
-    else:
-        # Upstream may write the name in any way that the index takes for the same.
-        installs = tuple(sorted(t for t in {*code.anywhere, *code.imported} if distribution_name(t) == name))
+    # Upstream may write the name in any way that the index takes for the same.
+    same = (top for top in {*code.anywhere, *code.imported} if distribution_name(top) == name)
+    installs = rule.imports if rule is not None and rule.imports else tuple(sorted(same))
     row = Distribution(name, declared, installs, "dropped", "", rule.id if rule is not None else "")
     if users := {module: places for module in installs if (places := code.users(module))}:
         modules = ", ".join(f"`{module}`" for module in users)
         return replace(row, state="imported", reason=f"kept code imports {modules}", users=_first(*users.values()))
-    for command in rule.commands if rule is not None else ():
+    if rule is None:
+        reason = "nothing in upstream imports a module of its name, and no rule says what it installs"
+        return row if installs else replace(row, state="uncertain", reason=reason)
+    for command in rule.commands:
         if places := code.starting(command):
             return replace(row, state="named", reason=f"kept code runs `{command}`", users=_first(places))
-    if rule is not None and rule.always:
-        return replace(row, state="needed", reason=rule.why)
-    if not installs and rule is None:
-        reason = "nothing in upstream imports a module of its name, and no rule says what it installs"
-        return replace(row, state="uncertain", reason=reason)
-    return row
+    return replace(row, state="needed", reason=rule.why) if rule.always else row
 
 
 def _first(*places: set[Site]) -> tuple[Site, ...]:
@@ -204,44 +178,35 @@ def _first(*places: set[Site]) -> tuple[Site, ...]:
 
 def _needed(rows: dict[str, Distribution], table: Mapping[str, Rule], code: _Code) -> None:
     """Take back what something kept loads, until nothing more comes."""
-    imported = {distribution_name(top) for top in code.imported}
-    changed = True
-    while changed:
-        changed = False
-        for name, row in rows.items():
-            rule = table.get(name)
-            if row.kept or rule is None:
-                continue
-            for loader in rule.needed_by:
-                other = rows.get(distribution_name(loader))
-                if (other is not None and other.kept) or distribution_name(loader) in imported:
-                    rows[name] = replace(row, state="needed", reason=rule.why, needed_by=loader)
-                    changed = True
-                    break
+    loading = {distribution_name(top) for top in code.imported} | {name for name, row in rows.items() if row.kept}
+    before = -1
+    while len(loading) != before:
+        before = len(loading)
+        for name, rule in [(name, table[name]) for name, row in rows.items() if not row.kept and name in table]:
+            loader = next((each for each in rule.needed_by if distribution_name(each) in loading), None)
+            if loader is not None:
+                rows[name] = replace(rows[name], state="needed", reason=rule.why, needed_by=loader)
+                loading.add(name)
 
 
 def _explained(row: Distribution, rule: Rule | None, code: _Code) -> Distribution:
-    importers = [
-        site
-        for module in row.imports
-        for site in code.anywhere.get(module.partition(".")[0], ())
-        if _is_in(module, site[2])
-    ]
+    places = ((module, place) for module in row.imports for place in code.anywhere.get(module.partition(".")[0], ()))
+    importers = sorted(place for module, place in places if _is_in(module, place[2]))
     modules = ", ".join(f"`{module}`" for module in row.imports) or f"a module of the name {row.name}"
     reason = f"{'no kept file' if importers else 'nothing in upstream'} imports {modules}"
     if rule is not None and not importers:
         reason += f": {rule.why}"
-    return replace(row, reason=reason, importers=tuple(sorted(importers)))
+    return replace(row, reason=reason, importers=tuple(importers))
 
 
-def _extras_left(declared: DeclaredPackage, left: set[str]) -> tuple[dict[str, tuple[str, ...]], list[str]]:
-    """Extras with what is left in them, and those in which nothing is."""
+def _extras_left(declared: DeclaredPackage, left: set[str]) -> dict[str, tuple[str, ...]]:
+    """Extras with what is left in them, but for those in which nothing is."""
     extras = dict(declared.extras)
     while True:
         narrowed = {extra: tuple(_self_narrowed(declared, rows, left, extras)) for extra, rows in extras.items()}
         narrowed = {extra: rows for extra, rows in narrowed.items() if rows}
         if narrowed == extras:
-            return narrowed, [extra for extra in declared.extras if extra not in narrowed]
+            return narrowed
         extras = narrowed
 
 
@@ -252,11 +217,9 @@ def _self_narrowed(
     for text in requirements:
         requirement = Requirement(text)
         name = distribution_name(requirement.name)
-        if name != declared.name:
-            if name in left:
-                yield text
-            continue
         wanted = {extra for extra in requirement.extras if distribution_name(extra) in extras}
-        if wanted or not requirement.extras:
+        if name == declared.name and (wanted or not requirement.extras):
             requirement.extras = wanted
             yield str(requirement)
+        elif name in left:
+            yield text

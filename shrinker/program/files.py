@@ -4,34 +4,24 @@ import re
 from collections.abc import Iterable
 
 from shrinker.program.nodes import suffix
+from shrinker.program.ways import grouped
+from shrinker.values.upstream import enclosing
 
 
 class FileIndex:
     """Files that a string, a folder name or an include may mean."""
 
     def __init__(self, paths: Iterable[str]) -> None:
-        """
-        Args:
-            paths: in the layout of the repository.
-        """
-        self.by_base: dict[str, list[str]] = {}
+        """Paths are in the layout of the repository."""
+        ordered = sorted(paths)
+        self.by_base = grouped((path.rpartition("/")[2], path) for path in ordered)
         """Base name to paths, sorted."""
-        self.bases_by_suffix: dict[str, list[str]] = {}
+        self.bases_by_suffix = grouped((suffix(base), base) for base in sorted(self.by_base))
         """Suffix to the distinct base names that end in it."""
-        self.folders_by_base: dict[str, list[str]] = {}
-        """Last component of a folder to the folders that hold such files at any depth."""
-        self.by_folder: dict[str, list[str]] = {}
+        self.by_folder = grouped((folder, path) for path in ordered for folder in enclosing(path, "/"))
         """Folder to all files below it at any depth."""
-        for path in sorted(paths):
-            folder, _, base = path.rpartition("/")
-            self.by_base.setdefault(base, []).append(path)
-            while folder:
-                self.by_folder.setdefault(folder, []).append(path)
-                folder = folder.rpartition("/")[0]
-        for base in sorted(self.by_base):
-            self.bases_by_suffix.setdefault(suffix(base), []).append(base)
-        for folder in sorted(self.by_folder):
-            self.folders_by_base.setdefault(folder.rpartition("/")[2], []).append(folder)
+        self.folders_by_base = grouped((folder.rpartition("/")[2], folder) for folder in sorted(self.by_folder))
+        """Last component of a folder to the folders that hold such files at any depth."""
 
 
 def nearest(candidates: Iterable[str], folder: str) -> tuple[str, list[str]]:
@@ -41,15 +31,12 @@ def nearest(candidates: Iterable[str], folder: str) -> tuple[str, list[str]]:
         The folder at which some were found (``""`` when none is) and those found, in their order.
     """
     pool = list(candidates)
-    level = folder
-    while level:
-        found = [path for path in pool if path.startswith(level + "/")]
-        if found:
+    for level in enclosing(f"{folder}/", "/") if pool else ():
+        if found := [path for path in pool if path.startswith(f"{level}/")]:
             return level, found
-        level = level.rpartition("/")[0]
     return "", pool
 
 
 def glob_pattern(text: str) -> re.Pattern[str]:
     """Compile text in which ``*`` stands for any characters but ``/``."""
-    return re.compile("[^/]*".join(re.escape(part) for part in text.split("*")))
+    return re.compile("[^/]*".join(map(re.escape, text.split("*"))))

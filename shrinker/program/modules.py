@@ -2,45 +2,34 @@
 
 from collections.abc import Iterable, Iterator
 
+from shrinker.program.ways import grouped
 from shrinker.syntax.imports import package_of, with_packages
-from shrinker.values.upstream import modules_of
+from shrinker.values.upstream import enclosing, modules_of
 
 
 class ModuleIndex:
     """Dotted names of one upstream tree."""
 
     def __init__(self, paths: Iterable[str]) -> None:
-        """
-        Args:
-            paths: every path of the tree; files outside the package are ignored.
-        """
+        """Of every path of the tree; files outside the package are ignored."""
         self.paths = modules_of(paths)
         """Dotted name of every Python module to its path."""
         around = (package_of(name, path.endswith("/__init__.py")) for name, path in self.paths.items())
         self.packages = with_packages(around) - {""}
         """Every dotted folder that holds a module at any depth; a namespace package has no entry in `paths`."""
-        self.children: dict[str, list[str]] = {}
+        names = sorted({*self.paths, *self.packages})
+        self.children = grouped((name.rpartition(".")[0], name) for name in names)
         """Package to its direct submodules and subpackages, sorted."""
-        for name in sorted({*self.paths, *self.packages}):
-            self.children.setdefault(name.rpartition(".")[0], []).append(name)
 
     def prefix(self, dotted: str) -> tuple[str, str]:
         """Split into the longest leading part that is a module or package, and what remains (``""`` when all is)."""
-        name, rest = dotted, ""
-        while name:
-            if name in self.paths or name in self.packages:
-                return name, rest
-            name, _, last = name.rpartition(".")
-            rest = f"{last}.{rest}" if rest else last
-        return "", dotted
+        known = (name for name in (dotted, *enclosing(dotted)) if name in self.paths or name in self.packages)
+        name = next(known, "")
+        return name, dotted[len(name) :].removeprefix(".")
 
     def parents(self, dotted: str) -> Iterator[str]:
         """Packages above that have an ``__init__``, nearest first."""
-        name = dotted.rpartition(".")[0]
-        while name:
-            if name in self.paths:
-                yield name
-            name = name.rpartition(".")[0]
+        return (name for name in enclosing(dotted) if name in self.paths)
 
     def below(self, package: str) -> Iterator[str]:
         """All modules below a package at any depth, sorted within each level."""

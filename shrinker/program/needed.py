@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import cache
 
-from shrinker.program.order import reached
+from shrinker.program.ways import grouped, reached
 from shrinker.syntax.imports import with_packages
 from shrinker.values.folded import FoldedModule
 from shrinker.values.refinement import NOTHING, Refinement
@@ -16,18 +16,11 @@ from shrinker.values.refinement import NOTHING, Refinement
 def find_needed(kept: Iterable[FoldedModule], known: Mapping[str, Refinement]) -> Iterator[tuple[str, Refinement]]:
     """Modules, by path, that must load others again: those do something, and nothing else loads them.
 
-    Libraries that only such an import loads are not counted: a predicate asks them.
-
-    Args:
-        kept: every kept module.
-        known: what is known of modules, by path.
+    Libraries that only such an import loads are not counted: a predicate asks them. What is known before is by path, too.
     """
     modules = {module.module: module for module in kept}
     loads = {name: _loaded(module, modules) for name, module in modules.items()}
-    loaders: dict[str, set[str]] = {}
-    for name, others in loads.items():
-        for other in others - {name}:
-            loaders.setdefault(other, set()).add(name)
+    loaders = grouped((other, name) for name, others in loads.items() for other in others - {name})
 
     @cache
     def led_to(name: str) -> frozenset[str]:
@@ -36,7 +29,7 @@ def find_needed(kept: Iterable[FoldedModule], known: Mapping[str, Refinement]) -
     @cache
     def is_left_alone(name: str) -> bool:
         """True when no module loads this one, but for those that it loads itself."""
-        return loaders.get(name, set()) <= led_to(name)
+        return led_to(name).issuperset(loaders.get(name, ()))
 
     for name, module in modules.items():
         alone = [m for m in module.summary.unproven_imports if m in modules and is_left_alone(m)]
@@ -48,8 +41,6 @@ def find_needed(kept: Iterable[FoldedModule], known: Mapping[str, Refinement]) -
 
 def _loaded(module: FoldedModule, modules: Mapping[str, FoldedModule]) -> frozenset[str]:
     """Modules of the tree that the module level imports, with the packages around them."""
-    found: set[str] = set()
-    for site in module.imports:
-        if site.kind == "import":
-            found |= {site.module, f"{site.module}.{site.name}"}
+    sites = [site for site in module.imports if site.kind == "import"]
+    found = (name for site in sites for name in (site.module, f"{site.module}.{site.name}"))
     return frozenset(modules.keys() & with_packages((module.module, *found)))

@@ -3,13 +3,14 @@ chain from the definition that it starts at, and what `[[remove]]` rules left.""
 
 import ast
 import re
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from shrinker.program.symbols.why import Link, Symbols
-from shrinker.program.ways import Ways, cost_of
+from shrinker.program.symbols.why import Symbols
+from shrinker.program.ways import Ways, cost_of, grouped
 from shrinker.ruleset.models import Reach, Remove
 from shrinker.syntax.walk import Function, definitions, statements, walk
 from shrinker.values.answers import Step
@@ -47,11 +48,7 @@ class Taken:
 
 
 def reached(out: Path, symbols: Symbols, rules: Iterable[Reach]) -> list[Reached]:
-    """Each name of the rules, in their order.
-
-    Args:
-        out: the generated tree.
-        symbols: the search of the same run.
+    """Each name of the rules, in their order, in a generated tree and the search of the same run.
 
     Raises:
         InputError: the definition that a rule starts at is not in the tree.
@@ -74,18 +71,14 @@ def reached(out: Path, symbols: Symbols, rules: Iterable[Reach]) -> list[Reached
 
 def _ways(symbols: Symbols, starts: Iterable[int]) -> Ways[int, Step]:
     """The cheapest ways from some units to each node that they reach; with a class its live members are reached."""
-    leaving: dict[int, list[Link]] = {}
-    for edge in symbols.live_edges:
-        leaving.setdefault(edge[0], []).append(edge)
-    members: dict[int, list[tuple[int, int, Step]]] = {}
-    for number, unit in enumerate(symbols.units):
-        if unit.kind == "member" and unit.live:
-            ends = symbols.node(unit.owner), symbols.node(number)
-            step = Step(*ends, "member", symbols.path(number), unit.line)
-            members.setdefault(unit.owner, []).append((number, 1, step))
+    leaving = grouped((edge[0], edge) for edge in symbols.live_edges)
+    live = ((number, unit) for number, unit in enumerate(symbols.units) if unit.live)
+    members = grouped((unit.owner, number) for number, unit in live if unit.kind == "member")
 
     def out(node: int) -> Iterator[tuple[int, int, Step]]:
-        yield from members.get(node, ())
+        for number in members.get(node, ()):
+            line = symbols.units[number].line
+            yield number, 1, Step(symbols.node(node), symbols.node(number), "member", symbols.path(number), line)
         edges = leaving.get(node, ())
         for edge in edges:
             step = symbols.step(edge)
@@ -100,15 +93,13 @@ def taken(data: Mapping[str, Any], rules: Iterable[Remove]) -> list[Taken]:
     """What each rule left of the modules that it names, by the saved graph of a run."""
     stays_by_need = rescued(data)
     kept = {path: name for path in data["kept"] if (name := module_name(path)) is not None}
-    removed: dict[str, int] = {}
-    for rule, _ in data["removed"].values():
-        removed[rule] = removed.get(rule, 0) + 1
+    removed = Counter(rule for rule, _ in data["removed"].values())
     out: list[Taken] = []
     for each in rules:
         stays = sorted(path for path, name in kept.items() if each.takes_module(name))
         needed = tuple(path for path in stays if path in stays_by_need)
         left = tuple(path for path in stays if path not in stays_by_need)
-        out.append(Taken(each.id, each.feature, removed.get(each.id, 0), needed, left))
+        out.append(Taken(each.id, each.feature, removed[each.id], needed, left))
     return out
 
 
@@ -119,7 +110,7 @@ def rescued(data: Mapping[str, Any]) -> dict[str, str]:
 
 def _places(out: Path, names: frozenset[str]) -> dict[str, set[str]]:
     """Dotted definition (or imported name) of all places that define, import or read each name."""
-    found: dict[str, set[str]] = {}
+    found = defaultdict[str, set[str]](set)
     word = re.compile(r"\b(?:" + "|".join(sorted(map(re.escape, names))) + r")\b")
     for path in sorted((out / "python").rglob("*.py")):
         module = module_name(path.relative_to(out).as_posix())
@@ -127,7 +118,7 @@ def _places(out: Path, names: frozenset[str]) -> dict[str, set[str]]:
         if module is None or word.search(text) is None:
             continue
         for name, where in _named(ast.parse(text), names):
-            found.setdefault(name, set()).add(f"{module}.{where}")
+            found[name].add(f"{module}.{where}")
     return found
 
 

@@ -44,12 +44,8 @@ def _names(modules: tuple[str, ...], paths: tuple[str, ...], dotted: str, path: 
 
 
 def _dotted(path: str) -> str:
-    name = module_name(path)
-    if name is not None:
-        return name
-    if not path.startswith(PACKAGE_PREFIX):
-        return ""
-    return path[len("python/") :].rpartition("/")[0].replace("/", ".")
+    folder = path.removeprefix("python/").rpartition("/")[0]
+    return module_name(path) or (folder.replace("/", ".") if path.startswith(PACKAGE_PREFIX) else "")
 
 
 _NAMED = re.compile(r"E=(\d+),N=(\d+),device_name=([^,]+?)(?:,(.*))?\.json")

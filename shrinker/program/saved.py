@@ -37,15 +37,11 @@ def graph_data(
     """
     required = (distributions or Distributions()).rows
     edges = [*graph.edges, *_requirements(required)]
-    nodes = sorted(
-        {edge.src for edge in edges}
-        | {edge.dst for edge in edges}
-        | {path_node(p) for p in graph.kept}
-        | {f"distribution:{row.name}" for row in required if row.kept}
-    )
-    kinds = sorted({edge.kind for edge in edges})
-    paths = sorted({edge.path for edge in edges})
-    node_at, kind_at, path_at = ({name: n for n, name in enumerate(table)} for table in (nodes, kinds, paths))
+    ends = {end for edge in edges for end in (edge.src, edge.dst)}
+    ends.update(map(path_node, graph.kept), (f"distribution:{row.name}" for row in required if row.kept))
+    tables = [sorted(names) for names in (ends, {edge.kind for edge in edges}, {edge.path for edge in edges})]
+    nodes, kinds, paths = tables
+    node_at, kind_at, path_at = ({name: number for number, name in enumerate(table)} for table in tables)
     return {
         "format": FORMAT,
         "profile": profile,
@@ -60,17 +56,13 @@ def graph_data(
         "decisions": {p: [*map(astuple, module.decisions)] for p, module in folded.items() if module.decisions},
         "defines": {module.module: module.defines for module in folded.values()},
         "importers": importers or {},
-        "distributions": {
-            row.name: {
-                "state": row.state,
-                "reason": row.reason,
-                "rule": row.rule,
-                "imports": row.imports,
-                "importers": (dropped or {}).get(row.name, ()),
-            }
-            for row in required
-        },
+        "distributions": {row.name: _distribution(row, (dropped or {}).get(row.name, ())) for row in required},
     }
+
+
+def _distribution(row: Distribution, importers: Sequence[Importer]) -> dict[str, object]:
+    said = {name: getattr(row, name) for name in ("state", "reason", "rule", "imports")}
+    return {**said, "importers": importers}
 
 
 def _requirements(rows: Iterable[Distribution]) -> Iterator[Edge]:
@@ -78,13 +70,11 @@ def _requirements(rows: Iterable[Distribution]) -> Iterator[Edge]:
     names = {row.name for row in rows}
     for row in rows:
         node = f"distribution:{row.name}"
-        for path, line in row.users:
-            yield Edge(path_node(path), node, "requires", path, line)
+        yield from (Edge(path_node(path), node, "requires", path, line) for path, line in row.users)
         if row.needed_by:
             loader = distribution_name(row.needed_by)
-            yield Edge(
-                f"distribution:{loader}" if loader in names else f"external:{row.needed_by}", node, "loads", "", 0
-            )
+            loads = f"distribution:{loader}" if loader in names else f"external:{row.needed_by}"
+            yield Edge(loads, node, "loads", "", 0)
 
 
 def load_graph(path: Path) -> dict[str, Any]:

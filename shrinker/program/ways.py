@@ -1,18 +1,25 @@
-"""The cheapest ways through a graph, and what an edge counts in a chain that explains something: all that is told of chains is found here.
+"""Ways through a graph: the cheapest ones, what an edge counts in a chain that explains something, and all that some nodes lead to.
 
 Only the standard library is imported: an answer takes less time than loading a graph library would.
 """
 
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from heapq import heappop, heappush
 from typing import Generic, TypeVar
 
+from shrinker.values.graph import Edge as FileEdge
+
 Node = TypeVar("Node", int, str)
 Edge = TypeVar("Edge")
+Key = TypeVar("Key")
+Value = TypeVar("Value")
 _COSTS = {"by name": 8, "enumeration": 6, "string": 20, "pattern": 30}
 """Between symbols, where not 1: what the syntax proves explains more than a name that merely agrees."""
 FILE_COSTS = {"package": 2, "string": 4, "walk": 4, "import-type": 10}
 """The same between files: what only a type checker reads explains least."""
+_WEAK = 1 << 20
+"""What a weak edge counts: more than any way of sure ones."""
 _BUILTIN = 6
 """What a look-up counts more by a name that objects of Python's own types have: `x.decode()` most likely means bytes."""
 _TYPES = (bytes, dict, float, int, list, set, str, tuple)
@@ -70,15 +77,52 @@ class Ways(Generic[Node, Edge]):
 
 
 def cost_of(kind: str, source: str, out: int) -> int:
-    """What an edge counts.
-
-    Args:
-        kind: of the edge.
-        source: the node that it leaves.
-        out: how many edges leave that.
-    """
+    """What an edge counts that leaves a node with so many others."""
     cost = _COSTS.get(kind, 1)
     if kind == "by name":
         # A name that two hundred members share says less than one that two share.
         cost += out.bit_length() - 1 + (_BUILTIN if source in _OF_BUILTINS else 0)
     return cost
+
+
+def first_reasons(edges: Mapping[FileEdge, str]) -> tuple[dict[str, FileEdge], dict[str, str]]:
+    """The nearest ways from the roots, by sure edges where there are such.
+
+    Args:
+        edges: every edge to why it is weak (``""`` when sure).
+
+    Returns:
+        The last edge of the way to each node, and for the nodes that no way of sure edges reaches, why they are kept.
+    """
+    leaving = grouped((edge.src, edge) for edge in sorted(edges))
+    roots = {node: 0 for node in leaving if node.startswith("root:")}
+    ways = Ways(roots, lambda node: ((e.dst, _WEAK if edges[e] else 1, e) for e in leaving.get(node, ())))
+    first = {node: edge for node, (_, edge) in ways.last.items()}
+    doubtful = {
+        node: f"{edges[edge]} ({edge.path}:{edge.line})"
+        if edges[edge]
+        else f"needed only by {edge.src}, which is uncertain"
+        for node, edge in first.items()
+        if ways.costs[node] >= _WEAK
+    }
+    return first, doubtful
+
+
+def reached(starts: Iterable[Key], successors: Callable[[Key], Iterable[Key]]) -> dict[Key, None]:
+    """Everything that the starts lead to, themselves included, in the order in which it is found."""
+    found = dict.fromkeys(starts)
+    stack = list(found)
+    while stack:
+        for node in successors(stack.pop()):
+            if node not in found:
+                found[node] = None
+                stack.append(node)
+    return found
+
+
+def grouped(pairs: Iterable[tuple[Key, Value]]) -> dict[Key, list[Value]]:
+    """What comes with each key, in the order in which it comes: of pairs of nodes the edges that leave each."""
+    found = defaultdict[Key, list[Value]](list)
+    for key, value in pairs:
+        found[key].append(value)
+    return dict(found)

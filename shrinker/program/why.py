@@ -2,36 +2,33 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
 from shrinker.program.decided import around, told
 from shrinker.program.nodes import distribution_name, path_node
-from shrinker.program.ways import FILE_COSTS, Ways
+from shrinker.program.ways import FILE_COSTS, Ways, grouped
 from shrinker.values.answers import Chain, Removed, Site, Step
 from shrinker.values.errors import InputError
 from shrinker.values.folded import Decision
 from shrinker.values.graph import UNREACHABLE
-from shrinker.values.upstream import PACKAGE_PREFIX, module_name
+from shrinker.values.upstream import PACKAGE_PREFIX, enclosing, module_name
 
 _LINE = re.compile(r":\d+$")
 _SHOWN = 5
+Names = Mapping[str, tuple[str, ...]]
+"""Of each thing the names by which people ask for it."""
 
 
 class Files:
-    """The saved graph of one run."""
+    """The saved graph of one run, as `load_graph` reads it."""
 
     def __init__(self, data: Mapping[str, Any]) -> None:
-        """
-        Args:
-            data: what `load_graph` reads.
-        """
         self._data = data
         self._nodes: list[str] = data["nodes"]
         self._numbers = {node: number for number, node in enumerate(self._nodes)}
         self._paths = {path_node(path): path for path in data["kept"]}
-
-    # Names
 
     def kept(self, query: str) -> list[str]:
         """Nodes that a query names: a module, a path, a distribution, a kernel or a node id, or an ending of one; of a line none.
@@ -41,9 +38,9 @@ class Files:
         """
         if _place(query)[0]:
             return []
-        if found := [*_whole(self._named, query)]:
+        if found := _whole(self._named, query):
             return found
-        found = [*_ending(self._named, query)]
+        found = _ending(self._named, query)
         paths = [path for node in found if (path := self._paths.get(node, "")).endswith(f"/{query.strip()}")]
         if len(paths) > 1:
             some = ", ".join(paths[:_SHOWN])
@@ -54,24 +51,18 @@ class Files:
         """Removed files that a query names, as of `kept`, those of a folder or package, or a distribution that is no longer required."""
         if self._lines(query)[0]:
             return []
-        named = self._named_removed
-        paths = [*_whole(named, query)] or [*_inside(named, query)] or [*_ending(named, query)]
-        gone = {name: row for name, row in self._data["distributions"].items() if row["state"] == "dropped"}
-        names = {name: (f"distribution:{name}", *row["imports"]) for name, row in gone.items()}
-        return [self._file(path) for path in paths] or [
-            Removed(f"distribution:{n}", row["rule"] or UNREACHABLE, row["reason"], named_by=_sites(row["importers"]))
-            for n, row in ((n, gone[n]) for n in _whole(names, query))
-        ]
+        named = {path: _forms(path) for path in self._data["removed"]}
+        if paths := _whole(named, query) or _inside(named, query) or _ending(named, query):
+            return [self._file(path) for path in paths]
+        rows = {f"distribution:{name}": row for name, row in self._data["distributions"].items()}
+        dropped = {name: (name, *row["imports"]) for name, row in rows.items() if row["state"] == "dropped"}
+        gone = ((name, rows[name]) for name in _whole(dropped, query))
+        return [Removed(n, r["rule"] or UNREACHABLE, r["reason"], named_by=_sites(r["importers"])) for n, r in gone]
 
     @cached_property
-    def _named(self) -> dict[str, tuple[str, ...]]:
+    def _named(self) -> Names:
         """Names of each kept node."""
-        return {node: _forms(self._paths.get(node, ""), node, node.partition(":")[2]) for node in self._nodes}
-
-    @cached_property
-    def _named_removed(self) -> dict[str, tuple[str, ...]]:
-        """Names of each removed file."""
-        return {path: _forms(path) for path in self._data["removed"]}
+        return {node: (*_forms(self._paths.get(node, "")), node, node.partition(":")[2]) for node in self._nodes}
 
     def _file(self, path: str) -> Removed:
         rule, reason = self._data["removed"][path]
@@ -83,20 +74,15 @@ class Files:
         yield from (module_name(path) or path for path in self._data["removed"])
         yield from self._data["distributions"]
 
-    def defining(self, name: str) -> list[str]:
+    def defining(self, query: str) -> list[str]:
         """Kept modules that define a name at their top."""
-        return [
-            f"module:{m}" for m, rows in sorted(self._data["defines"].items()) if any(row[0] == name for row in rows)
-        ]
-
-    # What is kept
+        defines, name = self._data["defines"], query.strip()
+        return [f"module:{module}" for module in sorted(defines) if any(row[0] == name for row in defines[module])]
 
     @cached_property
     def _ways(self) -> Ways[int, Sequence[int]]:
         costs = [FILE_COSTS.get(kind, 1) for kind in self._data["kinds"]]
-        out: dict[int, list[tuple[int, int, Sequence[int]]]] = {}
-        for edge in self._data["edges"]:
-            out.setdefault(edge[0], []).append((edge[1], costs[edge[2]], edge))
+        out = grouped((edge[0], (edge[1], costs[edge[2]], edge)) for edge in self._data["edges"])
         roots = self._data.get("roots", {})
         # Node numbers are alphabetical, and so is the tie-break.
         starts = {n: roots.get(name, 0) for n, name in enumerate(self._nodes) if name.startswith("root:")}
@@ -118,17 +104,14 @@ class Files:
         return [Chain(node, self._steps(way), self._doubt(node)) for way in ways]
 
     def _doubt(self, node: str) -> str:
-        reasons = (
-            reason for path, line, reason in self._data["uncertain"] if not line and path == self._paths.get(node)
-        )
+        own = self._paths.get(node)
+        reasons = (reason for path, line, reason in self._data["uncertain"] if not line and path == own)
         row = self._data["distributions"].get(node.removeprefix("distribution:"), {"state": ""})
         return next(reasons, row["reason"] if row["state"] == "uncertain" else "")
 
     def _steps(self, way: Iterable[Sequence[int]]) -> tuple[Step, ...]:
         nodes, kinds, paths = self._nodes, self._data["kinds"], self._data["paths"]
         return tuple(Step(nodes[src], nodes[dst], kinds[kind], paths[path], line) for src, dst, kind, path, line in way)
-
-    # Lines of files, and what removed files hold
 
     def decided(self, query: str) -> list[Removed]:
         """What was decided about the line of a kept file that ``path:line`` names, where the line went by that."""
@@ -139,9 +122,8 @@ class Files:
     def partly(self, query: str) -> list[Decision]:
         """What was decided within the line that ``path:line`` names, of which the rest stays."""
         files, line = self._lines(query)
-        return [
-            d for file in files for d in self.decisions(file) if d.line == line and not d.first and d.kind != "refusal"
-        ]
+        decisions = (d for file in files for d in self.decisions(file))
+        return [d for d in decisions if d.line == line and not d.first and d.kind != "refusal"]
 
     def decisions(self, path: str) -> list[Decision]:
         """What was decided in a kept file."""
@@ -167,27 +149,25 @@ class Files:
     def held(self, query: str) -> list[Removed]:
         """What removed modules define by a name, or hold a member of; else the removed module that a dotted name is of."""
         whole = query.strip().removeprefix("symbol:")
-        found: list[Removed] = []
         for name in (whole, whole.rpartition(".")[0]):
             last = name.rpartition(".")[2]
-            for path, line in self._data.get("gone", {}).get(last, ()):
-                symbol = f"{module_name(path)}.{last}"
-                if f".{symbol}".endswith(f".{name}"):
-                    sites = tuple(Site(s.path, s.line, s.fate, s.path) for s in self._file(path).named_by)
-                    rule, reason = self._data["removed"][path]
-                    found.append(Removed(path, rule, f"its module goes: {reason}", symbol, line, sites))
-            if found:
+            places = self._data.get("gone", {}).get(last, ())
+            symbols = ((path, line, f"{module_name(path)}.{last}") for path, line in places)
+            if found := [self._held(*each) for each in symbols if f".{each[2]}".endswith(f".{name}")]:
                 return found
-        while "." in (whole := whole.rpartition(".")[0]):
-            if (path := f"python/{whole.replace('.', '/')}.py") in self._data["removed"]:
-                return [self._file(path)]
-        return []
+        paths = (f"python/{name.replace('.', '/')}.py" for name in enclosing(whole))
+        return [self._file(path) for path in paths if path in self._data["removed"]][:1]
+
+    def _held(self, path: str, line: int, symbol: str) -> Removed:
+        file = self._file(path)
+        sites = tuple(replace(site, source=site.path) for site in file.named_by)
+        return replace(file, reason=f"its module goes: {file.reason}", symbol=symbol, line=line, named_by=sites)
 
 
-def _forms(path: str, *others: str) -> tuple[str, ...]:
-    """Names by which people ask for a file, or for something else."""
+def _forms(path: str) -> tuple[str, ...]:
+    """Names by which people ask for a file."""
     names = (path, path.removeprefix("python/"), path.removeprefix(PACKAGE_PREFIX), module_name(path) or path)
-    return (*names, *others) if path else others
+    return names if path else ()
 
 
 def _plain(query: str) -> str:
@@ -195,20 +175,20 @@ def _plain(query: str) -> str:
     return _LINE.sub("", query.strip().removeprefix("./").rstrip("/")).removesuffix(".__init__")
 
 
-def _whole(named: Mapping[str, tuple[str, ...]], query: str) -> Iterator[str]:
+def _whole(named: Names, query: str) -> list[str]:
     asked = {_plain(query), f"distribution:{distribution_name(_plain(query))}"}
-    return (key for key, names in named.items() if not asked.isdisjoint(names))
+    return [key for key, names in named.items() if not asked.isdisjoint(names)]
 
 
-def _inside(named: Mapping[str, tuple[str, ...]], query: str) -> Iterator[str]:
+def _inside(named: Names, query: str) -> list[str]:
     folders = (f"{_plain(query)}/", f"{_plain(query)}.")
-    return (key for key, names in named.items() if any(name.startswith(folders) for name in names))
+    return [key for key, names in named.items() if any(name.startswith(folders) for name in names)]
 
 
-def _ending(named: Mapping[str, tuple[str, ...]], query: str) -> Iterator[str]:
+def _ending(named: Names, query: str) -> list[str]:
     """What a name is an ending of: of a path by its folders, of a dotted name by its parts."""
     path, dotted = f"/{_plain(query)}", f".{_plain(query)}"
-    return (key for key, names in named.items() if any(n.endswith(path if "/" in n else dotted) for n in names))
+    return [key for key, names in named.items() if any(n.endswith(path if "/" in n else dotted) for n in names)]
 
 
 def _place(query: str) -> tuple[str, int]:

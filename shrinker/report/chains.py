@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 
 from shrinker.cache import Cache
 from shrinker.cache.files import cached
-from shrinker.program.decided import deciding, told
+from shrinker.program.decided import folded_away
 from shrinker.program.saved import Importer
 from shrinker.program.ways import Ways
 from shrinker.program.written import Written
@@ -113,5 +113,4 @@ def _fate(graph: Graph, folded: Mapping[str, FoldedModule], path: str, line: int
     for site in module.imports:
         if site.line == line and dotted in (site.module, f"{site.module}.{site.name}"):
             return f"still imported ({site.kind})"
-    near = deciding(module.decisions, line)
-    return f"folded away by {near.rule}: {told(near)}" if near else "folded away"
+    return folded_away(module, line)

@@ -5,6 +5,8 @@ import sys
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from shrinker.values.upstream import enclosing
+
 Import = ast.Import | ast.ImportFrom
 
 _IMPORT_ERRORS = frozenset({"ImportError", "ModuleNotFoundError", "Exception", "BaseException"})
@@ -33,6 +35,12 @@ def absolute(module: str | None, level: int, package: str) -> str:
     return ".".join([*base, module] if module else base)
 
 
+def absolute_written(name: str, package: str) -> str:
+    """The same of a name with the dots before it."""
+    bare = name.lstrip(".")
+    return absolute(bare, len(name) - len(bare), package)
+
+
 def package_of(module: str, is_package: bool) -> str:
     """The package that relative imports of a module start from."""
     return module if is_package else module.rpartition(".")[0]
@@ -40,12 +48,7 @@ def package_of(module: str, is_package: bool) -> str:
 
 def with_packages(names: Iterable[str]) -> frozenset[str]:
     """Modules, by dotted name, with the packages around each."""
-    found = set(names)
-    for name in tuple(found):
-        while "." in name:
-            name = name.rpartition(".")[0]
-            found.add(name)
-    return frozenset(found)
+    return frozenset(each for name in names for each in (name, *enclosing(name)))
 
 
 def bound_name(node: Import, alias: ast.alias) -> str:

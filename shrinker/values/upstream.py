@@ -1,6 +1,6 @@
 """What the `source` phase returns: the upstream tree, whatever it came from."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
@@ -86,3 +86,9 @@ def module_name(path: str) -> str | None:
         return None
     dotted = path[len("python/") : -len(".py")].replace("/", ".")
     return dotted.removesuffix(".__init__")
+
+
+def enclosing(name: str, separator: str = ".") -> Iterator[str]:
+    """The packages around a module, or with a slash the folders around a path, the nearest first."""
+    while name := name.rpartition(separator)[0]:
+        yield name

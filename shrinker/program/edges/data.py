@@ -6,7 +6,7 @@ include names any of them more finely.
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from functools import lru_cache
 
 from shrinker.program.files import FileIndex, glob_pattern, nearest
@@ -33,40 +33,29 @@ class DataEdges:
         folder = module.path.rpartition("/")[0]
         for site in module.strings:
             exact, loose = self._lookup(site.text)
-            if exact:
-                level, chosen = nearest(exact, folder)
-                weak = ""
-                if level in _WIDE_FOLDERS and "/" not in site.text.strip("*/"):
-                    weak = f"base name in the string {_short(site.text)} matches a file of another package"
-            elif loose:
-                level, chosen = nearest(loose, folder)
+            level, chosen = nearest(exact or loose, folder)
+            weak = ""
+            if not exact:
                 weak = f"only the base name of the string {_short(site.text)} matches"
-            else:
-                continue
+            elif level in _WIDE_FOLDERS and "/" not in site.text.strip("*/"):
+                weak = f"base name in the string {_short(site.text)} matches a file of another package"
             for path in chosen:
                 # `"README.md"` beside a checkpoint means no document of the package.
-                if weak and suffix(path) in DOCUMENT_SUFFIXES:
-                    continue
-                yield Found(file_node(path), "data", site.line, weak)
+                if not (weak and suffix(path) in DOCUMENT_SUFFIXES):
+                    yield Found(file_node(path), "data", site.line, weak)
 
     def folders(self, module: FoldedModule) -> Iterator[tuple[int, str, str]]:
         """Folders of files that the module's strings name: line, folder, and the string."""
         home = module.path.rpartition("/")[0]
         for site in module.strings:
-            if len(site.text) > _LONGEST:
-                continue
             parts = [part for part in site.text.split("/") if part.strip("*") and part != "."]
-            if not parts or any("*" in part for part in parts):
+            if not parts or len(site.text) > _LONGEST or any("*" in part for part in parts):
                 continue
+            tail, narrow = "/" + "/".join(parts), home not in _WIDE_FOLDERS
             for folder in self._index.folders_by_base.get(parts[-1], ()):
                 # Directly below a wide folder a bare word says too little: "test" may be a split of a data set.
-                below = folder == f"{home}/{'/'.join(parts)}" and (home not in _WIDE_FOLDERS or "/" in site.text)
-                deeper = (
-                    home not in _WIDE_FOLDERS
-                    and folder.startswith(home + "/")
-                    and folder.endswith("/" + "/".join(parts))
-                )
-                if below or deeper:
+                below = folder == home + tail and (narrow or "/" in site.text)
+                if below or (narrow and folder.startswith(f"{home}/") and folder.endswith(tail)):
                     yield site.line, folder, site.text
 
     def in_folder(self, folder: str) -> list[str]:
@@ -81,27 +70,22 @@ class DataEdges:
             if "*." in site.text[-12:] and site.text.rpartition("/")[2].startswith("*.")
         )
 
-    def _lookup_uncached(self, text: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """Files whose path ends as the string does, and files of which only the base name does."""
+    def _lookup_uncached(self, text: str) -> tuple[list[str], list[str]]:
+        """Files whose path ends as the string does, and files of which the base name does."""
         if len(text) > _LONGEST or "://" in text or "\n" in text:
-            return (), ()
-        base = text.rpartition("/")[2]
-        if base in self._index.by_base:
-            bases: Iterable[str] = (base,)
-        else:
+            return [], []
+        bases = [text.rpartition("/")[2]]
+        if bases[0] not in self._index.by_base:
             text = re.sub(r"\*+", "*", _PLACEHOLDER.sub("*", text))
             base = text.rpartition("/")[2]
-            ending = base.rpartition(".")[2].lower()
-            if "*" not in base or "." not in base or ending not in self._index.bases_by_suffix:
-                return (), ()
-            if len(base.rpartition(".")[0].replace("*", "").strip()) < _LITERALS:
-                return (), ()
+            stem, _, ending = base.rpartition(".")
+            if "*" not in base or len(stem.replace("*", "").strip()) < _LITERALS:
+                return [], []
             pattern = glob_pattern(base)
-            bases = [name for name in self._index.bases_by_suffix[ending] if pattern.fullmatch(name)]
+            bases = [name for name in self._index.bases_by_suffix.get(ending.lower(), ()) if pattern.fullmatch(name)]
         candidates = [path for name in bases for path in self._index.by_base[name]]
         tail = re.compile("(?:.*/)?" + glob_pattern("/".join(_tail(text))).pattern)
-        exact = tuple(path for path in candidates if tail.fullmatch(path))
-        return exact, tuple(candidates) if not exact else ()
+        return [path for path in candidates if tail.fullmatch(path)], candidates
 
 
 def _tail(text: str) -> list[str]:

@@ -13,26 +13,23 @@ _NAMES = """
 aifc annotationlib asynchat asyncore audioop cgi cgitb chunk compression crypt distutils imghdr imp lib2to3 mailcap
 msilib nis nntplib ossaudiodev pipes sndhdr smtpd spwd sunau telnetlib tomllib uu xdrlib
 """
-_OTHER_VERSIONS = frozenset(_NAMES.split())
+_STANDARD = sys.stdlib_module_names | frozenset(_NAMES.split())
+LIBRARIES = ("sgl_kernel", "flashinfer", "deep_gemm", "deep_ep")
+"""Top-level names; ``flashinfer`` also stands for ``flashinfer_*``."""
 
 
 def is_standard(name: str) -> bool:
     """True for the top-level name of a module that ships with CPython 3.11 or later."""
-    return name in sys.stdlib_module_names or name in _OTHER_VERSIONS
+    return name in _STANDARD
 
 
 def external_edges(module: FoldedModule) -> Iterator[Found]:
     """Edges to ``external:<top-level name>``, also of `import_module` with a literal name."""
-    calls = ((call.target or "*", call.line) for call in module.dynamic if call.mechanism == "import_module")
-    asked = (row for row in calls if "*" not in row[0])
-    for dotted, line in (*((site.module, site.line) for site in module.imports), *asked):
+    calls = [(call.target or "*", call.line) for call in module.dynamic if call.mechanism == "import_module"]
+    for dotted, line in (*((site.module, site.line) for site in module.imports), *calls):
         top = dotted.partition(".")[0]
-        if top and top != PACKAGE and not is_standard(top):
+        if top and top != PACKAGE and "*" not in dotted and not is_standard(top):
             yield Found(f"external:{top}", "external", line)
-
-
-LIBRARIES = ("sgl_kernel", "flashinfer", "deep_gemm", "deep_ep")
-"""Top-level names; ``flashinfer`` also stands for ``flashinfer_*``."""
 
 
 def kernel_library(module: str) -> str | None:
@@ -44,7 +41,6 @@ def kernel_library(module: str) -> str | None:
 def kernel_edges(module: FoldedModule) -> Iterator[Found]:
     """Edges to kernel nodes; ``import library`` and a star give the library's own node."""
     for site in module.imports:
-        if kernel_library(site.module) is None:
-            continue
-        name = site.module if site.name in (None, "*") else f"{site.module}.{site.name}"
-        yield Found(f"kernel:{name}", "kernel", site.line)
+        if kernel_library(site.module) is not None:
+            name = site.module if site.name in (None, "*") else f"{site.module}.{site.name}"
+            yield Found(f"kernel:{name}", "kernel", site.line)

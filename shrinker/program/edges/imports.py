@@ -29,9 +29,7 @@ def import_edges(module: FoldedModule, index: ModuleIndex) -> Iterator[Found]:
 
 def star_edges(module: FoldedModule, index: ModuleIndex) -> Iterator[Found]:
     """Submodules that ``__all__`` of a star-imported package may name: its strings that equal one."""
-    if not module.is_package:
-        return
-    for site in module.strings:
+    for site in module.strings if module.is_package else ():
         dotted = f"{module.module}.{site.text}"
         if site.text.isidentifier() and dotted in index.paths:
             yield Found(module_node(dotted), "string", site.line, f"star import may load {site.text!r}")
@@ -39,5 +37,4 @@ def star_edges(module: FoldedModule, index: ModuleIndex) -> Iterator[Found]:
 
 def package_edges(dotted: str, index: ModuleIndex) -> Iterator[Found]:
     """Importing a module runs the ``__init__`` of each package above it."""
-    for parent in index.parents(dotted):
-        yield Found(module_node(parent), "package", 1)
+    return (Found(module_node(parent), "package", 1) for parent in index.parents(dotted))

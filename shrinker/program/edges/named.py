@@ -20,24 +20,11 @@ def named_modules(pattern: str, index: ModuleIndex) -> list[str]:
 
 
 def rule_targets(rule: Root | Keep, index: ModuleIndex, paths: Sequence[str]) -> Iterator[str]:
-    """Nodes that the rule names.
-
-    Args:
-        paths: every path of the tree, sorted.
-    """
+    """Nodes that the rule names, of all paths of the tree."""
     for pattern in rule.modules:
-        for name in named_modules(pattern, index):
-            yield module_node(name)
-    for path in matching_paths(rule.paths, paths):
-        yield path_node(path)
-
-
-def matching_paths(patterns: Sequence[str], paths: Sequence[str]) -> Iterator[str]:
-    """Paths that one of the patterns names, in their order."""
-    if not patterns:
-        return
+        yield from map(module_node, named_modules(pattern, index))
     # Most patterns start with a literal folder, most paths are elsewhere.
-    heads = tuple(pattern.partition("*")[0].rstrip("/") for pattern in patterns)
+    heads = tuple(pattern.partition("*")[0].rstrip("/") for pattern in rule.paths)
     for path in paths:
-        if path.startswith(heads) and any(path_matches(pattern, path) for pattern in patterns):
-            yield path
+        if path.startswith(heads) and any(path_matches(pattern, path) for pattern in rule.paths):
+            yield path_node(path)

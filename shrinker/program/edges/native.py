@@ -21,28 +21,14 @@ def include_edges(
         first_line: line at which `text` starts.
         every: give all files that an include may mean, not only the nearest.
     """
-    for line, quote, name in written_includes(text, first_line):
-        for path in _resolve(name, quote == '"', folder, index, every):
+    for match in _INCLUDE.finditer(text) if "include" in text else ():
+        line = first_line + text.count("\n", 0, match.start(1))
+        for path in _resolve(match[2].strip(), match[1] == '"', folder, index, every):
             yield Found(file_node(path), "include", line)
-
-
-def written_includes(text: str, first_line: int = 1) -> Iterator[tuple[int, str, str]]:
-    """Line, opening quote and name of each ``#include``.
-
-    Args:
-        text: the source.
-        first_line: line at which `text` starts.
-    """
-    if "include" not in text:
-        return
-    for match in _INCLUDE.finditer(text):
-        yield first_line + text.count("\n", 0, match.start(1)), match.group(1), match.group(2).strip()
 
 
 def _resolve(name: str, quoted: bool, folder: str, index: FileIndex, every: bool) -> list[str]:
     candidates = index.by_base.get(name.rpartition("/")[2], ())
-    if not candidates:
-        return []
     beside = posixpath.normpath(f"{folder}/{name}")
     if quoted and beside in candidates:
         return [beside]

@@ -1,11 +1,14 @@
 """Rows of tables that say where an implementation is: each names it once kept code asks for its key."""
 
 import re
+from collections import defaultdict
 from collections.abc import Iterator
 
 from shrinker.program.edges.strings import StringEdges
 from shrinker.program.nodes import Found
 from shrinker.values.folded import FoldedModule, StringSite
+
+Row = tuple[FoldedModule, StringSite, Found]
 
 
 class RegistryEdges:
@@ -14,7 +17,7 @@ class RegistryEdges:
     def __init__(self, strings: StringEdges) -> None:
         self._strings = strings
         self._said: set[str] = set()
-        self._patterns: dict[str, set[str]] = {}
+        self._patterns = defaultdict[str, set[str]](set)
         """Texts of which a part is computed, by the first and by the last word that is spelled out."""
         self._rows: list[tuple[FoldedModule, StringSite]] = []
 
@@ -25,25 +28,23 @@ class RegistryEdges:
                 self._rows.append((module, site))
             elif "*" in site.text:
                 for word in _ends(site.text):
-                    self._patterns.setdefault(word, set()).add(site.text)
+                    self._patterns[word].add(site.text)
             else:
                 self._said.add(site.text)
 
-    def find(self) -> Iterator[tuple[FoldedModule, Found]]:
-        """Edges of the rows that are asked for by now, each once."""
-        waiting, self._rows = self._rows, []
-        for module, site in waiting:
-            if not self._is_asked(site.key):
-                self._rows.append((module, site))
-                continue
-            for found in self._strings.of(site):
-                yield module, found
+    def find(self) -> Iterator[Row]:
+        """What the rows name that are asked for by now, each once."""
+        asked = {key for key in {site.key for _, site in self._rows} if self._is_asked(key)}
+        found = self._named([row for row in self._rows if row[1].key in asked])
+        self._rows = [row for row in self._rows if row[1].key not in asked]
+        return found
 
-    def left(self) -> Iterator[tuple[FoldedModule, StringSite, Found]]:
-        """Rows that nobody asks for, with what they would name."""
-        for module, site in self._rows:
-            for found in self._strings.of(site):
-                yield module, site, found
+    def left(self) -> Iterator[Row]:
+        """What the rows would name that nobody asks for."""
+        return self._named(self._rows)
+
+    def _named(self, rows: list[tuple[FoldedModule, StringSite]]) -> Iterator[Row]:
+        return ((module, site, found) for module, site in rows for found in self._strings.of(site))
 
     def _is_asked(self, key: str) -> bool:
         if key in self._said:

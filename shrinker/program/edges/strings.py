@@ -12,14 +12,15 @@ from functools import lru_cache
 from shrinker.program.files import nearest
 from shrinker.program.modules import ModuleIndex
 from shrinker.program.nodes import Found, module_node, path_node
-from shrinker.syntax.imports import absolute, package_of
+from shrinker.program.ways import grouped
+from shrinker.syntax.imports import absolute_written, package_of
 from shrinker.values.folded import FoldedModule, StringSite
 from shrinker.values.upstream import PACKAGE
 
 _DOTTED = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+")
 _PATTERN = re.compile(r"[\w*]+(?:\.[\w*]+)*")
 _COMMAND = re.compile(r"(?:^|\s)-m[\s=]+([A-Za-z_]\w*(?:\.\w+)+)")
-_DYNAMIC = ("import_module", "spec_from_file")
+DYNAMIC = ("import_module", "spec_from_file")
 _LITERALS = 3
 _TOP = f"{PACKAGE}."
 
@@ -29,81 +30,58 @@ class StringEdges:
 
     def __init__(self, index: ModuleIndex) -> None:
         self._index = index
-        self._py_by_base: dict[str, list[str]] = {}
-        for path in sorted(index.paths.values()):
-            self._py_by_base.setdefault(path.rpartition("/")[2], []).append(path)
+        self._py_by_base = grouped((path.rpartition("/")[2], path) for path in sorted(index.paths.values()))
         self._all = "\n".join(sorted(index.paths))
-        self._resolve = lru_cache(maxsize=None)(self._resolve_uncached)
+        self._resolve = lru_cache(maxsize=None)(lambda text: tuple(self._resolved(text)))
 
     def find(self, module: FoldedModule) -> Iterator[Found]:
         """Edges of a module's strings and of its dynamic imports."""
-        for site in module.strings:
-            if site.key:
-                # It names something for who asks for its key.
-                continue
+        # One with a key names something for who asks for its key.
+        for site in (site for site in module.strings if not site.key):
             yield from self.of(site)
             if site.text.endswith(".py"):
                 yield from self._script(module, site.text, site.line)
-        for call in module.dynamic:
-            if call.mechanism not in _DYNAMIC:
-                continue
-            if call.target and call.target.strip("*."):
-                if call.target.endswith(".py"):
-                    yield from self._script(module, call.target, call.line)
-                else:
-                    yield from self._target(module, call.target, call.line)
-            else:
+        for call in (call for call in module.dynamic if call.mechanism in DYNAMIC):
+            if not (call.target and call.target.strip("*.")):
                 yield from self._relative_strings(module)
+            elif call.target.endswith(".py"):
+                yield from self._script(module, call.target, call.line)
+            else:
+                yield from self._target(module, call.target, call.line)
 
     def of(self, site: StringSite) -> Iterator[Found]:
         """Edges of one string that is no path of a script."""
         for node, weak in self._resolve(site.text):
             yield Found(node, "string", site.line, weak)
 
-    def _resolve_uncached(self, text: str) -> tuple[tuple[str, str], ...]:
+    def _resolved(self, text: str) -> Iterator[tuple[str, str]]:
+        """Nodes that a text names, each with why that is a guess."""
         if "-m" in text and " " in text:
             # A command line in a message or a shell string.
-            return tuple(
-                (node, f"command line `-m {match.group(1)}` in a string")
-                for match in _COMMAND.finditer(text)
-                for node in self._exact(match.group(1))
-            )
-        if not text.startswith(_TOP):
-            return ()
+            for name in _COMMAND.findall(text):
+                yield from ((node, f"command line `-m {name}` in a string") for node in self._exact(name))
+            return
         dotted, _, attribute = text.partition(":")
-        if attribute and not attribute.replace(".", "_").isidentifier():
-            return ()
+        if not text.startswith(_TOP) or (attribute and not attribute.replace(".", "_").isidentifier()):
+            return
         if "*" in dotted:
             pattern = re.sub(r"\*+", "*", dotted)
-            if not _PATTERN.fullmatch(pattern) or self._says_little(pattern):
-                return ()
-            weak = f"pattern `{pattern}` in a string"
-            return tuple((module_node(name), weak) for name in self._matching(pattern, "[^.\n]*"))
-        if not _DOTTED.fullmatch(dotted):
-            return ()
-        return tuple((node, "") for node in self._exact(dotted))
+            yield from ((node, f"pattern `{pattern}` in a string") for node in self._matching(pattern, "[^.\n]*"))
+        elif _DOTTED.fullmatch(dotted):
+            yield from ((node, "") for node in self._exact(dotted))
 
     def _exact(self, dotted: str) -> Iterator[str]:
         found, rest = self._index.prefix(dotted)
         # Two components may be a class and its method; more name nothing, but may be a logger.
-        if found.count(".") < 1 or rest.count(".") > 1:
-            return
-        if found in self._index.paths:
+        if found in self._index.paths and "." in found and rest.count(".") <= 1:
             yield module_node(found)
 
     def _target(self, module: FoldedModule, target: str, line: int) -> Iterator[Found]:
-        pattern = re.sub(r"\*+", "*", target)
-        if pattern.startswith("."):
-            bare = pattern.lstrip(".")
-            pattern = absolute(bare, len(pattern) - len(bare), package_of(module.module, module.is_package))
+        pattern = absolute_written(re.sub(r"\*+", "*", target), package_of(module.module, module.is_package))
         if "*" not in pattern:
-            for node in self._exact(pattern):
-                yield Found(node, "string", line)
-            return
-        if self._says_little(pattern) or not _PATTERN.fullmatch(pattern):
-            return
-        for name in self._matching(pattern, "[^\n]*"):
-            yield Found(module_node(name), "string", line, f"import_module of `{pattern}`")
+            yield from (Found(node, "string", line) for node in self._exact(pattern))
+        for node in self._matching(pattern, "[^\n]*") if "*" in pattern else ():
+            yield Found(node, "string", line, f"import_module of `{pattern}`")
 
     def _relative_strings(self, module: FoldedModule) -> Iterator[Found]:
         """A computed `import_module`: any string beside it may be the submodule, absolute ones are edges already."""
@@ -121,19 +99,18 @@ class StringEdges:
             parts.pop(0)
         if not parts or any("*" in part or " " in part for part in parts):
             return
-        tail = "/".join(parts)
-        candidates = [p for p in self._py_by_base.get(parts[-1], ()) if p.endswith("/" + tail)]
         folder = module.path.rpartition("/")[0]
-        if len(parts) == 1:
-            candidates = [p for p in candidates if p.startswith(folder + "/")]
-        for path in nearest(candidates, folder)[1]:
+        # A bare name is that of a script below the module's own folder.
+        start, tail = f"{folder}/" if len(parts) == 1 else "", "/" + "/".join(parts)
+        candidates = self._py_by_base.get(parts[-1], ())
+        for path in nearest((p for p in candidates if p.startswith(start) and p.endswith(tail)), folder)[1]:
             if path != module.path:
                 yield Found(path_node(path), "string", line, f"script path {text!r} in a string")
 
-    def _says_little(self, pattern: str) -> bool:
-        """True for a bare ``*`` or ``sglang.*``; one literal end such as ``*.foo`` is enough."""
-        return len(pattern.removeprefix(_TOP).replace("*", "").replace(".", "")) < _LITERALS
-
     def _matching(self, pattern: str, star: str) -> list[str]:
-        body = star.join(re.escape(part) for part in pattern.split("*"))
-        return re.findall(rf"^{body}$", self._all, re.MULTILINE)
+        """Modules that a pattern names; none for a bare ``*`` or ``sglang.*``, while one literal end such as ``*.foo`` is enough."""
+        literal = pattern.removeprefix(_TOP).replace("*", "").replace(".", "")
+        if len(literal) < _LITERALS or not _PATTERN.fullmatch(pattern):
+            return []
+        body = star.join(map(re.escape, pattern.split("*")))
+        return [module_node(name) for name in re.findall(rf"^{body}$", self._all, re.MULTILINE)]

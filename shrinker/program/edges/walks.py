@@ -4,7 +4,7 @@ A walk often receives its package as an argument. Then the packages named by str
 the modules that import it are its targets.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from shrinker.program.modules import ModuleIndex
 from shrinker.program.nodes import Found, module_node
@@ -14,33 +14,25 @@ from shrinker.values.folded import DynamicSite, FoldedModule
 
 def walk_edges(
     modules: Mapping[str, FoldedModule],
-    importers: Mapping[str, Sequence[str]],
+    importers: Mapping[str, Collection[str]],
     by_package: Mapping[str, tuple[str, ...]],
     index: ModuleIndex,
 ) -> Iterator[tuple[str, Found]]:
-    """Edges of all walks in the modules kept so far.
-
-    Args:
-        modules: dotted name to folded module, everything kept so far.
-        importers: dotted name to the kept modules that import it.
-        by_package: what walks find (`Ruleset.walked`).
+    """Edges of all walks in the modules kept so far, of which each has its importers; walks find what `Ruleset.walked` says.
 
     Yields:
         Dotted name of the module where the edge starts, and the edge.
     """
-    for name in sorted(modules):
-        for site in modules[name].dynamic:
-            if site.mechanism != "walk":
-                continue
-            asked: list[tuple[str, int, str]]
-            if site.target is not None and site.target.strip("*."):
-                asked = [(name, site.line, each) for each in sorted(index.packages) if name_matches(site.target, each)]
-            else:
-                texts = ((origin, s) for origin in (name, *importers.get(name, ())) for s in modules[origin].strings)
-                asked = [(o, s.line, s.text) for o, s in texts if s.text in index.packages and "." in s.text]
-            for origin, line, package in asked:
-                for found in _walk(line, site, package, by_package.get(package), index):
-                    yield origin, found
+    walks = ((name, site) for name in modules for site in modules[name].dynamic if site.mechanism == "walk")
+    for name, site in walks:
+        if site.target is not None and site.target.strip("*."):
+            asked = [(name, site.line, each) for each in index.packages if name_matches(site.target, each)]
+        else:
+            texts = ((origin, s) for origin in (name, *importers.get(name, ())) for s in modules[origin].strings)
+            asked = [(o, s.line, s.text) for o, s in texts if s.text in index.packages and "." in s.text]
+        for origin, line, package in asked:
+            for found in _walk(line, site, package, by_package.get(package), index):
+                yield origin, found
 
 
 def _walk(
@@ -48,7 +40,7 @@ def _walk(
 ) -> Iterator[Found]:
     """What a walk over a package finds, as far as rules say so; all without a rule."""
     # `iter_modules` sees one level, `walk_packages` and anything unknown see all.
-    names = index.children.get(package, ()) if "iter_modules" in site.text else tuple(index.below(package))
+    names = index.children.get(package, ()) if "iter_modules" in site.text else index.below(package)
     for dotted in names:
         if dotted not in index.paths:
             continue

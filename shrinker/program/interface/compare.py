@@ -1,7 +1,6 @@
 """Compare what the command lines and HTTP servers of two trees take and answer, and tell by which rule they differ. Both trees
 are only read: nothing of them is imported."""
 
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -12,6 +11,7 @@ from shrinker.program.interface.flags import WORDS as FLAGS
 from shrinker.program.interface.flags import read_flags
 from shrinker.program.interface.offers import Changed, Offer, changes
 from shrinker.program.interface.syntax import Syntax
+from shrinker.program.ways import grouped
 from shrinker.ruleset import Ruleset
 from shrinker.values.folded import FoldedModule
 from shrinker.values.graph import Graph
@@ -31,12 +31,7 @@ class Offered:
 
 
 def read_offered(syntax: Syntax, among: Iterable[str] | None = None) -> Offered:
-    """Flags and endpoints of a tree.
-
-    Args:
-        syntax: modules of the tree.
-        among: the only modules that may have any; by default all.
-    """
+    """Flags and endpoints of a tree, or of some of its modules."""
     flags, endpoints = syntax.matching(FLAGS, ENDPOINTS, among=among)
     modules = frozenset((*flags, *endpoints))
     return Offered(syntax.paths, read_flags(syntax, flags), read_endpoints(syntax, endpoints), modules)
@@ -45,13 +40,7 @@ def read_offered(syntax: Syntax, among: Iterable[str] | None = None) -> Offered:
 def compare_interfaces(
     before: Offered, after: Syntax, rules: Ruleset, folded: Mapping[str, FoldedModule], graph: Graph
 ) -> Interface:
-    """Compare the interfaces of upstream and of the generated tree.
-
-    Args:
-        before: what upstream offers.
-        after: modules of the generated tree.
-        folded: folded modules by path, for the decisions that took something away.
-    """
+    """Compare the interfaces of upstream and of the generated tree; folded modules, by path, tell which decisions took something away."""
     # What is left of a text holds no word that the text did not hold.
     left = read_offered(after, before.modules)
     told = _Told(before.paths, folded, graph)
@@ -62,33 +51,29 @@ def compare_interfaces(
     )
 
 
+@dataclass(frozen=True, slots=True)
 class _Told:
     """Differences, each with what took lines of upstream away."""
 
-    def __init__(self, paths: Mapping[str, str], folded: Mapping[str, FoldedModule], graph: Graph) -> None:
-        self._paths = paths
-        self._folded = folded
-        self._graph = graph
+    paths: Mapping[str, str]
+    folded: Mapping[str, FoldedModule]
+    graph: Graph
 
     def differences(self, before: Sequence[Offer], after: Sequence[Offer], noun: str) -> Iterator[Difference]:
         """Those of flags, or of endpoints; a command line that went as a whole, or a module of endpoints, is one."""
         whole = {offer.group for offer in before} - {offer.group for offer in after}
-        gone: dict[str, list[Offer]] = defaultdict(list)
-        for change in changes(before, after):
-            if change.offer.group in whole:
-                gone[change.offer.group].append(change.offer)
-            else:
-                yield self._difference(change)
-        for group, offers in gone.items():
+        found = [*changes(before, after)]
+        yield from (self._difference(change) for change in found if change.offer.group not in whole)
+        gone = (change.offer for change in found if change.offer.group in whole)
+        for group, offers in grouped((offer.group, offer) for offer in gone).items():
             first = min(offers, key=lambda offer: offer.line)
             count = f"{len(offers)} {noun}{'s' if len(offers) > 1 else ''}"
             rule = self._rule(first.module, first.line, first.end_line)
             yield Difference(group, "(all)", "removed", count, "", rule, self._path(first.module), first.line)
 
     def _difference(self, change: Changed) -> Difference:
-        offer, rule = change.offer, UNEXPLAINED
-        if change.choice is not None:
-            choice = change.choice
+        offer, choice, rule = change.offer, change.choice, UNEXPLAINED
+        if choice is not None:
             rule = self._rule(choice.module, choice.line, choice.line, choice.text.strip("'"))
         elif change.old is not None and change.kind != "choice added":
             rule = self._rule(offer.module, offer.line, offer.end_line)
@@ -96,32 +81,27 @@ class _Told:
         return Difference(*told, rule, self._path(offer.module), offer.line, offer.names)
 
     def _path(self, module: str) -> str:
-        return self._paths.get(module, module)
+        return self.paths.get(module, module)
 
     def _rule(self, module: str, line: int, end_line: int, word: str = "") -> str:
         path = self._path(module)
-        if rule := rule_of(path, line, end_line, self._folded, self._graph.removed, word):
+        if rule := rule_of(path, line, end_line, self.folded, self.graph.removed, word):
             return rule
-        went = around(self._folded[path].decisions, line) if path in self._folded else None
+        went = around(self.folded[path].decisions, line) if path in self.folded else None
         return went.rule if went is not None else UNEXPLAINED
 
 
 def _refused(rules: Ruleset, flags: Sequence[Offer], folded: Mapping[str, FoldedModule]) -> Iterator[Refused]:
-    by_attribute: dict[str, list[Offer]] = defaultdict(list)
-    for flag in flags:
-        for name in flag.names:
-            by_attribute[name.lstrip("-").replace("-", "_")].append(flag)
+    by_attribute = grouped((name.lstrip("-").replace("-", "_"), flag) for flag in flags for name in flag.names)
     # Only then what a flag of another name fills: an older name of a flag fills the same.
-    for flag in flags:
-        if flag.attribute and flag.attribute not in by_attribute:
-            by_attribute[flag.attribute] = [flag]
+    by_attribute = {flag.attribute: [flag] for flag in reversed(flags) if flag.attribute} | by_attribute
     # A rule for another release looks at nothing here.
     asked = looking(folded)
     for rule in rules.refusals:
         for attribute in rule.attributes if rule.id in asked else ():
             subject, where = attribute or rule.argument, ", ".join(rule.functions)
             # Of several programs with such a flag the one whose code looks.
-            named = sorted(by_attribute[attribute], key=lambda flag: not where.startswith(flag.where))
+            named = sorted(by_attribute.get(attribute, ()), key=lambda flag: not where.startswith(flag.where))
             if named:
                 subject, where = named[0].subject, named[0].where
             yield Refused(subject, rule.id, rule.values, rule.only, rule.instead, where)

@@ -6,10 +6,10 @@ from collections.abc import Iterable, Iterator
 
 from shrinker.program.interface.offers import Offer
 from shrinker.program.interface.syntax import Syntax
-from shrinker.syntax.walk import walk
+from shrinker.syntax.walk import Function, walk
 
-_VERBS = frozenset({"get", "post", "put", "delete", "patch", "head", "options"})
-WORDS = re.compile(rb"^[ \t]*@[\w.]+\.(?:get|post|put|delete|patch|head|options|api_route|websocket)\(", re.MULTILINE)
+_VERBS = ("get", "post", "put", "delete", "patch", "head", "options", "api_route", "websocket")
+WORDS = re.compile(rb"^[ \t]*@[\w.]+\.(?:%s)\(" % "|".join(_VERBS).encode(), re.MULTILINE)
 """What a module with endpoints writes."""
 
 
@@ -19,22 +19,17 @@ def read_endpoints(syntax: Syntax, modules: Iterable[str]) -> list[Offer]:
     Their names are method, path and the environment variable that names the path, whose default that is then. ``*`` is a method or path
     that the code computes; the path is empty where only the environment names it. The first line is that of the first decorator.
     """
-    found: list[Offer] = []
-    for module in modules:
-        if (tree := syntax.tree(module)) is not None:
-            for node in walk(tree):
-                if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-                    found += _of_function(syntax, module, node)
-    return sorted(found)
+    trees = ((module, tree) for module in modules if (tree := syntax.tree(module)) is not None)
+    functions = ((module, node) for module, tree in trees for node in walk(tree) if isinstance(node, Function))
+    return sorted(offer for module, node in functions for offer in _of_function(syntax, module, node))
 
 
-def _of_function(syntax: Syntax, module: str, node: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[Offer]:
+def _of_function(syntax: Syntax, module: str, node: Function) -> Iterator[Offer]:
     for decorator in node.decorator_list:
         match decorator:
-            case ast.Call(func=ast.Attribute(attr=verb), args=args) if verb in _VERBS | {"api_route", "websocket"}:
+            case ast.Call(func=ast.Attribute(attr=verb), args=args) if verb in _VERBS:
                 first = next((k.value for k in decorator.keywords if k.arg == "path"), args[0] if args else None)
-                place = None if first is None else _path(syntax, module, first)
-                if place is None:
+                if first is None or (place := _path(syntax, module, first)) is None:
                     continue
                 path, environment = place
                 named = (path or "(no default)") + (f" or what {environment} names" if environment else "")
@@ -51,10 +46,9 @@ def _of_function(syntax: Syntax, module: str, node: ast.FunctionDef | ast.AsyncF
 
 
 def _methods(call: ast.Call) -> list[str]:
-    given = [k.value for k in call.keywords if k.arg == "methods"]
-    if not given:
-        return ["GET"]
-    match given[0]:
+    match next((k.value for k in call.keywords if k.arg == "methods"), None):
+        case None:
+            return ["GET"]
         case ast.List(elts=items) | ast.Tuple(elts=items) | ast.Set(elts=items):
             texts = [item.value for item in items if isinstance(item, ast.Constant)]
             if len(texts) == len(items):

@@ -3,6 +3,7 @@
 import ast
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 
 from shrinker.program.interface.offers import Choice, Offer
 from shrinker.program.interface.syntax import Syntax, values_of
@@ -17,9 +18,7 @@ _ANNOTATED = frozenset({"A", "Annotated"})
 _OWN = frozenset({"help", "choices", "default", "aliases", "cli_name", "no_cli"})
 """What is compared by itself, and what a person reads."""
 
-
 _MOST_DEEP = 20
-
 Locals = Mapping[str, ast.expr]
 """What the names of the function are bound to, each of them once."""
 
@@ -38,12 +37,12 @@ def read_flags(syntax: Syntax, modules: Iterable[str]) -> list[Offer]:
     return found
 
 
+@dataclass(frozen=True, slots=True)
 class _Reader:
     """Of one module."""
 
-    def __init__(self, syntax: Syntax, module: str) -> None:
-        self._syntax = syntax
-        self._module = module
+    syntax: Syntax
+    module: str
 
     def block(self, body: Iterable[ast.AST], owner: str, local: Locals) -> Iterator[Offer]:
         """Flags that calls below these pieces of syntax add, in a class or function of the module."""
@@ -66,22 +65,12 @@ class _Reader:
         for field in node.body:
             match field:
                 case ast.AnnAssign(
-                    target=ast.Name(id=name),
-                    annotation=ast.Subscript(
-                        value=ast.Name(id=annotated) | ast.Attribute(attr=annotated),
-                        slice=ast.Tuple(elts=[kind, *metadata]),
-                    ),
-                ) if annotated in _ANNOTATED:
-                    calls = [
-                        _given(part)
-                        for part in metadata
-                        if isinstance(part, ast.Call) and last_name(part.func) == "Arg"
-                    ]
+                    target=ast.Name(id=name), annotation=ast.Subscript(slice=ast.Tuple(elts=[kind, *metadata]))
+                ) if last_name(field.annotation) in _ANNOTATED:
+                    arguments = [p for p in metadata if isinstance(p, ast.Call) and last_name(p.func) == "Arg"]
                     helps = any(isinstance(part, ast.Constant | ast.JoinedStr | ast.BinOp) for part in metadata)
-                    if not (calls or helps):
-                        continue
-                    given = {**(calls[-1] if calls else {}), "type": kind}
-                    if _constant(given.get("no_cli")) is True:
+                    given = {**(_given(arguments[-1]) if arguments else {}), "type": kind}
+                    if not (arguments or helps) or _constant(given.get("no_cli")) is True:
                         continue
                     first = _constant(given.get("cli_name")) or "--" + name.replace("_", "-")
                     others = given.get("aliases")
@@ -99,21 +88,17 @@ class _Reader:
         attribute: str = "",
     ) -> Offer:
         chosen = given.get("choices")
-        others = ", ".join(f"{k}={ast.unparse(v)}" for k, v in sorted(given.items()) if k not in _OWN)
-        parts = {
-            "choices": "" if chosen is None else ast.unparse(chosen),
-            "default": "" if default is None else ast.unparse(default),
-            "": ", ".join(filter(None, (*names[1:], others))),
-        }
-        where = f"{self._module}.{owner}" if owner else self._module
+        others = (f"{k}={ast.unparse(v)}" for k, v in sorted(given.items()) if k not in _OWN)
+        texts = ["" if value is None else ast.unparse(value) for value in (chosen, default)]
+        where = f"{self.module}.{owner}" if owner else self.module
         return Offer(
             group=where,
             subject=names[0],
             names=names,
-            parts=tuple(parts.items()),
-            choices=None if chosen is None else choices_of(self._syntax, self._module, chosen, local),
+            parts=(("choices", texts[0]), ("default", texts[1]), ("", ", ".join(filter(None, (*names[1:], *others))))),
+            choices=None if chosen is None else choices_of(self.syntax, self.module, chosen, local),
             attribute=attribute or str(_constant(given.get("dest")) or ""),
-            module=self._module,
+            module=self.module,
             where=where,
             line=node.lineno,
             end_line=node.end_lineno or node.lineno,
@@ -149,12 +134,12 @@ def choices_of(syntax: Syntax, module: str, node: ast.expr, local: Locals, depth
             written = [key for key in keys if key is not None]
             return choices_of(syntax, module, ast.List(written), local) if written == keys else None
         case ast.BinOp(left=left, op=ast.Add(), right=right):
-            parts = [choices_of(syntax, module, part, local, depth + 1) for part in (left, right)]
-            known = [part for part in parts if part is not None]
-            return (*known[0], *known[1]) if len(known) == len(parts) else None
-        case ast.Call(func=ast.Name(id="list" | "tuple" | "sorted"), args=[inner], keywords=[]):
-            bound = module, inner
-        case ast.Call(func=ast.Attribute(value=inner, attr="keys" | "copy"), args=[]):
+            one, other = (choices_of(syntax, module, part, local, depth + 1) for part in (left, right))
+            return None if one is None or other is None else (*one, *other)
+        case (
+            ast.Call(func=ast.Name(id="list" | "tuple" | "sorted"), args=[inner], keywords=[])
+            | ast.Call(func=ast.Attribute(value=inner, attr="keys" | "copy"), args=[])
+        ):
             bound = module, inner
         case ast.Name(id=name):
             bound = (module, local[name]) if name in local else syntax.find(module, name)

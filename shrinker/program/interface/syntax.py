@@ -16,30 +16,18 @@ class Syntax:
     """Modules of a tree, parsed when they are asked for."""
 
     def __init__(self, paths: Mapping[str, str], read: Callable[[str], bytes]) -> None:
-        """Nothing is read yet.
-
-        Args:
-            paths: dotted module to path.
-            read: bytes of a path.
-        """
+        """Paths are by dotted module; nothing is read yet."""
         self.paths = paths
         self._read = read
         self._trees: dict[str, ast.Module | None] = {}
         self._bound: dict[str, dict[str, list[Binding]]] = {}
 
     def matching(self, *patterns: re.Pattern[bytes], among: Iterable[str] | None = None) -> tuple[list[str], ...]:
-        """Modules whose text holds a match, for each pattern, sorted; each file is read once and none is held.
-
-        Args:
-            among: the only modules that may; those that are not in the tree do not.
-        """
-        found: tuple[list[str], ...] = tuple([] for _ in patterns)
-        for module in sorted(self.paths if among is None else self.paths.keys() & among):
-            text = self._read(self.paths[module])
-            for pattern, modules in zip(patterns, found, strict=True):
-                if pattern.search(text) is not None:
-                    modules.append(module)
-        return found
+        """Modules of the tree, or `among` some, whose text holds a match, for each pattern, sorted; each file is read once and none is held."""
+        modules = sorted(self.paths if among is None else self.paths.keys() & among)
+        texts = ((module, self._read(self.paths[module])) for module in modules)
+        found = [(module, [pattern.search(text) is not None for pattern in patterns]) for module, text in texts]
+        return tuple([module for module, matches in found if matches[n]] for n in range(len(patterns)))
 
     def tree(self, module: str) -> ast.Module | None:
         """Syntax of a module; None when it is not in the tree or does not parse."""

@@ -33,8 +33,6 @@ def find_callers(
     """Kept code outside of a library that names its package.
 
     Args:
-        tree: upstream.
-        graph: says which files are kept.
         folded: modules of the served package by path, with nothing in them that goes.
         package: top-level name of the library's package.
         apart: folder of the library.
@@ -52,32 +50,28 @@ def find_callers(
         fresh = {path: words for path, words in said.items() if path not in found and not names.isdisjoint(words)}
         found |= fresh
         names = set()
-        for path in sorted(fresh):
-            for node in _nodes(tree, path):
-                match node:
-                    case ast.Import(names=aliases):
-                        names.update(a.asname for a in aliases if a.asname and _top(a.name) == package)
-                    case ast.Call(func=ast.Name(id="getattr"), args=[target, name, *_]) if not isinstance(
-                        name, ast.Constant
-                    ):
-                        spoken = dotted(target)
-                        if spoken.startswith(f"{_OPERATORS}.{package}") or _top(spoken) == package:
-                            undecided.append(
-                                Uncertain(path, node.lineno, f"looks up a computed name: `{ast.unparse(node)}`")
-                            )
-                        # Of a library that is computed itself, any text may name an operator.
-                        anywhere = anywhere or spoken == _OPERATORS
-    words = frozenset().union(*found.values())
-    if anywhere:
-        words = words.union(*(module.summary.texts for module in folded.values()))
-    return Callers(words, tuple(sorted(found)), tuple(undecided))
+        nodes = [(path, node) for path in sorted(fresh) for node in _nodes(tree, path)]
+        for path, node in nodes:
+            match node:
+                case ast.Import(names=aliases):
+                    names.update(a.asname for a in aliases if a.asname and _top(a.name) == package)
+                case ast.Call(func=ast.Name(id="getattr"), args=[target, name, *_]) if not isinstance(
+                    name, ast.Constant
+                ):
+                    spoken = dotted(target)
+                    if spoken.startswith(f"{_OPERATORS}.{package}") or _top(spoken) == package:
+                        reason = f"looks up a computed name: `{ast.unparse(node)}`"
+                        undecided.append(Uncertain(path, node.lineno, reason))
+                    # Of a library that is computed itself, any text may name an operator.
+                    anywhere = anywhere or spoken == _OPERATORS
+    texts = (module.summary.texts for module in folded.values()) if anywhere else ()
+    return Callers(frozenset().union(*found.values(), *texts), tuple(sorted(found)), tuple(undecided))
 
 
 def said_by(module: FoldedModule, package: str) -> frozenset[str]:
     """All words of a module, and where it imports names of a package from."""
     sources = (site.module for site in module.imports if _top(site.module) == package)
-    parts = (part for source in sources for part in source.split("."))
-    return frozenset((*module.summary.words, *parts))
+    return frozenset(module.summary.words).union(*(source.split(".") for source in sources))
 
 
 def said_outside(
@@ -106,12 +100,13 @@ def calling_lines(tree: UpstreamTree, path: str, names: Collection[str]) -> dict
     """The first line of a Python file that names each of some operators as one; of those that it names."""
     found: dict[str, int] = {}
     for node in _nodes(tree, path):
-        name = ""
         match node:
-            case ast.Attribute(attr=name) if name in names and not dotted(node).startswith(_OPERATORS):
-                name = ""
-            case ast.Constant(value=str() as text):
+            case ast.Attribute(attr=name, lineno=line) if name in names and dotted(node).startswith(_OPERATORS):
+                pass
+            case ast.Constant(value=str() as text, lineno=line):
                 name = text.rpartition("::")[2]
+            case _:
+                continue
         if name in names:
-            found[name] = min(node.lineno, found.get(name, node.lineno))  # type: ignore[attr-defined]
+            found[name] = min(line, found.get(name, line))
     return found

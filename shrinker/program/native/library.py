@@ -1,6 +1,7 @@
 """One kernel library as its build sees it: sources, what they include, and the build lists that name them."""
 
 import posixpath
+from collections import defaultdict
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
@@ -10,7 +11,7 @@ from shrinker.cache import Cache
 from shrinker.program.edges.native import include_edges
 from shrinker.program.files import FileIndex
 from shrinker.program.nodes import node_path, suffix
-from shrinker.program.order import reached
+from shrinker.program.ways import reached
 from shrinker.syntax.cmake import read_cmake
 from shrinker.syntax.native.conditionals import without_refuted
 from shrinker.syntax.native.reader import read_native
@@ -20,13 +21,8 @@ from shrinker.values.upstream import UpstreamTree
 COMPILED = frozenset({"c", "cc", "cpp", "cxx", "cu"})
 SOURCES = COMPILED | frozenset({"cuh", "h", "hh", "hpp", "hxx", "inl", "inc", "ipp"})
 """Suffixes of what a compiler of C++ or CUDA reads."""
-_HERE = (
-    "${CMAKE_CURRENT_SOURCE_DIR}/",
-    "${CMAKE_CURRENT_LIST_DIR}/",
-    "${PROJECT_SOURCE_DIR}/",
-    "${CMAKE_SOURCE_DIR}/",
-    "./",
-)
+_OWN = ("CMAKE_CURRENT_SOURCE_DIR", "CMAKE_CURRENT_LIST_DIR", "PROJECT_SOURCE_DIR", "CMAKE_SOURCE_DIR")
+_HERE = (*(f"${{{name}}}/" for name in _OWN), "./")
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,38 +68,27 @@ class Library:
 def read_library(
     tree: UpstreamTree, folder: str, package: str, kept: Collection[str], undefined: Collection[str], cache: Cache
 ) -> Library:
-    """Read the sources and build lists of a library.
-
-    Args:
-        tree: upstream.
-        folder: of the library.
-        package: folder of its Python, which is no part of the build.
-        kept: paths of all kept files.
-        undefined: macros that no build defines.
-        cache: sources that were read before.
-    """
+    """Read the sources and build lists in the folder of a library; the folder of its Python is no part of the build."""
     paths = sorted(path for path in kept if path.startswith(f"{folder}/"))
     own = [path for path in paths if suffix(path) in SOURCES]
     index = FileIndex(own)
-    texts = {
-        path: tree.read(path).decode("utf-8", "replace")
-        for path in paths
-        if _is_build(path) and not path.startswith(f"{package}/")
-    }
+    builds = [path for path in paths if _is_build(path) and not path.startswith(f"{package}/")]
+    texts = {path: tree.read(path).decode("utf-8", "replace") for path in builds}
     layer = cache.layer("native sources", *sorted(undefined))
     keys = {path: layer.key(tree.by_path[path].sha256) for path in own}
+
+    def read(path: str) -> bytes:
+        return without_refuted(tree.read(path), undefined)
+
     return Library(
-        sources=layer.each(keys, lambda path: read_native(without_refuted(tree.read(path), undefined))),
-        includes={path: _includes(tree, path, index, undefined) for path in own},
+        sources=layer.each(keys, lambda path: read_native(read(path))),
+        includes={path: _includes(read(path).decode("utf-8", "replace"), path, index) for path in own},
         entries=_entries(folder, texts, frozenset(own)),
         texts=texts,
     )
 
 
-def _includes(
-    tree: UpstreamTree, path: str, index: FileIndex, undefined: Collection[str]
-) -> tuple[tuple[str, int], ...]:
-    text = without_refuted(tree.read(path), undefined).decode("utf-8", "replace")
+def _includes(text: str, path: str, index: FileIndex) -> tuple[tuple[str, int], ...]:
     found = include_edges(text, path.rpartition("/")[0], index, every=True)
     return tuple((target, each.line) for each in found if (target := node_path(each.dst)) is not None)
 
@@ -115,18 +100,17 @@ def _is_build(path: str) -> bool:
 
 
 def _entries(folder: str, texts: Mapping[str, str], sources: frozenset[str]) -> dict[str, tuple[Entry, ...]]:
-    found: dict[str, list[Entry]] = {}
-    for path, text in texts.items():
-        if path.rpartition("/")[2] != "CMakeLists.txt" and suffix(path) != "cmake":
-            continue
+    found = defaultdict[str, list[Entry]](list)
+    lists = (path for path in texts if path.rpartition("/")[2] == "CMakeLists.txt" or suffix(path) == "cmake")
+    commands = [(path, command) for path in lists for command in read_cmake(texts[path])]
+    for path, command in commands:
         # A list that another one includes sees that one's folder.
         around = [path.rpartition("/")[0], folder]
-        for command in read_cmake(text):
-            globs = command.name == "file" and any(a.text.startswith("GLOB") for a in command.arguments)
-            for argument in command.arguments:
-                entry = Entry(path, argument.line, argument.alone, globs, (command.line, len(command.arguments)))
-                for named in _named(argument.text, around, sources, globs=globs):
-                    found.setdefault(named, []).append(entry)
+        globs = command.name == "file" and any(a.text.startswith("GLOB") for a in command.arguments)
+        for argument in command.arguments:
+            entry = Entry(path, argument.line, argument.alone, globs, (command.line, len(command.arguments)))
+            for named in _named(argument.text, around, sources, globs=globs):
+                found[named].append(entry)
     return {path: tuple(entries) for path, entries in sorted(found.items())}
 
 

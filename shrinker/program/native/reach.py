@@ -4,12 +4,13 @@ A source needs what it includes, and every compiled source that may define a fun
 two sources call alike keeps both.
 """
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 
 from shrinker.program.native.library import Library
 from shrinker.program.nodes import file_node, operator_node
+from shrinker.program.ways import grouped
 from shrinker.syntax.native.source import Registration
 from shrinker.values.graph import Edge
 
@@ -27,13 +28,13 @@ class NativeReach:
     named: frozenset[str] = frozenset()
     """Sources that rules keep by hand."""
     operators: set[str] = field(default_factory=set)
-    _stack: list[str] = field(default_factory=list)
-    _unions: dict[tuple[str, str], frozenset[str]] = field(default_factory=dict)
     kept: set[str] = field(default_factory=set)
     edges: set[Edge] = field(default_factory=set)
     """Why sources stay that no build list keeps by itself."""
     calls: set[tuple[str, str, str]] = field(default_factory=set)
     """The same of functions: a source, one that may define the function, and its name."""
+    _stack: list[str] = field(default_factory=list)
+    _unions: dict[tuple[str, str], frozenset[str]] = field(default_factory=dict)
 
     def run(self) -> "NativeReach":
         """Search to the fixpoint."""
@@ -51,35 +52,33 @@ class NativeReach:
     def registered(self) -> dict[str, list[tuple[str, Registration]]]:
         """Registrations by the name of the operator; what no build list leads to registers nothing."""
         built = {each for path in self.library.compiled for each in self.library.closure(path)}
-        found: dict[str, list[tuple[str, Registration]]] = {}
-        for path in sorted(built):
-            for registration in self.library.sources[path].registrations:
-                found.setdefault(registration.name, []).append((path, registration))
-        return found
+        rows = ((path, each) for path in sorted(built) for each in self.library.sources[path].registrations)
+        return grouped((registration.name, (path, registration)) for path, registration in rows)
 
     @cached_property
     def _defining(self) -> dict[str, list[str]]:
         """Compiled sources by the names that they, or what they include, may define."""
-        return _by_name((path, self._of(path, "defined")) for path in self.library.compiled)
+        return self._by_name(lambda path: self._of(path, "defined"))
 
     @cached_property
     def _methods(self) -> dict[str, list[str]]:
         """Compiled sources by the methods that they define outside of the class."""
-        return _by_name((path, self._of(path, "methods")) for path in self.library.compiled)
+        return self._by_name(lambda path: self._of(path, "methods"))
 
     @cached_property
     def _mentioning(self) -> dict[str, list[str]]:
         """Compiled sources by the names that they themselves mention: macros define what no grammar sees."""
-        return _by_name((path, self.library.sources[path].words) for path in self.library.compiled)
+        return self._by_name(lambda path: self.library.sources[path].words)
+
+    def _by_name(self, names: Callable[[str], Iterable[str]]) -> dict[str, list[str]]:
+        return grouped((name, path) for path in self.library.compiled for name in names(path))
 
     def _of(self, path: str, what: str) -> frozenset[str]:
         """Union over a source and all that it includes."""
-        key = (path, what)
-        if key not in self._unions:
-            self._unions[key] = frozenset().union(
-                *(getattr(self.library.sources[each], what) for each in self.library.closure(path))
-            )
-        return self._unions[key]
+        if (path, what) not in self._unions:
+            sources = (self.library.sources[each] for each in self.library.closure(path))
+            self._unions[path, what] = frozenset().union(*(getattr(source, what) for source in sources))
+        return self._unions[path, what]
 
     def _fixed(self) -> Iterator[str]:
         """Sources that stay whatever is reached: what they do counts, or how they are named cannot be cut."""
@@ -102,11 +101,9 @@ class NativeReach:
 
     def _emptied(self) -> Iterator[str]:
         """Sources of build commands of which nothing would be left."""
-        commands: dict[tuple[str, tuple[int, int]], list[str]] = {}
-        for path, entries in self.library.entries.items():
-            for entry in entries if path not in self.kept else ():
-                if not entry.glob:
-                    commands.setdefault((entry.path, entry.command), []).append(path)
+        left = ((path, entries) for path, entries in self.library.entries.items() if path not in self.kept)
+        named = ((path, entry) for path, entries in left for entry in entries if not entry.glob)
+        commands = grouped(((entry.path, entry.command), path) for path, entry in named)
         for (_, (_, size)), paths in sorted(commands.items()):
             # The first argument names the list or the target.
             if len(paths) >= size - 1:
@@ -151,12 +148,9 @@ class NativeReach:
         words, promised = self._of(path, "words"), self._of(path, "promised")
         named = words | self._pasted(path, words)
         found = {name: self._definitions(name, path) for name in named & promised}
-        for member in self._of(path, "members") & self._methods.keys():
-            found[member] = self._methods[member]
-        for name in sorted(found):
-            for target in found[name]:
-                if target != path:
-                    yield name.rpartition("::")[2], target
+        found |= {member: self._methods[member] for member in self._of(path, "members") & self._methods.keys()}
+        for name, targets in sorted(found.items()):
+            yield from ((name.rpartition("::")[2], target) for target in targets if target != path)
 
     def _pasted(self, path: str, words: frozenset[str]) -> set[str]:
         """Names that macros of a source may put together."""
@@ -165,30 +159,10 @@ class NativeReach:
 
 
 def pasted_names(names: Collection[str], patterns: Collection[tuple[str, str]], words: Collection[str]) -> set[str]:
-    """Those of some names that macros may put together.
-
-    Args:
-        names: of functions.
-        patterns: see `NativeSource.pasted`.
-        words: all that the sources of these macros say.
-    """
-    if not patterns:
-        return set()
+    """Those of some names of functions that macros may put together, by `NativeSource.pasted`, of words that their sources say."""
     fixed = [(before, after) for before, after in patterns if len(before) + len(after) >= _FEWEST]
-    found = {
-        name
-        for name in names
-        if any(name.startswith(before) and name.endswith(after) and name != before + after for before, after in fixed)
-    }
+    found = {name for name in names if any(name.startswith(b) and name.endswith(a) and name != b + a for b, a in fixed)}
     if len(fixed) < len(patterns):
         # Two parameters side by side: both parts stand somewhere.
         found |= {name for name in names if any(name[:n] in words and name[n:] in words for n in range(1, len(name)))}
-    return found
-
-
-def _by_name(pairs: Iterable[tuple[str, frozenset[str]]]) -> dict[str, list[str]]:
-    found: dict[str, list[str]] = {}
-    for path, names in pairs:
-        for name in names:
-            found.setdefault(name, []).append(path)
     return found

@@ -7,11 +7,13 @@ one of which nothing is proven.
 import re
 import sys
 from bisect import bisect_left
+from collections import defaultdict
 
 from shrinker.program.symbols.lookups import Found, Touch
 from shrinker.program.symbols.program import Key, Program
 from shrinker.program.symbols.reasons import Node, Outside, Protocols, Reason
 from shrinker.program.symbols.types import Types
+from shrinker.program.ways import grouped
 from shrinker.syntax.names import is_special
 
 _LAST = chr(sys.maxunicode)
@@ -22,13 +24,6 @@ class Liveness:
     """State of a search: how one thing that is live makes others so."""
 
     def __init__(self, program: Program, types: Types, outside: Outside, protocols: Protocols) -> None:
-        """
-        Args:
-            program: all kept modules.
-            types: follows paths.
-            outside: what else may name something.
-            protocols: bases outside the tree to the names that they look up on their objects.
-        """
         self.program = program
         self.types = types
         self.live: dict[Key, Reason] = {}
@@ -38,28 +33,24 @@ class Liveness:
         self.edges: dict[tuple[Node, Node], Reason] = {}
         """What names what, each pair once; the targets are not all live."""
         self.outside = outside
+        self.asked: dict[str, tuple[str, int] | None] = {}
+        """Names of methods that nothing live looks up, and where any code of upstream does."""
         self._protocols = protocols
         self._anywhere = frozenset(protocols.get("*") or ())
         self._stack: list[Key] = []
         self._marked: dict[Key, Reason] = {}
         self._borrowed: set[Key] = set()
-        self._heirs: dict[str, list[Key]] = {}
+        self._heirs = defaultdict[str, list[Key]](list)
         self._escaped: dict[str, Reason] = {}
-        self._by_name: dict[str, list[Key]] = {}
-        self._names_in: dict[str, list[Key]] = {}
-        for name, module in program.modules.items():
-            for members in module.members.values():
-                for member, numbers in members.items():
-                    self._by_name.setdefault(member, []).extend((name, n) for n in numbers)
+        members = (row for names in program.members.values() for row in names.items())
+        self._by_name = grouped((name, key) for name, keys in members for key in keys)
+        self._names_in = defaultdict[str, list[Key]](list)
         self._all_names = sorted({*self._by_name, *(n for m in program.modules.values() for n in m.symbols)})
         self._patterns: set[str] = set()
-        self.asked: dict[str, tuple[str, int] | None] = {}
-        """Names of methods that nothing live looks up, and where any code of upstream does."""
-
-    # Loading
 
     def _load(self, name: str, reason: Reason) -> None:
-        if name not in self.program.modules:
+        module = self.program.modules.get(name)
+        if module is None:
             return
         node = f"module:{name}"
         self.edges.setdefault((reason.source, node), reason)
@@ -68,35 +59,31 @@ class Liveness:
         self.loaded[name] = reason
         if "." in name:
             self._load(name.rpartition(".")[0], Reason(node, "package"))
-        module = self.program.modules[name]
-        for number, unit in enumerate(module.units):
-            if unit.kind == "main":
-                if name in self.outside.roots or name in self._escaped:
-                    self.keep((name, number), Reason(node, "effect"))
-            elif unit.kind == "import":
-                if unit.imports[0][1] == "*":
-                    self.keep((name, number), Reason(node, "import"))
-            elif unit.kind == "class" and self._told(name, number):
-                self.keep((name, number), Reason(node, "subclass hook"))
-            elif unit.kind != "member" and (unit.runs or unit.kind == "effect"):
-                self.keep((name, number), Reason(node, "effect"))
+        for key, unit in module.keyed():
+            match unit.kind:
+                case "main":
+                    kind = "effect" if name in self.outside.roots or name in self._escaped else ""
+                case "import":
+                    kind = "import" if unit.imports[0][1] == "*" else ""
+                case "class" if self._told(key):
+                    kind = "subclass hook"
+                case _:
+                    kind = "effect" if unit.kind != "member" and (unit.runs or unit.kind == "effect") else ""
+            if kind:
+                self.keep(key, Reason(node, kind))
         for key in self._heirs.get(name, ()):
             self.keep(key, Reason(node, "subclass hook"))
         for line, kind, target in self.outside.edges.get(name, ()):
             if line <= 1:
                 self._escape(target, Reason(node, kind))
         for word in ("__getattr__", "__dir__", *sorted(module.fixed)):
-            for number in module.symbols.get(word, ()):
-                self.keep((name, number), Reason(node, "protocol"))
+            for key in module.symbols.get(word, ()):
+                self.keep(key, Reason(node, "protocol"))
 
-    def _told(self, module: str, number: int) -> bool:
+    def _told(self, key: Key) -> bool:
         """True when making a class may do something: a base of which nothing is known, or one that is told."""
-        key = (module, number)
-        return self.types.hierarchy.registers(key) or any(
-            self._protocols.get(base) is None for base in self.types.hierarchy.outsiders(key)
-        )
-
-    # Marking
+        hierarchy = self.types.hierarchy
+        return hierarchy.registers(key) or any(self._protocols.get(base) is None for base in hierarchy.outsiders(key))
 
     def keep(self, key: Key, reason: Reason) -> None:
         """A unit is live."""
@@ -119,8 +106,8 @@ class Liveness:
         if "abstract" in unit.flags:
             # A class that does not override it can no longer be instantiated.
             for heir in self.types.heirs(owner):
-                for number in self.program.modules[heir[0]].members.get(heir[1], {}).get(unit.names[0], ()):
-                    self._mark((heir[0], number), Reason(key, "abstract"))
+                for member in self.program.members.get(heir, {}).get(unit.names[0], ()):
+                    self._mark(member, Reason(key, "abstract"))
 
     def look_up(self, name: str, reason: Reason) -> None:
         """A name was looked up on something unknown."""
@@ -140,7 +127,7 @@ class Liveness:
 
     def _keep_heir(self, key: Key, reason: Reason) -> None:
         """A class is found through one above it: now, or as soon as its module is loaded."""
-        self._heirs.setdefault(key[0], []).append(key)
+        self._heirs[key[0]].append(key)
         if key[0] in self.loaded:
             self.keep(key, reason)
 
@@ -152,14 +139,14 @@ class Liveness:
             self._escape(module, reason)
 
     def _reach(self, touch: Touch, reason: Reason) -> None:
+        key = touch.key
         match touch.kind:
             case "unit":
                 self._load(touch.module, reason)
-                self.keep((touch.module, touch.unit), reason)
+                self.keep(key, reason)
             case "member":
-                self._mark((touch.module, touch.unit), reason)
+                self._mark(key, reason)
             case "borrowed":
-                key = (touch.module, touch.unit)
                 self._mark(key, reason)
                 if key not in self._borrowed:
                     self._borrowed.add(key)
@@ -170,7 +157,7 @@ class Liveness:
             case "name":
                 self.look_up(touch.name, reason)
             case "heirs":
-                for heir in self.types.heirs((touch.module, touch.unit)):
+                for heir in self.types.heirs(key):
                     self._keep_heir(heir, reason)
 
     def _escape(self, name: str, reason: Reason) -> None:
@@ -179,27 +166,22 @@ class Liveness:
         if name in self._escaped or name not in self.program.modules:
             return
         self._escaped[name] = reason
-        for symbol, numbers in self.program.modules[name].symbols.items():
-            for number in numbers:
-                if symbol in sys.stdlib_module_names and "whole" in self.program.unit((name, number)).flags:
+        for symbol, keys in self.program.modules[name].symbols.items():
+            for key in keys:
+                if symbol in sys.stdlib_module_names and "whole" in self.program.unit(key).flags:
                     # `import itertools` is for the module itself: nobody takes it from there by a text.
                     continue
-                self._names_in.setdefault(symbol, []).append((name, number))
+                self._names_in[symbol].append(key)
                 if symbol in self.names:
-                    self.keep((name, number), Reason(f"name:{symbol}", "by name"))
+                    self.keep(key, Reason(f"name:{symbol}", "by name"))
 
     def _pattern(self, pattern: str, reason: Reason) -> None:
         if pattern in self._patterns:
             return
         self._patterns.add(pattern)
-        first, *others = pattern.split("*")
-        rest = r"\w*".join(["", *map(re.escape, others)])
-        if not first:
-            found = re.findall(rf"^{rest}$", "\n".join(self._all_names), re.MULTILINE)
-        else:
-            start = bisect_left(self._all_names, first)
-            end = bisect_left(self._all_names, first + _LAST, start)
-            matches = re.compile(rest).fullmatch
-            found = [name for name in self._all_names[start:end] if matches(name, len(first)) is not None]
-        for name in found:
+        first = pattern.partition("*")[0]
+        start = bisect_left(self._all_names, first)
+        end = bisect_left(self._all_names, first + _LAST, start)
+        spelled = r"\w*".join(map(re.escape, pattern.split("*")))
+        for name in re.findall(rf"^{spelled}$", "\n".join(self._all_names[start:end]), re.MULTILINE):
             self.look_up(name, reason)

@@ -24,9 +24,8 @@ class Value(NamedTuple):
         return self.module, self.unit
 
 
-ANYTHING = Value("anything")
 Values = frozenset[Value]
-UNKNOWN: Values = frozenset({ANYTHING})
+UNKNOWN: Values = frozenset({Value("anything")})
 
 
 class Touch(NamedTuple):
@@ -35,9 +34,14 @@ class Touch(NamedTuple):
     kind: str
     """``unit`` (a symbol), ``member`` (of a class), ``borrowed`` (a method read from its class), ``heirs`` (classes that
     inherit from it), ``module`` or ``name`` (looked up on anything)."""
-    module: str
+    module: str = ""
     unit: int = -1
     name: str = ""
+
+    @property
+    def key(self) -> Key:
+        """The unit."""
+        return self.module, self.unit
 
 
 class Found:
@@ -45,21 +49,20 @@ class Found:
 
     __slots__ = ("_effects", "leads", "touches", "values")
 
-    def __init__(self, values: Values, touches: frozenset[Touch]) -> None:
-        self.values = values
-        self.touches = touches
-        self.leads = bool(touches) or any(value.kind == "module" for value in values)
+    def __init__(self, values: Iterable[Value], touches: Iterable[Touch] = ()) -> None:
+        self.values: Values = frozenset(values)
+        self.touches = frozenset(touches)
+        self.leads = bool(self.touches) or any(value.kind == "module" for value in self.values)
         """Whether there are `effects`; most paths are of something outside the tree."""
         self._effects: tuple[tuple[Touch, ...], tuple[str, ...]] | None = None
 
     @property
     def effects(self) -> tuple[tuple[Touch, ...], tuple[str, ...]]:
         """The touches, and the modules among the values, in an order that is the same in every run."""
-        found = self._effects
-        if found is None:
+        if self._effects is None:
             modules = (value for value in ordered(self.values) if value.kind == "module")
-            found = self._effects = tuple(ordered(self.touches)), tuple(value.module for value in modules)
-        return found
+            self._effects = tuple(ordered(self.touches)), tuple(value.module for value in modules)
+        return self._effects
 
 
 def ordered(found: frozenset[T]) -> Iterable[T]:

@@ -1,14 +1,15 @@
 """The units of all kept modules as one program: where names are bound, which module loads which."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import cached_property
 
 import networkx
 
-from shrinker.program.order import reached
+from shrinker.program.ways import grouped, reached
 from shrinker.values.folded import FoldedModule
 from shrinker.values.symbols import Symbol
+from shrinker.values.upstream import enclosing
 
 Key = tuple[str, int]
 """A unit: dotted name of its module, and its number."""
@@ -21,51 +22,44 @@ class Module:
     """The units of one module by the names that they bind."""
 
     def __init__(self, folded: FoldedModule) -> None:
-        """
-        Args:
-            folded: the module.
-        """
-        self.name = folded.module
-        self.path = folded.path
-        self.units = folded.units.units
-        self.exports = folded.units.exports
-        self.fixed = folded.units.fixed
-        self.entries = folded.units.entries
-        self.symbols: dict[str, list[int]] = {}
-        self.members: dict[int, dict[str, list[int]]] = {}
-        self.stars: list[tuple[int, str]] = []
+        table = folded.units
+        self.name, self.path = folded.module, folded.path
+        self.units, self.exports, self.fixed, self.entries = table.units, table.exports, table.fixed, table.entries
+        outer = [(key, unit) for key, unit in self.keyed() if unit.kind != "member"]
+        self.symbols = grouped((name, key) for key, unit in outer for name in unit.names)
+        self.stars = [(k, u.imports[0][0]) for k, u in outer if u.kind == "import" and u.imports[0][1] == "*"]
         self.globals = frozenset(name for unit in self.units for name in unit.stores)
-        for number, unit in enumerate(self.units):
-            if unit.kind == "member":
-                self.members.setdefault(unit.parent, {}).setdefault(unit.names[0], []).append(number)
-                continue
-            for name in unit.names:
-                self.symbols.setdefault(name, []).append(number)
-            if unit.kind == "import" and unit.imports[0][1] == "*":
-                self.stars.append((number, unit.imports[0][0]))
+
+    def keyed(self) -> Iterator[tuple[Key, Symbol]]:
+        """The units with their keys."""
+        return (((self.name, number), unit) for number, unit in enumerate(self.units))
 
 
 class Program:
     """Every kept module."""
 
     def __init__(self, folded: Iterable[FoldedModule], inert: Iterable[str]) -> None:
-        """
-        Args:
-            folded: the kept modules.
-            inert: top-level packages outside the tree whose import does nothing that other code sees.
-        """
+        """Inert are the top-level packages outside the tree whose import does nothing that other code sees."""
         # In which order processes folded them is chance.
         self.modules: dict[str, Module] = {m.module: Module(m) for m in sorted(folded, key=lambda m: m.module)}
         self._inert = frozenset(inert)
         self.patched = frozenset(name for m in self.modules.values() for unit in m.units for name in unit.patches)
         """Names that are set on something other than the own object: on a module or class, they may replace what is there."""
         self._loads: dict[tuple[str, str], tuple[str, ...]] = {}
-        self._importing: dict[str, tuple[tuple[int, tuple[str, ...]], ...]] = {}
         self._calm: dict[tuple[str, str], bool] = {}
         for module in self.modules.values():
             module.units = tuple(self._proven(module.name, unit) for unit in module.units)
         self.packages = frozenset(n.rpartition(".")[0] for n in self.modules)
         self.top = {n.partition(".")[0] for n in self.modules}
+        self.members: dict[Key, dict[str, list[Key]]] = {}
+        """Members of each class by their names."""
+        for key, unit in self.keyed():
+            if unit.kind == "member":
+                self.members.setdefault((key[0], unit.parent), {}).setdefault(unit.names[0], []).append(key)
+
+    def keyed(self) -> Iterator[tuple[Key, Symbol]]:
+        """All units with their keys."""
+        return (row for module in self.modules.values() for row in module.keyed())
 
     def _proven(self, module: str, unit: Symbol) -> Symbol:
         """A unit that runs for the sake of calls alone, all of them pure, does nothing."""
@@ -100,22 +94,14 @@ class Program:
     def bound(self, module: str, name: str, seen: set[str] | None = None) -> list[Key]:
         """Symbols that bind a name in a module, or in a module whose names it takes with a star."""
         found = self.modules.get(module)
-        if found is None:
-            return []
-        own = found.symbols.get(name)
-        if own is not None:
-            return [(module, n) for n in own]
-        if not found.stars:
-            return []
+        if found is None or name in found.symbols:
+            return found.symbols[name] if found else []
         seen = seen if seen is not None else set()
         seen.add(module)
         out: list[Key] = []
-        for number, source in found.stars:
-            if source not in seen:
-                more = self.bound(source, name, seen)
-                if more:
-                    out.append((module, number))
-                    out.extend(more)
+        for key, source in found.stars:
+            if source not in seen and (more := self.bound(source, name, seen)):
+                out += [key, *more]
         return out
 
     def is_module(self, name: str) -> bool:
@@ -123,49 +109,39 @@ class Program:
         return name in self.modules or name in self.packages
 
     @cached_property
-    def imports(self) -> Mapping[str, tuple[str, ...]]:
-        """Modules of the tree that each module imports at its module level, whatever is live."""
+    def _loading(self) -> dict[str, list[str]]:
+        """What each module imports at its module level, whatever is live."""
         return {
-            name: tuple(
-                dict.fromkeys(
-                    target
-                    for unit in module.units
-                    if unit.kind in ("import", "effect") and "typing" not in unit.flags
-                    for i in unit.imports
-                    for target in self.loads(*i[:2])
-                    if target in self.modules and target != name
-                )
-            )
+            name: [
+                target
+                for unit in module.units
+                if unit.kind in ("import", "effect") and "typing" not in unit.flags
+                for source, imported, _ in unit.imports
+                for target in self.loads(source, imported)
+            ]
             for name, module in self.modules.items()
+        }
+
+    @cached_property
+    def imports(self) -> Mapping[str, tuple[str, ...]]:
+        """Of that, modules of the tree."""
+        return {
+            name: tuple(dict.fromkeys(each for each in targets if each in self.modules and each != name))
+            for name, targets in self._loading.items()
         }
 
     @cached_property
     def acting(self) -> frozenset[str]:
         """Modules that do something besides binding names when they are imported, by themselves."""
-        return frozenset(
-            name
-            for name, module in self.modules.items()
-            if any(
-                unit.kind not in ("member", "main")
-                and (
-                    (unit.runs and "special" not in unit.flags)
-                    or (
-                        unit.kind in ("import", "effect")
-                        and "typing" not in unit.flags
-                        and any(self.is_foreign(t) for i in unit.imports for t in self.loads(*i[:2]))
-                    )
-                )
-                for unit in module.units
-            )
+        own = (
+            k[0] for k, u in self.keyed() if u.runs and u.kind not in ("member", "main") and "special" not in u.flags
         )
+        return frozenset(own).union(name for name, found in self._loading.items() if any(map(self.is_foreign, found)))
 
     @cached_property
     def loud(self) -> frozenset[str]:
         """Modules whose import does something besides binding names, here or in what they import."""
-        importers: dict[str, list[str]] = {}
-        for name, targets in self.imports.items():
-            for target in targets:
-                importers.setdefault(target, []).append(name)
+        importers = grouped((target, name) for name, targets in self.imports.items() for target in targets)
         return frozenset(reached(self.acting, lambda name: importers.get(name, ())))
 
     @cached_property
@@ -181,38 +157,22 @@ class Program:
         top = module.partition(".")[0]
         return module not in self.modules and top not in self.top and top not in self._inert
 
+    @cached_property
+    def importing(self) -> Mapping[str, list[tuple[Key, tuple[str, ...]]]]:
+        """Imports of each name at the module level of each module, whatever is live, and what they load."""
+        outer = ((key, unit) for key, unit in self.keyed() if unit.kind == "import" and unit.parent < 0)
+        return grouped((key[0], (key, self.loads(*unit.imports[0][:2]))) for key, unit in outer)
+
     def loads(self, module: str, name: str) -> tuple[str, ...]:
         """Modules that an import loads, with the packages around them."""
         if (module, name) not in self._loads:
             self._loads[module, name] = tuple(self._find_loads(module, name))
         return self._loads[module, name]
 
-    def importing(self, name: str) -> tuple[tuple[int, tuple[str, ...]], ...]:
-        """Imports of the module level of a module, whatever is live: number of each, and what it loads."""
-        known = self._importing.get(name)
-        if known is None:
-            module = self.modules.get(name)
-            known = self._importing[name] = tuple(
-                (number, self.loads(*unit.imports[0][:2]))
-                for number, unit in enumerate(module.units if module is not None else ())
-                if unit.kind == "import" and unit.parent < 0
-            )
-        return known
-
     def _find_loads(self, module: str, name: str) -> list[str]:
         if not self.is_module(module):
             return [module] if module.partition(".")[0] not in self.top else []
-        found = [module]
-        if (
-            name
-            and name != "*"
-            and f"{module}.{name}" in self.modules
-            and (module not in self.modules or name not in self.modules[module].symbols)
-        ):
-            found.append(f"{module}.{name}")
-        for each in list(found):
-            while "." in each:
-                each = each.rpartition(".")[0]
-                if each in self.modules:
-                    found.append(each)
-        return found
+        inner = f"{module}.{name}"
+        defined = module in self.modules and name in self.modules[module].symbols
+        found = [module, inner] if inner in self.modules and not defined else [module]
+        return [*found, *(around for each in found for around in enclosing(each) if around in self.modules)]

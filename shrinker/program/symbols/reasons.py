@@ -1,6 +1,6 @@
 """Why something is live, and what a search is told of the world beside the modules."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -22,6 +22,10 @@ class Reason(NamedTuple):
     """Of the file of the source; 0 when no line says so."""
 
 
+Named = Callable[[frozenset[str]], Mapping[str, tuple[str, int]]]
+"""Of some names, those that any code of upstream looks up or spells, removed or not, with path and line of a place."""
+
+
 @dataclass(frozen=True, slots=True)
 class Outside:
     """What is kept or asked for beside the modules."""
@@ -32,12 +36,11 @@ class Outside:
     """Of each kept Python file that imports the package and is no module of it: its words, and those that it may look up."""
     scripts: frozenset[tuple[str, str]] = frozenset()
     """Module and function, or ``Class.method``, of each command that installing the package makes."""
-    edges: Mapping[str, tuple[tuple[int, str, str], ...]] = field(default_factory=dict)
+    edges: Mapping[str, Sequence[tuple[int, str, str]]] = field(default_factory=dict)
     """Of a module: line, kind and target of what the file graph found besides imports; line 0 for the whole module."""
     stay: frozenset[str] = frozenset()
     """Modules that stay as they are, with all that is in them."""
-    named: Callable[[frozenset[str]], Mapping[str, tuple[str, int]]] = lambda names: dict.fromkeys(names, ("", 0))
-    """Of some names, those that any code of upstream looks up or spells, removed or not, with path and line of a place."""
+    named: Named = lambda names: dict.fromkeys(names, ("", 0))
     labels: tuple[Label, ...] = ()
     """Rules that say of texts that they are shown or counted, and name nothing."""
     apis: tuple[Api, ...] = ()
@@ -52,20 +55,20 @@ class Protocols:
     """What bases outside the tree look up."""
 
     def __init__(self, rules: Ruleset) -> None:
-        self._rules = rules.protocols
-        self._outsides = rules.outsides
+        self._rules = rules
         self._known: dict[str, frozenset[str] | None] = {}
 
     def get(self, base: str) -> frozenset[str] | None:
         """Names that a base looks up on its objects; None for a base of which nothing is known: it may be any."""
         if base not in self._known:
-            found = [rule for rule in self._rules if base in rule.bases or (base != "*" and _names(rule.bases, base))]
+            rules = self._rules.protocols
+            found = [rule for rule in rules if base in rule.bases or (base != "*" and _names(rule.bases, base))]
             self._known[base] = frozenset(n for rule in found for n in rule.calls) if found else None
         return self._known[base]
 
     def held(self, name: str) -> str | None:
         """The rule that says that people's own code holds objects of a class of the tree."""
-        return next((rule.id for rule in self._outsides if _names(rule.holds, name)), None)
+        return next((rule.id for rule in self._rules.outsides if _names(rule.holds, name)), None)
 
 
 def _names(patterns: Iterable[str], base: str) -> bool:

@@ -4,11 +4,12 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence, Set
 
-from shrinker.program.decided import around, deciding, told
+from shrinker.program.decided import around, deciding, folded_away, told
 from shrinker.program.symbols.units import Unit
 from shrinker.program.written import Written
 from shrinker.values.folded import FoldedModule
 from shrinker.values.graph import Graph
+from shrinker.values.upstream import enclosing
 
 _BOUND = re.compile(
     r"^(?:(?P<indent>[ \t]*)(?:async[ \t]+)?(?P<kind>def|class)[ \t]+(?P<name>\w+)|"
@@ -26,16 +27,8 @@ Site = tuple[str, int, str, str, str]
 that is defined elsewhere may be meant: as the file imports it, ``.`` where it is read from something."""
 
 
-def without_unit(
-    text: str, module: str, folded: FoldedModule, known: Collection[str]
-) -> tuple[list[Gone], dict[str, str]]:
-    """Definitions of a kept module that are no units.
-
-    Args:
-        text: of upstream.
-        module: its dotted name.
-        folded: the module, before anything was dropped from it.
-        known: dotted names that units bind.
+def without_unit(text: str, folded: FoldedModule, known: Collection[str]) -> tuple[list[Gone], dict[str, str]]:
+    """Definitions of a kept module that are no units: none of the `known` names that units bind.
 
     Returns:
         Those that folding or a rule removed; and the names of those that stay or go with the unit around them, to that unit: a class in
@@ -45,16 +38,15 @@ def without_unit(
     inner: dict[str, str] = {}
     for name, line, kind in _bound(text):
         near = around(folded.decisions, line)
-        unit = whole = f"{module}.{name}"
+        whole = f"{folded.module}.{name}"
         # A text over several lines may hold what looks like an assignment: only what is gone is one.
         if whole in known or (near is None and kind == "assigned"):
             continue
-        while unit not in known and "." in unit:
-            unit = unit.rpartition(".")[0]
-        if near is None and kind == "nested" and unit in known:
+        unit = next((each for each in enclosing(whole) if each in known), None)
+        if near is None and kind == "nested" and unit is not None:
             inner[whole] = unit
         elif (near := near or deciding(folded.decisions, line)) is not None:
-            gone.append((module, name, line, near.last if near.line == line else line, near.rule, told(near)))
+            gone.append((folded.module, name, line, near.last if near.line == line else line, near.rule, told(near)))
     return gone, inner
 
 
@@ -67,8 +59,7 @@ def _bound(text: str) -> Iterator[tuple[str, int, str]]:
     outer: list[tuple[int, str, str]] = []
     line, at = 1, 0
     for match in _BOUND.finditer(text):
-        line += text.count("\n", at, match.start())
-        at = match.start()
+        line, at = line + text.count("\n", at, match.start()), match.start()
         if match["assigned"]:
             yield match["assigned"], line, "assigned"
             continue
@@ -82,19 +73,17 @@ def _bound(text: str) -> Iterator[tuple[str, int, str]]:
 
 
 def module_sites(
-    text: str, units: Sequence[Unit], before: FoldedModule, words: Set[str], written: Written
+    text: str, before: FoldedModule, units: Sequence[Unit], words: Set[str], written: Written
 ) -> Iterator[tuple[str, Site]]:
     """Code of a kept module that named a removed symbol in upstream, and that is gone.
 
     Args:
         text: of upstream.
-        units: of the module.
         before: the folded module, before anything was dropped from it.
         words: last parts of the names of removed symbols.
-        written: imports of all of upstream.
 
     Yields:
-        The last part of a name, and the site.
+        One of these parts, and the site.
     """
     imported = {dotted.rpartition(".")[2]: dotted for _, dotted in written.get(before.path, ())}
     touched = {n for e in before.edits for n in range(e.span.line, e.span.end_line + 1)}
@@ -105,34 +94,21 @@ def module_sites(
         asked = words & set(_WORD.findall(content))
         counts.update(asked)
         for word in (word for word in asked if counts[word] <= _MOST):
-            near = deciding(before.decisions, number)
-            fate = f"folded away by {near.rule}: {told(near)}" if near else "folded away"
             inside = [unit.name for unit in units if unit.live and unit.line <= number <= unit.end_line]
             elsewhere = "." if f".{word}" in content else imported.get(word, "")
-            yield word, (before.path, number, fate, inside[-1] if inside else "", elsewhere)
+            yield word, (before.path, number, folded_away(before, number), inside[-1] if inside else "", elsewhere)
 
 
 def outside_sites(
     graph: Graph, written: Written, dropped: Collection[str], asked: Mapping[str, tuple[str, int] | None]
 ) -> Iterator[tuple[str, Site]]:
-    """Code of removed files that named a removed symbol.
-
-    Args:
-        graph: of the files that stay.
-        written: imports of all of upstream.
-        dropped: dotted names of removed symbols.
-        asked: public methods that nothing reached, to the first place in upstream that names one.
-
-    Yields:
-        As `module_sites`.
-    """
+    """Code of removed files that named one of the symbols that were dropped, as `module_sites`; and of the public methods that nothing
+    reached, those that such a file names first in upstream."""
     for path, removal in graph.removed.items():
+        fate = f"imported by a removed file ({removal.rule})"
         for line, dotted in written.get(path, ()):
             if dotted in dropped:
-                yield (
-                    dotted.rpartition(".")[2],
-                    (path, line, f"imported by a removed file ({removal.rule})", "", dotted),
-                )
+                yield dotted.rpartition(".")[2], (path, line, fate, "", dotted)
     for name, place in asked.items():
         if place is not None and (found := graph.removed.get(place[0])) is not None:
             yield name, (*place, f"named by a removed file ({found.rule})", "", ".")

@@ -3,23 +3,24 @@
 Nodes are numbered: units first, then modules, then names that are looked up by name, then roots.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain, groupby
+from itertools import chain
 from typing import Any
 
 from shrinker.facts.outline import Outline
 from shrinker.program.symbols.program import Module
 from shrinker.program.symbols.reasons import Node
-from shrinker.program.symbols.removed_code import Gone, Site, module_sites, outside_sites, without_unit
+from shrinker.program.symbols.removed_code import module_sites, outside_sites, without_unit
 from shrinker.program.symbols.search import Search
 from shrinker.program.symbols.units import Unit, each_name
 from shrinker.program.symbols.why import FORMAT
-from shrinker.program.ways import Ways, cost_of
+from shrinker.program.ways import Ways, cost_of, grouped
 from shrinker.program.written import Written
 from shrinker.ruleset import Ruleset
 from shrinker.values.folded import FoldedModule
 from shrinker.values.graph import Graph
+from shrinker.values.symbols import Symbol
 from shrinker.values.upstream import UpstreamTree
 
 _ASIDE, _API = 60, 40
@@ -28,14 +29,17 @@ _ROOTS = {"root:other files": 20, "root:entry point": 10, "root:code outside": _
 the server."""
 
 
+Edges = list[tuple[int, int, int, int]]
+"""Source, target, kind and line, sorted."""
+
+
 @dataclass(frozen=True, slots=True)
 class SymbolData:
     """What `shrinker.program.symbols.why` reads, ready for JSON."""
 
     data: Mapping[str, Any]
     """Units, best chains, and what of the text is no unit."""
-    edges: list[tuple[int, int, int, int]]
-    """Source, target, kind and line, sorted."""
+    edges: Edges
 
 
 def found_symbols(
@@ -52,10 +56,7 @@ def found_symbols(
     Args:
         search: after it ran: from here on it knows of what removed code names, too.
         folded: every module that it was made in, by path, with its units: before anything was dropped.
-        tree: upstream.
         graph: of the files that stay.
-        written: imports of all of upstream.
-        rules: of the profile.
         outlines: of the modules that no rule removes.
     """
     live = frozenset(search.live)
@@ -64,13 +65,11 @@ def found_symbols(
     numbers: dict[Node, int] = {}
     units: list[Unit] = []
     for at, (name, module) in enumerate(modules.items()):
-        for number, unit in enumerate(module.units):
-            owner = numbers[name, unit.parent] if unit.parent >= 0 else -1
-            numbers[name, number] = len(units)
-            whole = f"{name}.{_qualified(module, number)}"
-            place = unit.span.line, unit.span.end_line
-            units.append(Unit(at, unit.kind, whole, *place, owner, (name, number) in live))
-    others = sorted({node for pair in reasons for node in pair if node.__class__ is str})
+        for key, unit in module.keyed():
+            numbers[key] = len(units)
+            owner, place = numbers.get((name, unit.parent), -1), (unit.span.line, unit.span.end_line)
+            units.append(Unit(at, unit.kind, f"{name}.{_qualified(module, unit)}", *place, owner, key in live))
+    others = sorted({node for pair in reasons for node in pair if isinstance(node, str)})
     numbers |= {node: len(units) + n for n, node in enumerate(others)}
     kinds = sorted({reason.kind for reason in reasons.values()})
     kind_at = {kind: number for number, kind in enumerate(kinds)}
@@ -78,25 +77,16 @@ def found_symbols(
         (numbers[source], numbers[target], kind_at[reason.kind], reason.line)
         for (source, target), reason in reasons.items()
     )
-    gone: list[Gone] = []
-    inner: dict[str, str] = {}
     known = {name for unit in units for name in each_name(unit.name)}
-    texts = {name: tree.read(module.path).decode("utf-8", "replace") for name, module in modules.items()}
-    for name, module in modules.items():
-        found = without_unit(texts[name], name, folded[module.path], known)
-        gone += found[0]
-        inner |= found[1]
+    texts = [(tree.read(m.path).decode("utf-8", "replace"), folded[m.path]) for m in modules.values()]
+    besides = [without_unit(text, before, known) for text, before in texts]
+    gone = [one for found, _ in besides for one in found]
     dropped = {name for unit in units if not unit.live for name in each_name(unit.name)}
     dropped |= {f"{module}.{name}" for module, name, *_ in gone}
     words = {name.rpartition(".")[2] for name in dropped}
-    sites: dict[str, list[Site]] = {}
-    own = {at: [*each] for at, each in groupby(units, lambda unit: unit.module)}
-    inside = (
-        module_sites(texts[name], own.get(at, ()), folded[module.path], words, written)
-        for at, (name, module) in enumerate(modules.items())
-    )
-    for word, site in chain(*inside, outside_sites(graph, written, dropped, search.asked)):
-        sites.setdefault(word, []).append(site)
+    own = grouped((unit.module, unit) for unit in units)
+    inside = (module_sites(*text, own.get(at, ()), words, written) for at, text in enumerate(texts))
+    sites = grouped(chain(*inside, outside_sites(graph, written, dropped, search.asked)))
     data = {
         "format": FORMAT,
         "modules": [(name, module.path) for name, module in modules.items()],
@@ -106,7 +96,7 @@ def found_symbols(
         "best": _best(units, others, kinds, edges, _ROOTS | root_costs(rules)),
         "gone": gone,
         "imports": {name: _imports(outlines[name]) for name in modules if name in outlines},
-        "inner": inner,
+        "inner": {name: unit for _, inner in besides for name, unit in inner.items()},
         "sites": dict(sorted(sites.items())),
     }
     return SymbolData(data, edges)
@@ -126,21 +116,15 @@ def _imports(outline: Outline) -> list[tuple[str, int, str]]:
 
 
 def _best(
-    units: Sequence[Unit],
-    others: Sequence[str],
-    kinds: Sequence[str],
-    edges: Iterable[tuple[int, int, int, int]],
-    roots: Mapping[str, int],
+    units: Sequence[Unit], others: Sequence[str], kinds: Sequence[str], edges: Edges, roots: Mapping[str, int]
 ) -> list[tuple[int, ...]]:
     """Source, kind and line of the last edge of the best chain from a root to each node; nothing for a root and what is not live.
 
     A member is there once its class is: before that has its chain, no chain goes by way of the member.
     """
     size = len(units)
-    leaving: dict[int, list[tuple[int, int, int]]] = {}
-    for source, target, kind, line in edges:
-        if (source >= size or units[source].live) and (target >= size or units[target].live):
-            leaving.setdefault(source, []).append((target, kind, line))
+    dead = {number for number, unit in enumerate(units) if not unit.live}
+    leaving = grouped((edge[0], edge[1:]) for edge in edges if dead.isdisjoint(edge[:2]))
 
     def out(node: int) -> Iterator[tuple[int, int, tuple[int, int]]]:
         found = leaving.get(node, ())
@@ -156,12 +140,11 @@ def _best(
     return [(last[node][0], *last[node][1]) if node in last else () for node in range(size + len(others))]
 
 
-def _qualified(module: Module, number: int) -> str:
+def _qualified(module: Module, unit: Symbol) -> str:
     """Name of a unit in its module, with the classes around it; its line where it binds nothing."""
-    parts: list[str] = []
-    while number >= 0:
-        unit = module.units[number]
-        if unit.kind != "if" or not parts:
-            parts.append(str(unit.span.line) if unit.kind == "main" else ",".join(unit.names) or str(unit.span.line))
-        number = unit.parent
+    names = "" if unit.kind == "main" else ",".join(unit.names)
+    parts = [names or str(unit.span.line)]
+    while unit.parent >= 0:
+        unit = module.units[unit.parent]
+        parts += [",".join(unit.names)] if unit.kind != "if" else []
     return ".".join(reversed(parts))

@@ -1,15 +1,15 @@
 """The search: from the roots to everything that live code can name."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import chain
 
-from shrinker.program.order import reached
 from shrinker.program.symbols.liveness import Liveness
-from shrinker.program.symbols.lookups import Found, ordered
+from shrinker.program.symbols.lookups import Found, Value, ordered
 from shrinker.program.symbols.program import Key, Module, Program
 from shrinker.program.symbols.reasons import Node, Reason
 from shrinker.program.symbols.types import Types
+from shrinker.program.ways import reached
 from shrinker.ruleset.models import Api
 from shrinker.syntax.names import is_special
 from shrinker.values.symbols import Symbol
@@ -27,19 +27,19 @@ class Search(Liveness):
 
     def start(self) -> None:
         """Make live what the roots and what stands beside the modules name."""
-        for module in sorted(self.outside.roots):
-            if module in self.program.modules:
-                reason = Reason(self.outside.roots[module], "root")
-                self._load(module, reason)
-                self._public(self.program.modules[module], reason)
+        modules = self.program.modules
+        for name in sorted(self.outside.roots.keys() & modules.keys()):
+            reason = Reason(self.outside.roots[name], "root")
+            self._load(name, reason)
+            self._public(modules[name], reason)
         for api in self.outside.apis:
-            for module in api.modules:
-                self._offer(module, api, Reason(f"root:{api.id}", "api"))
-        for module in sorted(self.outside.stay):
+            for name in api.modules:
+                self._offer(name, api, Reason(f"root:{api.id}", "api"))
+        for name in sorted(self.outside.stay & modules.keys()):
             reason = Reason("root:file graph", "file")
-            self._load(module, reason)
-            for number, unit in enumerate(self.program.modules[module].units) if module in self.program.modules else ():
-                self._mark((module, number), reason) if unit.kind == "member" else self.keep((module, number), reason)
+            self._load(name, reason)
+            for key, unit in modules[name].keyed():
+                self._mark(key, reason) if unit.kind == "member" else self.keep(key, reason)
         for module, path in sorted(self.outside.scripts):
             self._script(module, path)
         for words, looked in self.outside.words:
@@ -52,9 +52,7 @@ class Search(Liveness):
 
     def from_removed(self) -> dict[tuple[Node, Node], Reason]:
         """What units name that are not live, for explanations: after this the search decides nothing any more."""
-        removed = dict.fromkeys((name, n) for name, m in self.program.modules.items() for n in range(len(m.units)))
-        for key in self.live:
-            del removed[key]
+        removed = dict.fromkeys(key for key, _ in self.program.keyed() if key not in self.live)
         self.edges = {}
         for key in removed:
             self._visit(key)
@@ -63,10 +61,8 @@ class Search(Liveness):
 
     def _public(self, module: Module, reason: Reason) -> None:
         """Names of a root module that people import: what it exports, with the methods of classes."""
-        names = set(module.exports)
-        if module.name in self.program.packages or (module.path.endswith("__init__.py")):
-            names.update(module.symbols)
-        for name in sorted(names):
+        package = module.name in self.program.packages or module.path.endswith("__init__.py")
+        for name in sorted(module.exports.union(module.symbols if package else ())):
             self._give(module.name, name, reason)
 
     def _offer(self, name: str, api: Api, reason: Reason) -> None:
@@ -74,9 +70,8 @@ class Search(Liveness):
         if name not in self.program.modules:
             return
         self._load(name, reason)
-        module = self.program.modules[name]
-        for symbol, numbers in module.symbols.items():
-            spelled = f"{name}.{symbol}" in api.names or any(module.units[n].kind in _DEFINED for n in numbers)
+        for symbol, keys in self.program.modules[name].symbols.items():
+            spelled = f"{name}.{symbol}" in api.names or any(self.program.unit(key).kind in _DEFINED for key in keys)
             if spelled and api.takes(name, symbol):
                 self._give(name, symbol, reason)
 
@@ -86,14 +81,13 @@ class Search(Liveness):
         self._touch(found, reason)
         for value in ordered(found.values):
             if value.kind == "class":
-                self._open(value.key, reason)
+                self._mark_all(self.types.hierarchy.ancestors(value.key), reason)
 
-    def _open(self, key: Key, reason: Reason) -> None:
-        for each in self.types.hierarchy.ancestors(key):
-            for name, numbers in self.program.modules[each[0]].members.get(each[1], {}).items():
-                if not name.startswith("_"):
-                    for number in numbers:
-                        self._mark((each[0], number), reason)
+    def _mark_all(self, classes: Iterable[Key], reason: Reason, private: tuple[str, ...] = ()) -> None:
+        """The public members of some classes, and the private ones that are meant."""
+        for name, members in (row for key in classes for row in self.program.members.get(key, {}).items()):
+            for member in members if _is_meant(name, private) else ():
+                self._mark(member, reason)
 
     def _script(self, module: str, path: str) -> None:
         """What a command calls: it is looked up in the module, and the rest on what that gives."""
@@ -109,52 +103,48 @@ class Search(Liveness):
         for name, module in self.program.modules.items():
             if words.issuperset(name.split(".")):
                 self._load(name, reason)
-                for symbol in module.symbols:
-                    if symbol in words:
-                        self._touch(self.types.imported(name, symbol), reason)
+                for symbol in (symbol for symbol in module.symbols if symbol in words):
+                    self._touch(self.types.imported(name, symbol), reason)
         for word in looked:
             self.look_up(word, reason)
 
-    # Visiting
-
     def _visit(self, key: Key) -> None:
-        module = self.program.modules[key[0]]
-        unit = module.units[key[1]]
-        if unit.parent >= 0 and module.units[unit.parent].kind == "if":
-            self.keep((key[0], unit.parent), Reason(key, "around"))
-        elif unit.parent >= 0 and (around := (key[0], unit.parent)) not in self.live:
+        name, unit = key[0], self.program.unit(key)
+        module, around = self.program.modules[name], (name, unit.parent)
+        if unit.parent >= 0 and (around not in self.live or self.program.unit(around).kind == "if"):
             self.keep(around, Reason(key, "around"))
-        if key[0] not in self.loaded:
-            self._load(key[0], Reason(key, "around"))
-        self._uses(key, unit)
+        if name not in self.loaded:
+            self._load(name, Reason(key, "around"))
+        owner = self.owner(key)
+        for path, line in unit.uses:
+            found = self.types.follow(name, owner, path, key[1])
+            if found.leads:
+                self._touch(found, Reason(key, "name", line))
         for text, line in unit.texts:
-            if self.outside.is_label(key[0], text):
-                continue
-            reason = Reason(key, "string", line)
-            self.look_up(text, reason)
-            # Evaluated as an annotation, or looked up among the module's own names.
-            for number in module.symbols.get(text, ()):
-                self.keep((key[0], number), reason)
-        for pattern, line in unit.patterns:
-            if len(_LETTERS.findall(pattern)) >= _FEWEST and not self.outside.is_label(key[0], pattern):
-                self._pattern(pattern, Reason(key, "pattern", line))
-        for pattern, line in unit.lookups:
+            if not self.outside.is_label(name, text):
+                reason = Reason(key, "string", line)
+                self.look_up(text, reason)
+                # Evaluated as an annotation, or looked up among the module's own names.
+                for named in module.symbols.get(text, ()):
+                    self.keep(named, reason)
+        spelled = [row for row in unit.patterns if len(_LETTERS.findall(row[0])) >= _FEWEST]
+        for pattern, line in (*(row for row in spelled if not self.outside.is_label(name, row[0])), *unit.lookups):
             self._pattern(pattern, Reason(key, "pattern", line))
-        for index, (source, name, line) in enumerate(unit.imports):
+        for index, (source, imported, line) in enumerate(unit.imports):
             reason = Reason(key, "import", line)
-            for loaded in self.program.loads(source, name):
+            for loaded in self.program.loads(source, imported):
                 self._load(loaded, reason)
-            if unit.kind == "import" or (name and name != "*"):
+            if unit.kind == "import" or imported not in ("", "*"):
                 whole = unit.kind == "import" and index == 0 and "whole" in unit.flags
-                for touch in self.types.imported(source, name, whole=whole).effects[0]:
+                for touch in self.types.imported(source, imported, whole=whole).effects[0]:
                     self._reach(touch, reason)
         if unit.enumerates or unit.open:
             self._enumerate(key, unit)
-        for line, kind, target in self.outside.edges.get(key[0], ()):
+        for line, kind, target in self.outside.edges.get(name, ()):
             if unit.span.line <= line <= unit.span.end_line and line > 1:
                 self._escape(target, Reason(key, kind, line))
         if unit.kind == "class":
-            self._class(key, module)
+            self._class(key)
 
     def owner(self, key: Key) -> int:
         """The class of whose objects `self` is one, in a unit; -2 when it may be anything."""
@@ -162,14 +152,6 @@ class Search(Liveness):
         if key in self._borrowed:
             return -2
         return unit.parent if unit.kind == "member" else key[1] if unit.kind == "class" else -1
-
-    def _uses(self, key: Key, unit: Symbol) -> None:
-        owner = self.owner(key)
-        follow, module, number = self.types.follow, key[0], key[1]
-        for path, line in unit.uses:
-            found = follow(module, owner, path, number)
-            if found.leads:
-                self._touch(found, Reason(key, "name", line))
 
     def _enumerate(self, key: Key, unit: Symbol) -> None:
         """The unit may look up any name of something.
@@ -182,59 +164,54 @@ class Search(Liveness):
         paths = [*((path, line, ("",)) for path, line in unit.enumerates), *((*each, begun) for each in unit.open)]
         for path, line, private in paths:
             reason = Reason(key, "enumeration", line)
-            if not path:
-                self._all_of(key[0], reason, private)
-                continue
-            for value in ordered(self.types.follow(key[0], owner, path, key[1]).values):
+            found = (
+                ordered(self.types.follow(key[0], owner, path, key[1]).values) if path else [Value("module", key[0])]
+            )
+            for value in found:
                 if value.kind == "module":
                     self._all_of(value.module, reason, private)
                 elif value.kind in ("class", "subclass", "object"):
-                    for each in self.types.hierarchy.family(value.key):
-                        for name, numbers in self.program.modules[each[0]].members.get(each[1], {}).items():
-                            for number in numbers if _is_meant(name, private) else ():
-                                self._mark((each[0], number), reason)
+                    self._mark_all(self.types.hierarchy.family(value.key), reason, private)
 
     def _all_of(self, name: str, reason: Reason, private: tuple[str, ...]) -> None:
         self._load(name, reason)
-        for number, unit in enumerate(self.program.modules[name].units if name in self.program.modules else ()):
+        for key, unit in self.program.modules[name].keyed() if name in self.program.modules else ():
             if unit.kind != "member" and (not unit.names or _is_meant(unit.names[0], private)):
-                self.keep((name, number), reason)
+                self.keep(key, reason)
 
-    def _class(self, key: Key, module: Module) -> None:
+    def _class(self, key: Key) -> None:
         for member, reason in self._needed(key):
             self.keep(member, reason)
         if unpickles(self.program, self.types, key):
             # What comes in names any class below it, and clients write it with what the classes have for that.
             reason = Reason(key, "unpickled")
             for each in (key, *self.types.heirs(key)):
-                self._open(each, reason)
+                self._mark_all(self.types.hierarchy.ancestors(each), reason)
                 self._keep_heir(each, reason)
 
     def _needed(self, key: Key) -> Iterator[tuple[Key, Reason]]:
         """Members that live as soon as their class does."""
-        module = self.program.modules[key[0]]
         called = self._called_from_outside(key)
-        holder = self._protocols.held(f"{key[0]}.{module.units[key[1]].names[0]}")
-        for name, numbers in module.members.get(key[1], {}).items():
+        holder = self._protocols.held(f"{key[0]}.{self.program.unit(key).names[0]}")
+        for name, members in self.program.members.get(key, {}).items():
             special = is_special(name)
-            for number in numbers:
-                member = (key[0], number)
+            asked = special or called is None or name in called or name in self._anywhere
+            for member in members:
                 if member in self._marked and not special:
                     yield member, self._marked[member]
-                elif special or module.units[number].runs or called is None or name in called or name in self._anywhere:
+                elif asked or self.program.unit(member).runs:
                     yield member, Reason(key, "protocol")
                 elif holder is not None and not name.startswith("_"):
                     yield member, Reason(f"root:{holder}", "root")
 
     def _called_from_outside(self, key: Key) -> set[str] | None:
         """Names that a base outside the tree may look up; None when it may be any."""
-        found: set[str] = set()
-        for each in (key, *self.types.hierarchy.below(key)):
-            for base in self.types.hierarchy.outsiders(each):
-                known = self._protocols.get(base)
-                if known is None:
-                    return None
-                found.update(known)
+        hierarchy, found = self.types.hierarchy, set[str]()
+        for base in (base for each in (key, *hierarchy.below(key)) for base in hierarchy.outsiders(each)):
+            known = self._protocols.get(base)
+            if known is None:
+                return None
+            found.update(known)
         return found
 
 
@@ -254,19 +231,18 @@ def unpickles(program: Program, types: Types, key: Key) -> bool:
 
     An object that unpickles what another process of the server sent is none: who sends it is kept code, which names the class.
     """
-    module = program.modules[key[0]]
 
-    def uses(number: int) -> Iterator[Found]:
-        unit = module.units[number]
+    def uses(member: Key) -> Iterator[Found]:
+        unit = program.unit(member)
         owner = unit.parent if unit.kind == "member" else -1
-        return (types.follow(key[0], owner, path, number) for path, _ in unit.uses)
+        return (types.follow(key[0], owner, path, member[1]) for path, _ in unit.uses)
 
-    def called(number: int) -> Iterator[int]:
-        touches = (touch for found in uses(number) for touch in found.touches)
-        own = (touch.unit for touch in touches if touch.kind == "unit" and touch.module == key[0])
-        return (each for each in own if module.units[each].kind == "function")
+    def called(member: Key) -> Iterator[Key]:
+        touches = (touch for found in uses(member) for touch in found.touches)
+        own = (touch.key for touch in touches if touch.kind == "unit" and touch.module == key[0])
+        return (each for each in own if program.unit(each).kind == "function")
 
-    methods = chain.from_iterable(module.members.get(key[1], {}).values())
-    reading = reached((number for number in methods if not _OWN.isdisjoint(module.units[number].flags)), called)
-    values = (value for number in reading for found in uses(number) for value in found.values)
+    methods = chain.from_iterable(program.members.get(key, {}).values())
+    reading = reached((member for member in methods if not _OWN.isdisjoint(program.unit(member).flags)), called)
+    values = (value for member in reading for found in uses(member) for value in found.values)
     return any(value.kind == "outside" and value.module in _LOADERS for value in values)

@@ -2,22 +2,18 @@
 
 from collections.abc import Collection, Iterable
 
-from shrinker.program.order import reached
 from shrinker.program.symbols.program import Key, Program
 from shrinker.program.symbols.reasons import Reason
 from shrinker.program.symbols.search import Search
+from shrinker.program.ways import reached
 from shrinker.values.symbols import Symbol
+from shrinker.values.upstream import enclosing
 
 
 class Loading:
-    """Answers for one state of a search."""
+    """What imports load in one state of a search, in which these units stay."""
 
     def __init__(self, program: Program, live: Collection[Key]) -> None:
-        """
-        Args:
-            program: all kept modules.
-            live: units that stay.
-        """
         self._program = program
         self._live = live
         self._direct: dict[str, frozenset[str]] = {}
@@ -25,24 +21,17 @@ class Loading:
 
     def direct(self, name: str) -> frozenset[str]:
         """Modules that the live imports of a module load, with the packages around them."""
-        known = self._direct.get(name)
-        if known is None:
-            known = self._direct[name] = frozenset(
-                target
-                for number, targets in self._program.importing(name)
-                if (name, number) in self._live
-                for target in targets
-            )
-        return known
+        if name not in self._direct:
+            loads = (targets for key, targets in self._program.importing.get(name, ()) if key in self._live)
+            self._direct[name] = frozenset().union(*loads)
+        return self._direct[name]
 
     def before(self, name: str) -> frozenset[str]:
         """Modules that are certainly loaded before a module: the packages around it, and what those load without it."""
         found: set[str] = set()
-        around = name.rpartition(".")[0]
-        while around:
+        for around in enclosing(name):
             reached = self._reach((around,))
             found |= {around} if name in reached else reached
-            around = around.rpartition(".")[0]
         return frozenset(found)
 
     def matters(self, target: str, before: frozenset[str], above: Iterable[str], beside: Iterable[str]) -> bool:
@@ -78,10 +67,9 @@ class Loading:
 
     def _reach(self, names: Iterable[str]) -> frozenset[str]:
         start = frozenset(names)
-        known = self._reached.get(start)
-        if known is None:
-            known = self._reached[start] = frozenset(reached(start, self.direct))
-        return known
+        if start not in self._reached:
+            self._reached[start] = frozenset(reached(start, self.direct))
+        return self._reached[start]
 
 
 def run(search: Search) -> None:
@@ -94,38 +82,36 @@ def run(search: Search) -> None:
 
 def _settle_imports(search: Search) -> bool:
     """Keep one name of each import that must run for what it loads; True when there was something to do."""
-    found = False
-    loading = Loading(search.program, search.live)
-    for name in search.program.order:
+    found, program = False, search.program
+    loading = Loading(program, search.live)
+    for name in program.order:
         if name not in search.loaded:
             continue
         beside = set(loading.direct(name))
         before = loading.before(name) | {name}
         above: list[str] = []
-        units = search.program.modules[name].units
-        running = {
-            _statement(unit) for n, unit in enumerate(units) if unit.kind == "import" and (name, n) in search.live
-        }
-        for number, unit in enumerate(units):
-            if unit.kind != "import" or "typing" in unit.flags:
+        imports = [(key, unit) for key, unit in program.modules[name].keyed() if unit.kind == "import"]
+        running = {_statement(unit) for key, unit in imports if key in search.live}
+        for key, unit in imports:
+            if "typing" in unit.flags:
                 continue
-            loads = search.program.loads(*unit.imports[0][:2])
-            if (name, number) not in search.live:
+            loads = program.loads(*unit.imports[0][:2])
+            if key not in search.live:
                 # That a module is loaded elsewhere says nothing of when: a function may do it, which nothing calls.
                 targets = [t for t in loads if t not in beside]
                 # From outside the tree a name goes that dead code used, so that it is there for its use, while another one stays.
-                foreign = any(map(search.program.is_foreign, loads)) and not (
+                foreign = any(map(program.is_foreign, loads)) and not (
                     _statement(unit) in running and _is_used_by_dead_code(search, name, unit.names[0])
                 )
                 if foreign or any(loading.matters(t, before, above, beside) for t in targets):
-                    search.keep((name, number), Reason(f"module:{name}", "import", unit.span.line))
+                    search.keep(key, Reason(f"module:{name}", "import", unit.span.line))
                     running.add(_statement(unit))
                     beside.update(targets)
                     # What it loads may load more: before the next import is looked at.
                     search.drain()
-                    loading = Loading(search.program, search.live)
+                    loading = Loading(program, search.live)
                     found = True
-            if (name, number) in search.live and unit.parent < 0:
+            if key in search.live and unit.parent < 0:
                 above += loads
     return found
 
@@ -138,26 +124,20 @@ def _statement(unit: Symbol) -> tuple[int, str, int]:
 
 def _is_used_by_dead_code(search: Search, module: str, name: str) -> bool:
     """True when something of a module that is not live looks a name of the module up."""
-    return any(
-        path.partition(".")[0] == name
-        for number, unit in enumerate(search.program.modules[module].units)
-        if (module, number) not in search.live
-        for path, _ in unit.uses
-    )
+    dead = (unit for key, unit in search.program.modules[module].keyed() if key not in search.live)
+    return any(path.partition(".")[0] == name for unit in dead for path, _ in unit.uses)
 
 
 def _settle_unnamed(search: Search) -> bool:
     """A public method that no code of upstream names is there for code outside: it stays with its class."""
     names = frozenset(
-        unit.names[0]
-        for name, module in search.program.modules.items()
-        for number, unit in enumerate(module.units)
-        if unit.kind == "member" and (name, number) not in search.live
-        if (name, unit.parent) in search.live
-        if not unit.names[0].startswith("_")
+        name
+        for owner, members in search.program.members.items()
+        if owner in search.live
+        for name, keys in members.items()
+        if not name.startswith("_") and any(key not in search.live for key in keys)
     )
-    fresh = names - search.asked.keys()
-    if fresh:
+    if fresh := names - search.asked.keys():
         named = search.outside.named(fresh)
         search.asked.update((name, named.get(name)) for name in fresh)
     found = sorted(name for name in names if search.asked[name] is None)

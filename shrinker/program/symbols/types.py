@@ -13,19 +13,17 @@ from shrinker.program.symbols.lookups import UNKNOWN, Found, Touch, Value, Value
 from shrinker.program.symbols.program import Key, Program
 
 _BUILTINS = frozenset(dir(builtins))
-_NOTHING_PROVEN = Found(UNKNOWN, frozenset())
-_Question = TypeVar("_Question", bound=Hashable)
-_Answer = TypeVar("_Answer")
+_BOUND = frozenset({"static", "classmethod"})
+"""Methods that are given no object, or the class itself, wherever they are read."""
+_NOTHING_PROVEN = Found(UNKNOWN)
+Q = TypeVar("Q", bound=Hashable)
+A = TypeVar("A")
 
 
 class Types:
-    """Follows paths; remembers every answer."""
+    """Follows paths through all kept modules; remembers every answer."""
 
     def __init__(self, program: Program) -> None:
-        """
-        Args:
-            program: all kept modules.
-        """
         self.program = program
         self._paths: dict[tuple[str, int, str], Found] = {}
         self._steps: dict[tuple[Value, str], Found] = {}
@@ -71,17 +69,10 @@ class Types:
             return self._root(module, number, name)
         before = self.follow(module, number, head, number)
         steps = [self._step(value, name) for value in before.values]
-        return Found(
-            frozenset().union(*(step.values for step in steps)), before.touches.union(*(step.touches for step in steps))
-        )
+        touches = before.touches.union(*(step.touches for step in steps))
+        return Found((value for step in steps for value in step.values), touches)
 
-    def _sought(
-        self,
-        known: dict[_Question, _Answer],
-        question: _Question,
-        seek: Callable[[_Question], _Answer],
-        unproven: _Answer,
-    ) -> _Answer:
+    def _sought(self, known: dict[Q, A], question: Q, seek: Callable[[Q], A], unproven: A) -> A:
         """The answer to a question; what leads back to it is not proven. Only what is as good as it can be is remembered."""
         if question in known:
             return known[question]
@@ -102,26 +93,18 @@ class Types:
         return self._sought(self._units, key, self._value_of, UNKNOWN)
 
     def _value_of(self, key: Key) -> Values:
-        unit, found = self.program.unit(key), UNKNOWN
+        unit, found, stores = self.program.unit(key), UNKNOWN, self.program.modules[key[0]].globals
         if unit.kind == "class":
-            found = frozenset({Value("class", *key)})
-            if "replaced" in unit.flags:
-                found |= UNKNOWN
+            found = frozenset({Value("class", *key)}) | (UNKNOWN if "replaced" in unit.flags else frozenset())
         elif unit.kind == "import":
             found = self.imported(*unit.imports[0][:2], whole="whole" in unit.flags).values
-        elif (
-            unit.kind == "assign"
-            and len(unit.names) == 1
-            and self.program.modules[key[0]].globals.isdisjoint(unit.names)
-        ):
+        elif unit.kind == "assign" and len(unit.names) == 1 and stores.isdisjoint(unit.names):
             # `x = x` adds nothing to what `x` is.
             others = [each for each in self.program.bound(key[0], unit.names[0]) if each != key]
-            found = frozenset().union(
-                *(
-                    (self._all(others) if (path,) == unit.names else self.follow(key[0], -1, path, key[1])).values
-                    for path in unit.value
-                )
+            paths = (
+                self._all(others) if (p,) == unit.names else self.follow(key[0], -1, p, key[1]) for p in unit.value
             )
+            found = frozenset().union(*(path.values for path in paths))
         return found if self.program.patched.isdisjoint(unit.names) else found | UNKNOWN
 
     def heirs(self, key: Key) -> list[Key]:
@@ -130,19 +113,17 @@ class Types:
 
     def imported(self, module: str, name: str, *, whole: bool = False) -> Found:
         """What an import binds."""
-        if not name:
-            bound = module.partition(".")[0] if whole else module
-            touches = frozenset({Touch("module", module)} if self.program.is_module(module) else ())
-            if not self.program.is_module(bound):
-                return Found(frozenset({Value("outside", bound)}), touches)
-            return Found(frozenset({Value("module", bound)}), touches)
-        if not self.program.is_module(module):
-            if module.partition(".")[0] in self.program.top and name != "*":
-                # Made while the program runs.
-                return Found(UNKNOWN, frozenset({Touch("name", "", name=name)}))
-            return Found(frozenset({Value("outside", f"{module}.{name}")}), frozenset())
-        step = self._step(Value("module", module), name)
-        return Found(step.values, step.touches | {Touch("module", module)})
+        program = self.program
+        if name and program.is_module(module):
+            step = self._step(Value("module", module), name)
+            return Found(step.values, step.touches | {Touch("module", module)})
+        if name:
+            # Made while the program runs, if it is of the tree.
+            own = module.partition(".")[0] in program.top and name != "*"
+            return _by_name(name) if own else Found([Value("outside", f"{module}.{name}")])
+        bound = module.partition(".")[0] if whole else module
+        touches = [Touch("module", module)] if program.is_module(module) else []
+        return Found([Value("module" if program.is_module(bound) else "outside", bound)], touches)
 
     def _root(self, module: str, number: int, name: str) -> Found:
         if name[0] == "#":
@@ -150,21 +131,14 @@ class Types:
         if name[0] == "?" or (number < 0 and name[0] == "@"):
             return _NOTHING_PROVEN
         if name[0] == "@":
-            return Found(frozenset({Value("subclass" if name == "@cls" else "object", module, number)}), frozenset())
-        bound = self.program.bound(module, name)
-        if not bound:
-            return Found(
-                frozenset({Value("outside", f"builtins.{name}")}) if name in _BUILTINS else UNKNOWN, frozenset()
-            )
-        return self._all(bound)
+            return Found([Value("subclass" if name == "@cls" else "object", module, number)])
+        if bound := self.program.bound(module, name):
+            return self._all(bound)
+        return Found([Value("outside", f"builtins.{name}")]) if name in _BUILTINS else _NOTHING_PROVEN
 
     def _all(self, keys: Iterable[Key]) -> Found:
-        values: set[Value] = set()
-        touches: set[Touch] = set()
-        for key in keys:
-            touches.add(Touch("unit", *key))
-            values |= self.value_of(key)
-        return Found(frozenset(values), frozenset(touches))
+        keys = [*keys]
+        return Found((value for key in keys for value in self.value_of(key)), (Touch("unit", *key) for key in keys))
 
     def _step(self, value: Value, name: str) -> Found:
         return self._sought(self._steps, (value, name), self._look, _NOTHING_PROVEN)
@@ -173,36 +147,35 @@ class Types:
         value, name = where
         match value.kind:
             case "outside":
-                return Found(frozenset({Value("outside", f"{value.module}.{name}")}), frozenset())
+                return Found([Value("outside", f"{value.module}.{name}")])
             case "module":
                 return self._in_module(value.module, name)
             case "class" | "subclass" | "object":
                 return self._in_class(value, name)
-        return Found(UNKNOWN, frozenset({Touch("name", "", name=name)}))
+        return _by_name(name)
 
     def _in_module(self, module: str, name: str) -> Found:
         found = self._all(self.program.bound(module, name))
         inner = f"{module}.{name}"
         if self.program.is_module(inner):
             return Found(found.values | {Value("module", inner)}, found.touches | {Touch("module", inner)})
-        return found if found.touches else Found(UNKNOWN, frozenset({Touch("name", "", name=name)}))
+        return found if found.touches else _by_name(name)
 
     def _in_class(self, value: Value, name: str) -> Found:
-        key = value.key
+        key, hierarchy = value.key, self.hierarchy
         if name == "__subclasses__":
-            return Found(UNKNOWN, frozenset({Touch("heirs", *key)}))
-        hierarchy = self.hierarchy
-        touches: set[Touch] = set()
+            return Found(UNKNOWN, [Touch("heirs", *key)])
+        touches: list[Touch] = []
         for each in hierarchy.ancestors(key) if value.kind == "class" else hierarchy.family(key):
-            module = self.program.modules[each[0]]
-            for number in module.members.get(each[1], {}).get(name, ()):
-                bound = value.kind == "object" or not module.units[number].flags.isdisjoint(_BOUND)
-                touches.add(Touch("member" if bound else "borrowed", each[0], number))
-        if not touches and not hierarchy.has_attribute(key, name):
-            # It forwards, inherits from outside the tree, or somebody sets it.
-            touches.add(Touch("name", "", name=name))
-        return Found(UNKNOWN, frozenset(touches))
+            for member in self.program.members.get(each, {}).get(name, ()):
+                bound = value.kind == "object" or not self.program.unit(member).flags.isdisjoint(_BOUND)
+                touches.append(Touch("member" if bound else "borrowed", *member))
+        if touches or hierarchy.has_attribute(key, name):
+            return Found(UNKNOWN, touches)
+        # It forwards, inherits from outside the tree, or somebody sets it.
+        return _by_name(name)
 
 
-_BOUND = frozenset({"static", "classmethod"})
-"""Methods that are given no object, or the class itself, wherever they are read."""
+def _by_name(name: str) -> Found:
+    """A look-up of which nothing is proven."""
+    return Found(UNKNOWN, [Touch("name", name=name)])

@@ -1,7 +1,4 @@
-"""The units of a saved search by their names: definitions, members, statements and imported names.
-
-Only the standard library is imported here: an answer takes less time than loading a graph library would.
-"""
+"""The units of a saved search by their names: definitions, members, statements and imported names."""
 
 import sys
 from collections.abc import Iterator
@@ -9,6 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
+from shrinker.program.ways import grouped
 from shrinker.values.errors import InputError
 
 DEFINITIONS = frozenset({"function", "class", "member", "assign"})
@@ -48,20 +46,14 @@ class Imported:
 
 
 class Units:
-    """A saved search. Its nodes are numbered: units first, then modules, names that are looked up, and roots."""
+    """What `found_symbols` made. The nodes of the search are numbered: units first, then modules, names that are looked up, and roots."""
 
     def __init__(self, data: dict[str, Any]) -> None:
-        """
-        Args:
-            data: what `found_symbols` made.
-        """
         self._data = data
         self.units = [*map(Unit._make, data["units"])]
         self._others: list[str] = data["others"]
         self._files: dict[str, str] = dict(data["modules"])
         self._paths = [*self._files.values()]
-
-    # Names
 
     def find(self, query: str) -> list[int]:
         """Numbers of the units that a query names: ``module.Class.method``, an ending of it, or ``path:line``.
@@ -74,17 +66,17 @@ class Units:
         if path and line.isdigit():
             return self._at(path, int(line))
         # What a class in a class defines stays or goes with the unit around it.
-        inner = {name: self.named(unit) for name, unit in self._data["inner"].items()}
-        if query in self._named or query in inner:
-            return self.named(query) or inner[query]
-        own = {unit.name: self.named(unit.name) for unit in self.units if unit.kind != "import"}
+        inner: dict[str, str] = self._data["inner"]
+        if found := self.named(query) or self.named(inner.get(query, "")):
+            return found
+        own = {unit.name: unit.name for unit in self.units if unit.kind != "import"}
         for known in (own, inner):
-            found = sorted(name for name in known if name.endswith(f".{query}"))
-            if len(found) > 1:
-                some = ", ".join(found[:_SHOWN]) + (" …" if len(found) > _SHOWN else "")
-                raise InputError(f"{len(found)} symbols are named {query!r}: {some}", "give the module, too")
-            if found:
-                return [n for n in known[found[0]] if self.units[n].kind != "import"]
+            ending = sorted(name for name in known if name.endswith(f".{query}"))
+            if len(ending) > 1:
+                some = ", ".join(ending[:_SHOWN]) + (" …" if len(ending) > _SHOWN else "")
+                raise InputError(f"{len(ending)} symbols are named {query!r}: {some}", "give the module, too")
+            if ending:
+                return [n for n in self.named(known[ending[0]]) if self.units[n].kind != "import"]
         return []
 
     def named(self, name: str) -> list[int]:
@@ -93,11 +85,7 @@ class Units:
 
     @cached_property
     def _named(self) -> dict[str, list[int]]:
-        found: dict[str, list[int]] = {}
-        for number, unit in enumerate(self.units):
-            for name in {unit.name, *each_name(unit.name)}:
-                found.setdefault(name, []).append(number)
-        return found
+        return grouped((name, n) for n, unit in enumerate(self.units) for name in {unit.name, *each_name(unit.name)})
 
     def _at(self, path: str, line: int) -> list[int]:
         """The innermost unit at a line of a file of upstream."""
@@ -119,8 +107,7 @@ class Units:
     def imported(self, query: str) -> list[Imported]:
         """What a module of upstream that stays imports by a name, in whichever branch; of a name that it does not have, its stars.
 
-        Args:
-            query: ``module.name`` or ``module.Class.method``; an ending of the module's name will do.
+        A query is ``module.name`` or ``module.Class.method``; an ending of the module's name will do.
         """
         parts = query.strip().removeprefix("symbol:").split(".")
         known = self._data["imports"]

@@ -1,7 +1,4 @@
-"""A saved search of symbols, asked: the chains to what is kept, and what named the rest.
-
-Only the standard library is imported here: an answer takes less time than loading a graph library would.
-"""
+"""A saved search of symbols, asked: the chains to what is kept, and what named the rest."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
@@ -12,7 +9,7 @@ from typing import Any
 from shrinker.program.cuts import Cuts
 from shrinker.program.saved import load_report
 from shrinker.program.symbols.units import DEFINITIONS, Units
-from shrinker.program.ways import Ways
+from shrinker.program.ways import Ways, grouped
 from shrinker.values.answers import Chain, Removed, Site, Step
 from shrinker.values.graph import UNREACHABLE
 
@@ -22,6 +19,10 @@ EDGES = "symbol_edges.json"
 _MOST = 12
 """How many places that named a removed symbol are shown."""
 _GONE = "itself removed (unreachable)"
+_REASONS = {
+    "member": "nothing kept looks up its name on an object that may be of its class",
+    "main": "no root runs the module as a program; a named error stands in its place",
+}
 Link = Sequence[int]
 """Source, target, kind and line of an edge."""
 
@@ -41,15 +42,10 @@ class Symbols(Units):
     """A saved search, asked why."""
 
     def __init__(self, data: dict[str, Any], edges: Callable[[], list[list[int]]]) -> None:
-        """
-        Args:
-            data: what `found_symbols` made.
-            edges: reads all edges, which only some answers need.
-        """
+        """All edges are read by themselves: only some answers need them."""
         super().__init__(data)
         self._read = edges
-
-    # Edges
+        self._roots = [len(self.units) + n for n, name in enumerate(self._others) if name.startswith("root:")]
 
     @cached_property
     def _first(self) -> dict[int, Link]:
@@ -59,8 +55,7 @@ class Symbols(Units):
     @cached_property
     def live_edges(self) -> list[list[int]]:
         """All edges between what is live."""
-        size = len(self.units)
-        reached = {*self._first, *(size + n for n, name in enumerate(self._others) if name.startswith("root:"))}
+        size, reached = len(self.units), {*self._first, *self._roots}
         return [e for e in self._read() if e[0] in reached and (e[1] >= size or self.units[e[1]].live)]
 
     def edges(self) -> Iterator[tuple[str, str]]:
@@ -76,14 +71,9 @@ class Symbols(Units):
             path, line = self.path(target), self.units[target].line
         return Step(self.node(source), self.node(target), self._data["kinds"][kind], path, line)
 
-    # Kept
-
     def explain(self, number: int, *, every: bool = False) -> list[Chain]:
-        """Chains from a root to a live unit, the best first; for a member found by its name also one to its class.
-
-        Args:
-            every: one chain for each place that names it.
-        """
+        """The best chain from a root to a live unit, or with `every` one for each place that names it; for a member found by its name also
+        one to its class."""
         ways = sorted(self._ways(number, every=every), key=len) or [()]
         chains = [Chain(self.node(number), way) for way in ways]
         if ways[0] and ways[0][-1].kind == "by name" and self.units[number].kind == "member":
@@ -110,29 +100,18 @@ class Symbols(Units):
         return tuple(reversed(steps))
 
     def leaving(self, cut: Iterable[int]) -> list[int]:
-        """Live units that nothing reaches any more without these units, themselves included.
-
-        Args:
-            cut: units; what is in a class goes with it.
-        """
-        size = len(self.units)
-        roots = (size + n for n, name in enumerate(self._others) if name.startswith("root:"))
+        """Live units that nothing reaches any more without these units, themselves included; what is in a class goes with it."""
         owners = {n: unit.owner for n, unit in enumerate(self.units) if unit.kind == "member"}
-        cuts = Cuts(size + len(self._others), self.live_edges, roots, owners)
-        return [number for number in cuts.leaving(cut) if number < size]
-
-    # Removed
+        cuts = Cuts(len(self.units) + len(self._others), self.live_edges, self._roots, owners)
+        return [number for number in cuts.leaving(cut) if number < len(self.units)]
 
     def named_units(self, *, live: bool) -> list[str]:
         """Names of definitions, members and assignments that are kept, or of those that are not; none of which several branches decide
         differently."""
-        fates: dict[str, set[bool]] = {}
-        for unit in self.units:
-            if unit.kind in DEFINITIONS and unit.name.rpartition(".")[2].isidentifier():
-                fates.setdefault(unit.name, set()).add(unit.live)
-        for drop in self.dropped():
-            fates.setdefault(drop.symbol, set()).add(False)
-        return sorted(name for name, found in fates.items() if found == {live})
+        units = (unit for unit in self.units if unit.kind in DEFINITIONS)
+        fates = {(unit.name, unit.live) for unit in units if unit.name.rpartition(".")[2].isidentifier()}
+        fates.update((drop.symbol, False) for drop in self.dropped())
+        return sorted(name for name, fate in fates if fate is live and (name, not live) not in fates)
 
     def dropped(self) -> Iterator[Removed]:
         """All definitions and assignments that folding or a rule removed from modules that stay."""
@@ -146,21 +125,16 @@ class Symbols(Units):
         for (_, name, line, end, *_), drop in zip(self._data["gone"], self.dropped(), strict=True):
             if f".{drop.symbol}".endswith(f".{query}"):
                 sites = self._sites(drop.symbol, name, drop.path, line, end)
-                alive = (_nearest(sites, f"symbol:{drop.symbol}"),) if sites else ()
+                alive = _nearest(sites, f"symbol:{drop.symbol}")
                 found.append(replace(drop, named_by=_named_by(sites), alive=alive))
         return found
 
     def explain_removed(self, number: int) -> Removed:
         """Why a unit is not live, and what would have kept it."""
         unit = self.units[number]
+        reason = _REASONS.get(unit.kind, "nothing kept names it")
         if unit.kind == "member" and not self.units[unit.owner].live:
             reason = f"its class goes: nothing kept names {self.units[unit.owner].name}"
-        elif unit.kind == "member":
-            reason = "nothing kept looks up its name on an object that may be of its class"
-        elif unit.kind == "main":
-            reason = "no root runs the module as a program; a named error stands in its place"
-        else:
-            reason = "nothing kept names it"
         steps = (self.step(edge) for edge in self._from_removed(number))
         named = [Site(s.path, s.line, _GONE, s.src.removeprefix("symbol:")) for s in steps]
         named += _named_by(self._sites_of(number))
@@ -174,23 +148,20 @@ class Symbols(Units):
     def _sites(self, symbol: str, name: str, path: str, first: int, last: int) -> list[list[Any]]:
         """Places outside of a symbol that named it; what other files say of a name without a class counts where they import it. A private
         one that they import from elsewhere is another."""
+
+        def means(file: str, line: int, meant: str) -> bool:
+            if file == path:
+                return not first <= line <= last
+            return "." in name or (meant in (symbol, ".") if name.startswith("_") else bool(meant))
+
         found: list[list[Any]] = self._data["sites"].get(name.rpartition(".")[2], [])
-        outside = [s for s in found if not (s[0] == path and first <= s[1] <= last)]
-
-        def means(site: list[Any]) -> bool:
-            elsewhere = site[4] in (symbol, ".") if name.startswith("_") else bool(site[4])
-            return "." in name or site[0] == path or elsewhere
-
-        return [site for site in outside if means(site)][:_MOST]
+        return [site for site in found if means(site[0], site[1], site[4])][:_MOST]
 
     @cached_property
     def _removed(self) -> dict[int, list[list[int]]]:
         """Edges that leave removed units, by their targets."""
-        size, found = len(self.units), dict[int, list[list[int]]]()
-        for edge in self._read():
-            if edge[0] < size and not self.units[edge[0]].live:
-                found.setdefault(edge[1], []).append(edge)
-        return found
+        size = len(self.units)
+        return grouped((edge[1], edge) for edge in self._read() if edge[0] < size and not self.units[edge[0]].live)
 
     def _from_removed(self, number: int) -> list[list[int]]:
         """Edges from removed units, directly or by the name of a member."""
@@ -211,14 +182,16 @@ class Symbols(Units):
         sites = self._sites_of(first)
         if not sites:
             first = max(before.costs, key=lambda node: (before.costs[node], node))
-        return (*((_nearest(sites, self.node(first)),) if sites else ()), *reversed(before.to(first)))
+        return (*_nearest(sites, self.node(first)), *reversed(before.to(first)))
 
 
 def _named_by(sites: Iterable[list[Any]]) -> tuple[Site, ...]:
     return tuple(Site(path, line, fate, around or path) for path, line, fate, around, _ in sites)
 
 
-def _nearest(sites: list[list[Any]], target: str) -> Step:
-    """From the place that would first have kept a symbol: in a kept symbol, then in a removed file."""
+def _nearest(sites: list[list[Any]], target: str) -> tuple[Step, ...]:
+    """From the place that would first have kept a symbol, if there is one: in a kept symbol, then in a removed file."""
+    if not sites:
+        return ()
     path, line, fate, around, _ = min(sites, key=lambda s: (not s[3], s[0], s[1]))
-    return Step(f"symbol:{around}" if around else f"file:{path}", target, fate, path, line)
+    return (Step(f"symbol:{around}" if around else f"file:{path}", target, fate, path, line),)
