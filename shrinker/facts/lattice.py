@@ -22,6 +22,11 @@ class Known:
         """The value in a condition."""
         return bool(self.value)
 
+    @property
+    def outcome(self) -> str:
+        """Its truth, as decisions tell it."""
+        return "true" if self.truth else "false"
+
     def resting(self, rules: frozenset[str]) -> "Known":
         """The value, where it rests on some more rules."""
         return Known(self.value, self.exact, self.rules | rules)

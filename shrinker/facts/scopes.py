@@ -2,15 +2,17 @@
 
 import ast
 from collections.abc import Mapping
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from shrinker.facts import calls, operators
 from shrinker.facts.bound import Shadowed, bound_value, is_mixed, liveness
 from shrinker.facts.evaluate import ValueScope
 from shrinker.facts.lattice import NOTHING_DECIDED, UNKNOWN, Decided, Known, Ref, Removed, Value
-from shrinker.facts.world import ClosedWorld
 from shrinker.syntax.scopes import Scope, scope_of
 from shrinker.syntax.walk import Function
+
+if TYPE_CHECKING:
+    from shrinker.facts.environment import Environment
 
 CONSTRUCTS = (calls, operators)
 """Files that register what they evaluate: who has a scope has them."""
@@ -26,7 +28,7 @@ class ModuleScope(ValueScope):
 
     def __init__(
         self,
-        environment: ClosedWorld,
+        environment: "Environment",
         module: str,
         decided: Decided = NOTHING_DECIDED,
         *,

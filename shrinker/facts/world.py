@@ -1,28 +1,21 @@
-"""What is asked of a closed world: what its rules say by themselves, and what else it must answer."""
+"""What the rules of a closed world say by themselves."""
 
-from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from functools import reduce
 from typing import Generic, TypeVar
 
-from shrinker.facts.lattice import Known, Removed, TextDomain, Value
-from shrinker.facts.outline import Outline
+from shrinker.facts.lattice import Known, Removed, TextDomain
 from shrinker.ruleset.match import any_module_matches, name_matches, overlap
-from shrinker.ruleset.models import Answer, Default, Fact, Guard, Pure, Refusal, Registry, Remove, Rule, Ruleset
-from shrinker.syntax.bindings import Binding
+from shrinker.ruleset.models import Default, Fact, Guard, Pure, Registry, Remove, Rule, Ruleset
 
 R = TypeVar("R", bound=Rule)
-_NONE: tuple[()] = ()
 
 
 class NamePatterns(Generic[R]):
     """Patterns over qualified names; ``.name`` is a method or attribute of any receiver."""
 
     def __init__(self, pairs: Iterable[tuple[str, R]]) -> None:
-        """
-        Args:
-            pairs: pattern and the rule that it stands in, in the order in which they count.
-        """
+        """`pairs` are patterns, each with the rule that it stands in, in the order in which they count."""
         self._by_last: dict[str, list[tuple[str, R]]] = {}
         self._open: list[tuple[str, R]] = []
         """Patterns whose last component is not a plain name."""
@@ -33,8 +26,7 @@ class NamePatterns(Generic[R]):
                 self._any.setdefault(pattern[1:], rule)
                 continue
             last = pattern.rpartition(".")[2]
-            rows = self._open if "*" in last else self._by_last.setdefault(last, [])
-            rows.append((pattern, rule))
+            (self._open if "*" in last else self._by_last.setdefault(last, [])).append((pattern, rule))
 
     @property
     def words(self) -> set[str]:
@@ -48,17 +40,14 @@ class NamePatterns(Generic[R]):
 
     def find_all(self, name: str) -> Sequence[R]:
         """All rules with such a pattern, each once."""
-        rows = self._by_last.get(name[name.rfind(".") + 1 :])
-        if rows is None:
-            if not self._open:
-                # Most names by far.
-                return _NONE
-            rows = []
-        found = self._known.get(name)
-        if found is None:
-            matching = (rule for pattern, rule in (*rows, *self._open) if name_matches(pattern, name))
-            found = self._known[name] = list({rule.id: rule for rule in matching}.values())
-        return found
+        rows = self._by_last.get(name[name.rfind(".") + 1 :], ())
+        if not rows and not self._open:
+            # Most names by far.
+            return ()
+        if name not in self._known:
+            matching = {rule.id: rule for pattern, rule in (*rows, *self._open) if name_matches(pattern, name)}
+            self._known[name] = list(matching.values())
+        return self._known[name]
 
     def find_any(self, name: str) -> R | None:
         """The rule that speaks of a method or attribute called `name` of any receiver."""
@@ -77,7 +66,6 @@ class RuleFacts:
             kind: NamePatterns((p, d) for d in rules.domains for p in getattr(d, kind))
             for kind in ("names", "lists", "calls", "tables", "registers")
         }
-        self._said: dict[str, dict[str, TextDomain | None]] = {kind: {} for kind in self._domains}
         self.domain_words = frozenset().union(*(self._domains[kind].words for kind in ("names", "lists", "calls")))
         """Identifiers of which a rule says what they never are: what is computed from them may be decided."""
         self._definitions: NamePatterns[Remove] = NamePatterns((p, r) for r in rules.removes for p in r.definitions)
@@ -122,12 +110,6 @@ class RuleFacts:
             name: as it is written, below its module.
             kind: ``names`` (and lists of such texts), ``calls``, ``tables`` or ``registers``.
         """
-        known = self._said[kind]
-        if name not in known:
-            known[name] = self._find_domain(name, kind)
-        return known[name]
-
-    def _find_domain(self, name: str, kind: str) -> TextDomain | None:
         rules = self._domains[kind].find_all(name)
         if not rules:
             return self.domain(name, "lists") if kind == "names" else None
@@ -153,12 +135,9 @@ class RuleFacts:
 
     def is_absent(self, module: str) -> str | None:
         """Rule that says this module outside the tree is not installed."""
-        name = module
-        while name:
-            if name in self.absent:
-                return self.absent[name]
-            name = name.rpartition(".")[0]
-        return None
+        while module and module not in self.absent:
+            module = module.rpartition(".")[0]
+        return self.absent.get(module)
 
     def _rule_that_takes(self, module: str) -> Remove | None:
         if not any_module_matches(self._takes, module):
@@ -168,11 +147,6 @@ class RuleFacts:
     def defaults_in(self, module: str) -> tuple[Default, ...]:
         """The rules that say what takes over from a default of a module."""
         return tuple(r for r in self.rules.defaults if any(overlap(p, f"{module}.**") for p in r.where))
-
-    def refusals_in(self, module: str) -> tuple[Refusal | Answer, ...]:
-        """The rules that have functions of a module look at an argument."""
-        asked: tuple[Refusal | Answer, ...] = (*self.rules.refusals, *self.rules.answers)
-        return tuple(r for r in asked if any(overlap(f, f"{module}.**") for f in r.functions))
 
     def guards_of(self, module: str) -> tuple[Guard, ...]:
         """The rules that guard what is imported in a module."""
@@ -185,38 +159,6 @@ class RuleFacts:
     def only_when_asked(self, name: str) -> bool:
         """True when a rule says that uses of this removed name only run when its feature is asked for."""
         return any(name_matches(p, name) for rule in self.rules.removes for p in rule.only_when_asked)
-
-
-class ClosedWorld(ABC, RuleFacts):
-    """What evaluation asks besides; `Environment` answers, and scopes and evaluation are what it answers with."""
-
-    outlines: Mapping[str, Outline]
-    packages: frozenset[str]
-    """Top-level packages of the tree."""
-
-    @abstractmethod
-    def resolve(self, module: str, name: str) -> Value:
-        """What `name` is in `module` once that module is imported."""
-
-    @abstractmethod
-    def bound(self, module: str, name: str, bindings: Sequence[Binding]) -> Value:
-        """Value of a module-level name from some of its bindings."""
-
-    @abstractmethod
-    def removed_module(self, module: str) -> Removed | None:
-        """The `remove` rule that takes a module of the tree, if one does."""
-
-    @abstractmethod
-    def removed_member(self, name: str) -> Removed | None:
-        """A member of an enumeration that no value of the closed world equals."""
-
-    @abstractmethod
-    def named_by_string(self, text: object) -> Removed | None:
-        """The removed module that a string names: ``a.b``, ``a.b.Name`` or ``a.b:Name``."""
-
-    @abstractmethod
-    def interpret(self, name: str, depth: int = 0) -> Value:
-        """Constant result of a short function of the tree, UNKNOWN when it has none."""
 
 
 def _value(fact: Fact | None) -> Known | None:

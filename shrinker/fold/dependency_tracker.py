@@ -17,9 +17,10 @@ from shrinker.facts.lattice import Ref
 from shrinker.facts.world import RuleFacts
 from shrinker.ruleset.models import Rule
 
-ASKED = frozenset({"constant_function", "hot_names", "interpret", "removed_member", "removed_module"} | {"resolve"}) | {
-    name for name in vars(RuleFacts) if not name.startswith("_")
-}
+ASKED = frozenset(
+    {"constant_function", "hot_names", "interpret", "refusals_in", "removed_member", "removed_module", "resolve"}
+    | {name for name in vars(RuleFacts) if not name.startswith("_")}
+)
 """Methods whose arguments and answer are noted."""
 
 AMONG = frozenset({"domain_words", "words"})

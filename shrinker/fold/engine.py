@@ -212,7 +212,7 @@ class FoldEngine:
             found = outline_file(self.tree.root, paths[name]) if name in paths else None
             if found is not None:
                 outlines[name] = found
-        return Environment(before.rules, outlines, before.modules, rescued, before)
+        return Environment(before.rules, outlines, before.modules, rescued)
 
     def _with_packages(self, name: str) -> list[str]:
         """The module and the removed packages around it: importing it runs their ``__init__``."""

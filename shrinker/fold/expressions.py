@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 
 from shrinker.facts.effects import is_pure
 from shrinker.facts.evaluate import ValueScope, evaluate, truth
-from shrinker.facts.lattice import UNKNOWN, Decided, Known, Removed, Value
+from shrinker.facts.lattice import Known, Removed, Value
 from shrinker.fold.context import Context, EvaluatesRemoved, LeavesWhole
 from shrinker.fold.domains import asked_table
 from shrinker.syntax.ranges import span
@@ -60,19 +60,15 @@ class ExpressionFolder:
         """
         if isinstance(value, Removed):
             raise EvaluatesRemoved(value)
-        if (
-            isinstance(value, Known)
-            and value.exact
-            and value.rules
-            and (value.value is None or isinstance(value.value, bool))
-        ):
-            if not is_pure(node, self.scope):
-                return None
-            self.context.forget(node)
-            self.context.edits.append(Literal(span(node), repr(value.value)))
-            self.context.decide(node, "value", value.rules, repr(value.value), 0)
-            return decided_constant(node, value, self.scope.decided)
+        match value:
+            case Known(value=None | bool(), exact=True) if value.rules and is_pure(node, self.scope):
+                return self._write(node, value, "value", repr(value.value))
         return None
+
+    def valued(self, node: ast.expr) -> ast.expr | None:
+        """The literal in the place of an expression; None when it cannot be written. Removed operands are handled where they stand."""
+        value = evaluate(node, self.scope)
+        return None if isinstance(value, Removed) else self.literal(node, value)
 
     def when_reached(self, node: ast.expr, *, condition: bool = False) -> ast.expr:
         """Fold what is evaluated only sometimes: the error of something missing must not come earlier."""
@@ -105,10 +101,17 @@ class ExpressionFolder:
 
     def constant(self, node: ast.expr, value: bool, kind: str, rule: str) -> ast.expr:
         """The bool in the place of an expression that a rule decides."""
+        known = Known(value, True, frozenset({rule}))
+        return self._write(node, known, kind, known.outcome)
+
+    def _write(self, node: ast.expr, value: Known, kind: str, outcome: str) -> ast.Constant:
+        """The literal in the place of an expression; what is decided still knows the rules that it rests on."""
         self.context.forget(node)
-        self.context.edits.append(Literal(span(node), repr(value)))
-        self.context.decide(node, kind, {rule}, repr(value).lower(), 0)
-        return decided_constant(node, Known(value, True, frozenset({rule})), self.scope.decided)
+        self.context.edits.append(Literal(span(node), repr(value.value)))
+        self.context.decide(node, kind, value.rules, outcome, 0)
+        constant = ast.copy_location(ast.Constant(value.value), node)  # type: ignore[arg-type]
+        self.scope.decided.note(constant, value)
+        return constant
 
     def decided(self, node: ast.expr) -> Known | None:
         """What the facts say of an expression as a condition, where asking it does nothing else."""
@@ -169,16 +172,3 @@ def _joined(folder: ExpressionFolder, node: ast.JoinedStr, condition: bool) -> a
             if isinstance(value, Removed):
                 raise EvaluatesRemoved(value)
     return node
-
-
-def decided_constant(node: ast.expr, value: Known, decided: Decided) -> ast.Constant:
-    """The literal in the place of an expression, of which the table still knows the rules that it rests on."""
-    assert value.value is None or isinstance(value.value, bool)
-    constant = ast.copy_location(ast.Constant(value.value), node)
-    decided.note(constant, value)
-    return constant
-
-
-def without_removed(value: Value) -> Value:
-    """Removed operands are handled where they stand, operand by operand."""
-    return UNKNOWN if isinstance(value, Removed) else value

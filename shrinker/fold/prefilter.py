@@ -84,7 +84,7 @@ def _warm_locals(context: Context, tree: ast.Module, words: Collection[str]) -> 
         if not fresh:
             return
         local |= fresh
-        context.warm(fresh)
+        context.heat(fresh)
 
 
 def _hot_functions(tree: ast.Module, context: Context) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:

@@ -48,12 +48,6 @@ class StatementFolder:
         self.ends: set[int] = set()
         """`try` statements (by id) of which the facts say that control never passes them."""
 
-    def inside(self, scope: ValueScope, kind: str, owner: str = "") -> "StatementFolder":
-        """The folder of a body within this one."""
-        return StatementFolder(self.context, scope, kind, owner)
-
-    # Blocks
-
     def block(self, body: Body) -> Body:
         """The folded block; may be empty."""
         result: Body = []
@@ -69,7 +63,7 @@ class StatementFolder:
                 folded, changed = self._replace_removed(statement, poison.removed), True
                 if folded == [statement]:
                     # Some parts may have been folded before.
-                    self.context.undo(edits, decisions)
+                    del self.context.edits[edits:], self.context.decisions[decisions:]
                     folded = [self.context.as_written(statement)]
             result.extend(folded)
             ends = bool(folded) and (leaves(folded[-1]) or id(folded[-1]) in self.ends)
@@ -92,7 +86,7 @@ class StatementFolder:
         """
         removed = poison.removed
         name = removed.name.rpartition(".")[2]
-        if removed.module or not any(name in names for names in self.context.functions):
+        if removed.module or not any(name in names for _, names in self.context.bodies):
             return
         if poison.deferred or not (removed.missing or reads_surely(node, name)):
             raise LeavesWhole(f"{name}, which only a dead branch binds, may be read or not")
@@ -107,14 +101,11 @@ class StatementFolder:
             return [node]
         if removed.missing and (self.kind != "function" or not fails_first(node, self.scope)):
             return [node]
-        self.context.forget(node)
-        lines = extent([node])
         is_row = not removed.missing and self._adds_row(node)
         if is_row or self.kind != "function":
-            self.context.edits.append(DropStatement(span(node)))
-            self.context.decide(node, "table" if is_row else "use", {removed.rule}, "removed", lines)
-            return []
-        self.context.decide(node, "use", {removed.rule}, "raises", lines)
+            return self.drop(node, {removed.rule}, "table" if is_row else "use")[0]
+        self.context.forget(node)
+        self.context.decide(node, "use", {removed.rule}, "raises", extent([node]))
         return self.raises(node, removed)
 
     def _makes_something(self, node: ast.stmt) -> bool:
@@ -126,7 +117,7 @@ class StatementFolder:
 
     def _adds_row(self, node: ast.stmt) -> bool:
         """True for `kinds.append(Gone)` where the function binds `kinds` to a list or set display: a row of it, written apart."""
-        function = self.context.bodies[-1] if self.context.bodies else None
+        function = self.context.function
         match node:
             case ast.Expr(
                 value=ast.Call(
@@ -152,11 +143,10 @@ class StatementFolder:
         value = evaluate(node, self.scope)
         return isinstance(value, Removed) and not value.member
 
-    def drop(self, node: ast.stmt, rules: set[str] | frozenset[str], kind: str) -> tuple[Body, bool]:
+    def drop(self, node: ast.stmt, rules: Iterable[str], kind: str) -> Folded:
         """Drop a whole statement."""
         self.context.forget(node)
-        self.context.edits.append(DropStatement(span(node)))
-        self.context.decide(node, kind, rules, "removed", extent([node]))
+        self.context.drop(node, kind, rules)
         return [], True
 
     def _statement(self, node: ast.stmt) -> Folded:

@@ -3,8 +3,7 @@ the import does not: the handler takes its place, unless it looks at the excepti
 
 import ast
 
-from shrinker.facts.bound import failing_import, removed_names
-from shrinker.facts.lattice import Removed
+from shrinker.facts.bound import failing_import, first_import
 from shrinker.fold.context import EvaluatesRemoved, LeavesWhole, filled
 from shrinker.fold.messages import message
 from shrinker.fold.statements import Folded, StatementFolder, folds
@@ -92,7 +91,9 @@ def _fail_alone(folder: StatementFolder, node: ast.Try, handler: ast.ExceptHandl
     """Keep the import for the exception that it raises, without what follows it in the body: of something removed the named error in its
     place, which the handler tells."""
     context, first = folder.context, node.body[0]
-    removed = _removed_by(folder, first)
+    module, removed = first_import(node, context.environment)
+    if context.environment.is_absent(module) is not None:
+        removed = None
     catches_all = handler.type is None or (isinstance(handler.type, ast.Name) and handler.type.id in _ALL)
     if removed is not None and not (folder.kind == "function" and catches_all):
         raise LeavesWhole("import of a removed module fails, but its handler uses the exception")
@@ -114,13 +115,3 @@ def _fail_alone(folder: StatementFolder, node: ast.Try, handler: ast.ExceptHandl
         folder.ends.add(id(node))
     _fold_handlers(folder, node)
     return [node], ends
-
-
-def _removed_by(folder: StatementFolder, node: ast.stmt) -> Removed | None:
-    """What an import would take from a removed module; None where the module is outside the tree and not installed."""
-    environment = folder.context.environment
-    module = node.names[0].name if isinstance(node, ast.Import) else getattr(node, "module", "")
-    if environment.is_absent(module) is not None:
-        return None
-    taken = removed_names(node, module, environment) if isinstance(node, ast.ImportFrom) else ()
-    return next((removed for _, removed in taken), environment.removed_module(module))

@@ -13,8 +13,7 @@ from shrinker.syntax.scopes import scope_of
 @folds(ast.ClassDef)
 def fold_class(folder: StatementFolder, node: ast.ClassDef) -> Folded:
     """Fold a class; without its only base it goes."""
-    removed = removed_definition(folder, node)
-    if removed is not None:
+    if (removed := removed_definition(folder, node)) is not None:
         return folder.drop(node, {removed.rule}, "definition")
     try:
         fold_decorators(folder, node)
@@ -44,8 +43,8 @@ def fold_class(folder: StatementFolder, node: ast.ClassDef) -> Folded:
     scope = LocalScope(folder.scope, scope_of(node, folder.context.package))
     # A class of a function is none of the module's, whatever its name.
     around = folder.owner or folder.context.module + (f".{LOCALS}" if folder.kind == "function" else "")
-    inside = folder.inside(scope, "class", f"{around}.{node.name}")
-    folder.context.bodies.append(None)
+    inside = StatementFolder(folder.context, scope, "class", f"{around}.{node.name}")
+    folder.context.bodies.append((None, ()))
     try:
         node.body = filled(inside.block(node.body))
     finally:

@@ -9,14 +9,13 @@ from shrinker.facts.lattice import Known, Removed, TextDomain
 from shrinker.fold.constructs.displays import fold_display
 from shrinker.fold.context import EvaluatesRemoved
 from shrinker.fold.domains import drop_texts
-from shrinker.fold.expressions import ExpressionFolder, folds_expression, without_removed
+from shrinker.fold.expressions import ExpressionFolder, folds_expression
 
 
 @folds_expression(ast.Compare)
 def fold_comparison(folder: ExpressionFolder, node: ast.Compare, condition: bool) -> ast.expr:
     """Comparisons with flags, domains, members and what is removed."""
-    folded = folder.literal(node, without_removed(evaluate(node, folder.scope)))
-    if folded is not None:
+    if (folded := folder.valued(node)) is not None:
         return folded
     folder.asked(node)
     operands = (node.left, *node.comparators)
@@ -32,10 +31,10 @@ def fold_comparison(folder: ExpressionFolder, node: ast.Compare, condition: bool
             (isinstance(display, ast.Tuple) and _is_class_of_something(node.left))
             or any(_is_removed_member(folder, element) for element in display.elts)
         ):
-            node.comparators = [fold_display(folder, display, type(display).__name__)]
-            if not cast(ast.Tuple, display).elts and is_pure(node.left, folder.scope):
+            fold_display(folder, display)
+            if not display.elts and is_pure(node.left, folder.scope):
                 return folder.constant(node, isinstance(single, ast.NotIn), "compare", "removed-rows")
-        elif single is not None and isinstance(single, ast.In | ast.NotIn) and _is_decided(folder, node.comparators[0]):
+        elif display is not None and _is_decided(folder, display):
             # Not for the sake of writing `x in None`.
             pass
         else:
@@ -57,7 +56,7 @@ def fold_comparison(folder: ExpressionFolder, node: ast.Compare, condition: bool
         raise
     if any(new is not old for new, old in zip((node.left, *node.comparators), operands, strict=True)):
         # An arm of a ternary took its place, say: what is left may be decided.
-        return folder.literal(node, without_removed(evaluate(node, folder.scope))) or node
+        return folder.valued(node) or node
     return node
 
 
@@ -96,9 +95,7 @@ def fold_instance_test(folder: ExpressionFolder, node: ast.Call) -> ast.expr:
     node.args[0] = folder.fold(node.args[0])
     classes = node.args[1]
     try:
-        node.args[1] = (
-            fold_display(folder, classes, "Tuple") if isinstance(classes, ast.Tuple) else folder.fold(classes)
-        )
+        node.args[1] = fold_display(folder, classes) if isinstance(classes, ast.Tuple) else folder.fold(classes)
     except EvaluatesRemoved as poison:
         if poison.removed.missing or not is_pure(node.args[0], folder.scope):
             raise

@@ -11,7 +11,7 @@ from shrinker.fold.expressions import ExpressionFolder, folds_expression
 from shrinker.syntax.control import runs_something
 
 
-def fold_display(folder: ExpressionFolder, node: ast.Tuple | ast.List | ast.Set, container: str) -> ast.expr:
+def fold_display(folder: ExpressionFolder, node: ast.Tuple | ast.List | ast.Set) -> ast.expr:
     """Fold the elements; a row that names something removed goes.
 
     Raises:
@@ -26,7 +26,7 @@ def fold_display(folder: ExpressionFolder, node: ast.Tuple | ast.List | ast.Set,
             if poison.removed.missing or (poison.removed.eager and runs_something(element)):
                 raise
             folder.context.forget(element)
-            folder.context.drop_element(element, container, "table", {poison.removed.rule})
+            folder.context.drop_element(element, type(node).__name__, "table", {poison.removed.rule})
     if isinstance(node, ast.Set) and not kept and node.elts:
         # `{}` would be a dict.
         raise EvaluatesRemoved(Removed("removed-rows", "every row of the table is removed", "set"))
@@ -48,7 +48,7 @@ def _drop_alternatives(folder: ExpressionFolder, rows: Sequence[ast.expr]) -> No
             values = [evaluate(each, folder.scope) for each in key.elts]
             gone = [value for value in values if isinstance(value, Removed)]
             if 0 < len(gone) < len(values) and not any(value.missing or value.member for value in gone):
-                fold_display(folder, key, "Tuple")
+                fold_display(folder, key)
 
 
 def fold_rows(folder: ExpressionFolder, node: ast.expr) -> ast.expr:
@@ -58,20 +58,20 @@ def fold_rows(folder: ExpressionFolder, node: ast.expr) -> ast.expr:
         EvaluatesRemoved: evaluating it touches a removed name.
     """
     if isinstance(node, ast.Tuple) and len(node.elts) > 2:
-        return fold_display(folder, node, "Tuple")
+        return fold_display(folder, node)
     return folder.fold(node)
 
 
 @folds_expression(ast.List)
 def fold_list(folder: ExpressionFolder, node: ast.List, condition: bool) -> ast.expr:
     """A list; a target is no table."""
-    return fold_display(folder, node, "List") if isinstance(node.ctx, ast.Load) else folder.children(node)
+    return fold_display(folder, node) if isinstance(node.ctx, ast.Load) else folder.children(node)
 
 
 @folds_expression(ast.Set)
 def fold_set(folder: ExpressionFolder, node: ast.Set, condition: bool) -> ast.expr:
     """A set."""
-    return fold_display(folder, node, "Set")
+    return fold_display(folder, node)
 
 
 @folds_expression(ast.Dict)

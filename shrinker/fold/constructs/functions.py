@@ -2,6 +2,7 @@
 
 import ast
 
+from shrinker.facts.bound import NEVER_TAKEN
 from shrinker.facts.lattice import Removed
 from shrinker.facts.scopes import LATER, LocalScope, ModuleScope, around_function, function_scope, shadowed
 from shrinker.fold.constructs.annotations import fold_annotation
@@ -20,8 +21,7 @@ LOCALS = "<locals>"
 @folds(ast.FunctionDef, ast.AsyncFunctionDef)
 def fold_function(folder: StatementFolder, node: Function) -> Folded:
     """Fold a function; what is left of it may be upstream's own text."""
-    removed = removed_definition(folder, node)
-    if removed is not None:
+    if (removed := removed_definition(folder, node)) is not None:
         return folder.drop(node, {removed.rule}, "definition")
     context = folder.context
     decisions = len(context.decisions)
@@ -41,10 +41,9 @@ def fold_function(folder: StatementFolder, node: Function) -> Folded:
             argument.annotation = fold_annotation(folder.expressions, argument.annotation, "annotation")
     if node.returns is not None:
         node.returns = fold_annotation(folder.expressions, node.returns, "returns")
-    gone = _removed_method(folder, node, generator)
-    if gone is not None:
+    if (gone := _removed_method(folder, node, generator)) is not None:
         head, lines = node.body[0], extent(node.body)
-        folder.context.forget(*node.body)
+        context.forget(*node.body)
         node.body = folder.raises(head, gone)
         context.decide(head, "definition", {gone.rule}, "raises", lines)
         return [node], False
@@ -52,16 +51,14 @@ def fold_function(folder: StatementFolder, node: Function) -> Folded:
     scope = context.scopes.pop(node, None) if isinstance(around_function(folder.scope), ModuleScope) else None
     if scope is None:
         scope = function_scope(node, folder.scope, context.package)
-    context.functions.append(frozenset(scope.bindings.names))
-    context.bodies.append(node)
+    context.bodies.append((node, scope.bindings.names.keys()))
     watching, context.watching = context.watching, 0
     try:
-        node.body = filled(folder.inside(scope, "function").block(node.body))
+        node.body = filled(StatementFolder(context, scope, "function").block(node.body))
         _fold_again(folder, node, scope, decisions)
         _refuse_another_kind(context, node, generator, declared)
     finally:
         context.watching = watching
-        context.functions.pop()
         context.bodies.pop()
     return [node], False
 
@@ -106,10 +103,10 @@ def _fold_again(folder: StatementFolder, node: Function, scope: LocalScope, deci
     What reads a name whose every binding is gone is cut: it can only run where they ran. A name of which some are gone
     may be decided by those that are left.
     """
-    environment = folder.context.environment
+    context = folder.context
     before = set(scope.bindings.names)
-    while len(folder.context.decisions) > decisions:
-        after = function_scope(node, folder.scope, folder.context.package)
+    while len(context.decisions) > decisions:
+        after = function_scope(node, folder.scope, context.package)
         reads = {n.id for n in walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)}
         reads -= after.opaque | after.bindings.globals
         lost = (before - after.bindings.names.keys()) & reads
@@ -117,18 +114,15 @@ def _fold_again(folder: StatementFolder, node: Function, scope: LocalScope, deci
         decided = {
             n
             for n in fewer
-            if environment.is_hot(after.lookup(n, LATER)) and after.lookup(n, LATER) != scope.lookup(n, LATER)
+            if context.environment.is_hot(after.lookup(n, LATER)) and after.lookup(n, LATER) != scope.lookup(n, LATER)
         }
         if not lost and not decided:
             return
-        rules = sorted({r for d in folder.context.decisions[decisions:] for r in d.rules})
-        gone = {
-            n: Removed("+".join(rules), "code of a branch that is never taken", f"{folder.context.module}.{n}")
-            for n in lost
-        }
-        folder.context.warm(lost | decided)
+        rules = "+".join(sorted({r for d in context.decisions[decisions:] for r in d.rules}))
+        gone = {n: Removed(rules, NEVER_TAKEN, f"{context.module}.{n}") for n in lost}
+        context.heat(lost | decided)
         before, scope = before - lost, after
-        node.body = filled(folder.inside(shadowed(after, dict(gone)), "function").block(node.body))
+        node.body = filled(StatementFolder(context, shadowed(after, dict(gone)), "function").block(node.body))
 
 
 def _bound(scope: LocalScope, name: str) -> int:

@@ -55,7 +55,7 @@ def fold_comprehension(folder: ExpressionFolder, node: Comprehension, condition:
                 continue
             folder.context.forget(test)
             folder.context.edits.append(DropElement(span(test), "comprehension"))
-            folder.context.decide_known(test, "comprehension", value, 0)
+            folder.context.decide(test, "comprehension", value.rules, value.outcome, 0)
         generator.ifs = kept
     if isinstance(node, ast.DictComp):
         node.key = inside.when_reached(node.key)
