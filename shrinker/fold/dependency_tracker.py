@@ -9,7 +9,7 @@ so that no answer goes unnoticed when the environment learns to answer more.
 import types
 from collections.abc import Callable, Iterable, Set
 from dataclasses import fields, is_dataclass
-from typing import Any, cast
+from typing import Any
 
 from shrinker.cache import Question, digest_of
 from shrinker.facts.environment import Environment
@@ -47,12 +47,7 @@ class Answers:
         sha256_of: Callable[[str], str | None],
         words_of: Callable[[str], Set[str]] = lambda module: frozenset(),
     ) -> None:
-        """
-        Args:
-            environment: the closed world.
-            sha256_of: hash of a module's file by dotted name.
-            words_of: every word of a module's text, by dotted name.
-        """
+        """`sha256_of` and `words_of` tell of a module, by dotted name, the hash of its file and every word of its text."""
         self.environment = environment
         self._sha256_of = sha256_of
         self._read_words = words_of
@@ -74,19 +69,14 @@ class Answers:
 
     def text(self, question: Question) -> str:
         """A question and its answer, equal for equal ones in every process."""
-        found = self._known.get(question)
-        if found is None:
-            found = self._known[question] = f"{canonical(question)} {self._ask(question)}"
-        return found
+        if question not in self._known:
+            self._known[question] = f"{canonical(question)} {self._ask(question)}"
+        return self._known[question]
 
     def note(self, question: Question, answer: object) -> None:
         """An answer that is known already."""
         if question not in self._known:
             self._known[question] = f"{canonical(question)} {canonical(answer)}"
-
-    def outline(self, module: str) -> str:
-        """An outline is a function of the module's text."""
-        return str(self._sha256_of(module)) if module in self.environment.outlines else "none"
 
     def digest(self, questions: Iterable[Question]) -> bytes:
         """One hash over all questions, in their order, and their answers."""
@@ -94,9 +84,10 @@ class Answers:
 
     def _ask(self, question: Question) -> str:
         name, *arguments = question
-        if name == "outlines":
-            return self.outline(arguments[0])
         value = getattr(self.environment, name)
+        if name == "outlines":
+            # An outline is a function of the module's text.
+            return str(self._sha256_of(arguments[0])) if arguments[0] in value else "none"
         if name in ASKED:
             return canonical(value(*arguments))
         if name in AMONG:
@@ -109,19 +100,11 @@ class RecordingEnvironment:
     """Stands in the place of the environment while one module is folded."""
 
     def __init__(self, answers: Answers, module: str) -> None:
-        """
-        Args:
-            answers: where the answers are found, shared by the modules that are folded in one process.
-            module: the module that is folded; its own outline is part of its text.
-        """
+        """`answers` are shared by the modules that are folded in one process; the own outline of `module` is part of its text."""
         self._answers = answers
         self._module = module
         self._asked: dict[Question, object] = {}
         """Questions in their order, with the answers of what is asked often."""
-
-    def as_environment(self) -> Environment:
-        """Itself, for code that asks an environment."""
-        return cast(Environment, self)
 
     @property
     def questions(self) -> tuple[Question, ...]:
@@ -151,12 +134,10 @@ class RecordingEnvironment:
 
         def ask(*arguments: object) -> object:
             question = (name, *arguments)
-            if question in asked:
-                return asked[question]
-            answer = method(*arguments)
-            asked[question] = answer
-            note(question, answer)
-            return answer
+            if question not in asked:
+                asked[question] = method(*arguments)
+                note(question, asked[question])
+            return asked[question]
 
         return ask
 
@@ -204,6 +185,7 @@ def canonical(value: object) -> str:
         TypeError: a kind of value that is not known here.
     """
     if isinstance(value, Ref):
+        # The answer to most questions.
         return f"Ref({value.name!r})"
     if value is None or value is ... or isinstance(value, bool | int | float | complex | str | bytes):
         return f"{type(value).__name__}:{value!r}"

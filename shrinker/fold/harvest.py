@@ -7,7 +7,7 @@ from itertools import chain
 
 from shrinker.fold.context import Context
 from shrinker.fold.messages import is_message
-from shrinker.fold.reading import Reading
+from shrinker.fold.reading import DEFINITIONS, Reading
 from shrinker.syntax.names import assigned
 from shrinker.syntax.ranges import span
 from shrinker.syntax.side_effects import is_inert
@@ -22,19 +22,14 @@ _DOTTED_TAIL = re.compile(r"^(?:[A-Za-z_]\w*[.:])*([A-Za-z_]\w*)$")
 
 
 def harvest(reading: Reading, context: Context) -> ModuleSummary:
-    """The words of the module, and its attributes.
-
-    Args:
-        reading: the folded module.
-        context: of its folding.
-    """
+    """The words of the folded module, and its attributes."""
     spoken, texts = _spoken(reading)
-    stores = attribute_stores(reading)
-    fields, decided = class_fields(reading.tree, stores, context.literals())
+    stores = _attribute_stores(reading)
+    fields, decided = _class_fields(reading.tree, stores, context.literals())
     return ModuleSummary(
         words=tuple(sorted(spoken)),
         texts=tuple(sorted(texts)),
-        defined=tuple(sorted({node.name for node in reading.definitions})),
+        defined=tuple(sorted({node.name for node in reading.of(*DEFINITIONS)})),
         stores=tuple(sorted(stores)),
         fields=tuple(sorted(fields)),
         decided=tuple(sorted(decided)),
@@ -52,9 +47,9 @@ def said(text: str) -> tuple[str, ...]:
 
 def _spoken(reading: Reading) -> tuple[set[str], set[str]]:
     """Words that a module mentions, and its strings that are a name or end in one."""
-    found = {node.id for node in reading.names if node.ctx.__class__ is not ast.Store}
-    found.update(node.attr for node in reading.attributes if node.ctx.__class__ is not ast.Store)
-    found.update(k.arg for call in reading.calls for k in call.keywords if k.arg is not None)
+    found: set[str] = {node.id for node in reading.of(ast.Name) if node.ctx.__class__ is not ast.Store}
+    found.update(node.attr for node in reading.of(ast.Attribute) if node.ctx.__class__ is not ast.Store)
+    found.update(k.arg for call in reading.of(ast.Call) for k in call.keywords if k.arg is not None)
     texts: set[str] = set()
     for constant in chain(reading.texts, reading.parts):
         text = str(constant.value)
@@ -67,19 +62,18 @@ def _spoken(reading: Reading) -> tuple[set[str], set[str]]:
             found.update(alias.name.split("."))
             if alias.asname and isinstance(node, ast.ImportFrom):
                 found.add(alias.asname)
-    found.update(name for outer in reading.outer for name in outer.names)
-    found.update(name for matched in reading.matched for name in matched.kwd_attrs)
-    found |= reading.augmented
-    return found, texts
+    found.update(name for outer in reading.of(ast.Global, ast.Nonlocal) for name in outer.names)
+    found.update(name for matched in reading.of(ast.MatchClass) for name in matched.kwd_attrs)
+    return found | reading.augmented, texts
 
 
-def attribute_stores(reading: Reading) -> set[Store]:
+def _attribute_stores(reading: Reading) -> set[Store]:
     """Attributes that are given a value."""
     stores = {Store(target.attr, _literal(value)) for target, value in reading.stores}
     alone = {id(target) for target, _ in reading.stores}
-    stores |= {Store(a.attr) for a in reading.attributes if a.ctx.__class__ is not ast.Load and id(a) not in alone}
-    stores |= {Store(k.arg) for call in reading.calls for k in call.keywords if k.arg is not None}
-    return stores
+    others = (a for a in reading.of(ast.Attribute) if a.ctx.__class__ is not ast.Load and id(a) not in alone)
+    given = (k.arg for call in reading.of(ast.Call) for k in call.keywords if k.arg is not None)
+    return stores | {Store(a.attr) for a in others} | {Store(name) for name in given}
 
 
 def _literal(value: ast.expr | None) -> str:
@@ -88,7 +82,7 @@ def _literal(value: ast.expr | None) -> str:
     return ""
 
 
-def class_fields(tree: ast.Module, stores: set[Store], literals: set[Span]) -> tuple[set[tuple[str, str]], set[str]]:
+def _class_fields(tree: ast.Module, stores: set[Store], literals: set[Span]) -> tuple[set[tuple[str, str]], set[str]]:
     """Attributes that classes set for certain, and those that folding gave a literal; class bodies add to `stores`."""
     fields: set[tuple[str, str]] = set()
     decided: set[str] = set()

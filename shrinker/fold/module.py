@@ -9,11 +9,10 @@ from shrinker.facts.environment import Environment
 from shrinker.facts.scopes import ModuleScope
 from shrinker.fold import constructs
 from shrinker.fold.attributes import decide_attributes, drop_stores
-from shrinker.fold.cleanup import drop_unused
+from shrinker.fold.cleanup import drop_unused, drop_unused_locals
 from shrinker.fold.context import Context, LeavesWhole
 from shrinker.fold.defaults import replace_defaults
 from shrinker.fold.imported_rows import drop_removed_rows
-from shrinker.fold.local_cleanup import drop_unused_locals
 from shrinker.fold.prefilter import heat
 from shrinker.fold.reading import Reading
 from shrinker.fold.refusals import find_looks, place_looks
@@ -38,7 +37,7 @@ def fold_source(
     """Fold one module.
 
     Args:
-        path: path in upstream's layout.
+        path: in upstream's layout.
         module: dotted name.
         is_package: True for an ``__init__.py``.
         data: bytes of the file.
@@ -89,8 +88,7 @@ def _fold(tree: ast.Module, context: Context, refinement: Refinement) -> None:
     scope = ModuleScope(environment, context.module, context.decided, during_import=True)
     drop_removed_rows(tree, context)
     decide_attributes(tree, refinement.attributes, context.decided)
-    derived = {name for _, name, _ in refinement.attributes}
-    if heat(context, tree, derived):
+    if heat(context, tree, frozenset(name for _, name, _ in refinement.attributes)):
         tree.body = StatementFolder(context, scope, "module").block(tree.body)
     drop_stores(tree, context, refinement.stores)
     if context.edits:

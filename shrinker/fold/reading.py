@@ -4,35 +4,27 @@ A walk costs as much as half of what is done with the nodes, so that there is on
 """
 
 import ast
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
 from typing import Any
 
 from shrinker.fold.messages import is_message
 from shrinker.syntax.imports import catches_import_error, is_type_checking
-from shrinker.syntax.scopes import Comprehension
-from shrinker.syntax.walk import BLOCKS_OF, HOLDERS, Definition, Function
+from shrinker.syntax.scopes import COMPREHENSIONS
+from shrinker.syntax.walk import BLOCKS_OF, HOLDERS, Function
 
 _COMPUTING = (ast.Add, ast.Div, ast.Mod)
-_LOOPS = (ast.For, ast.ListComp, ast.SetComp, ast.GeneratorExp, ast.DictComp)
-_DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+_PLAIN = (ast.Name, ast.Attribute, ast.Call, ast.MatchClass, ast.Global, ast.Nonlocal)
+LOOPS = (ast.For, *COMPREHENSIONS)
+DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
 class Reading:
     """The nodes of a folded module."""
 
     def __init__(self, tree: ast.Module) -> None:
-        """
-        Args:
-            tree: the folded module; not changed.
-        """
         self.tree = tree
-        self.names: list[ast.Name] = []
-        self.attributes: list[ast.Attribute] = []
-        self.calls: list[ast.Call] = []
         self.joined: list[ast.JoinedStr] = []
-        self.matched: list[ast.MatchClass] = []
-        self.outer: list[ast.Global | ast.Nonlocal] = []
         self.texts: list[ast.Constant] = []
         """Strings, but for those that are part of another one or stand alone."""
         self.parts: list[ast.Constant] = []
@@ -47,27 +39,13 @@ class Reading:
         """Attributes that an assignment of its own sets, and to what."""
         self.augmented: set[str] = set()
         """Attributes that are changed in place."""
-        self._plain: dict[type, list[Any]] = {
-            ast.Name: self.names,
-            ast.Attribute: self.attributes,
-            ast.Call: self.calls,
-            ast.MatchClass: self.matched,
-            ast.Global: self.outer,
-            ast.Nonlocal: self.outer,
-            **{kind: [] for kind in (*_LOOPS, *_DEFINITIONS)},
-        }
+        self._plain: dict[type, list[Any]] = {kind: [] for kind in (*LOOPS, *DEFINITIONS, *_PLAIN)}
         self._read(tree)
         self._find_imports(tree, "import", False)
 
-    @property
-    def definitions(self) -> Iterable[Definition]:
-        """Functions and classes."""
-        return chain.from_iterable(self._plain[kind] for kind in _DEFINITIONS)
-
-    @property
-    def unrollable(self) -> list[ast.For | Comprehension]:
-        """Loops and comprehensions."""
-        return list(chain.from_iterable(self._plain[kind] for kind in _LOOPS))
+    def of(self, *kinds: type[ast.AST]) -> Iterator[Any]:
+        """Loops, comprehensions, definitions and other nodes that say nothing beside what they hold, of some classes."""
+        return chain.from_iterable(self._plain[kind] for kind in kinds)
 
     def _read(self, tree: ast.Module) -> None:
         stack: list[ast.AST] = [tree]

@@ -7,10 +7,9 @@ from functools import lru_cache
 from itertools import chain
 from typing import Any
 
-from shrinker.fold.computed import computed_strings, pattern_of
 from shrinker.fold.context import Context
 from shrinker.fold.harvest import harvest
-from shrinker.fold.reading import Reading
+from shrinker.fold.reading import LOOPS, Reading
 from shrinker.ruleset.models import Registry
 from shrinker.syntax.imports import names_of
 from shrinker.syntax.names import last_name
@@ -36,13 +35,8 @@ _MECHANISMS = {
 
 
 def summarise(reading: Reading, context: Context) -> dict[str, Any]:
-    """What the folded tree names, in source order, as fields of `FoldedModule`.
-
-    Args:
-        reading: the folded module.
-        context: of its folding.
-    """
-    unroller = Unroller(reading.tree, reading.unrollable, context.module, context.package)
+    """What the folded tree names, in source order, as fields of `FoldedModule`."""
+    unroller = Unroller(reading.tree, [*reading.of(*LOOPS)], context.module, context.package)
     strings, own = _rows(reading, unroller, context.environment.registries_in(context.module))
     constants = ((node, str(node.value)) for node in chain(reading.texts, reading.exported))
     named = chain(constants, computed_strings(reading, unroller))
@@ -61,7 +55,7 @@ def _rows(reading: Reading, unroller: Unroller, rules: Iterable[Registry]) -> tu
     sites: set[StringSite] = set()
     own: set[int] = set()
     for rule in rules:
-        for call in reading.calls:
+        for call in reading.of(ast.Call):
             if last_name(call.func) != rule.row:
                 continue
             given = {keyword.arg: keyword.value for keyword in call.keywords}
@@ -89,38 +83,61 @@ def _may_be_path(text: str) -> bool:
     )
 
 
-def _dynamic(reading: Reading, unroller: Unroller) -> list[DynamicSite]:
-    found: list[tuple[int, int, DynamicSite]] = []
-    for node in reading.calls:
-        function = node.func
-        name = getattr(function, "attr", "") or getattr(function, "id", "")
-        mechanism = _MECHANISMS.get(name)
-        if mechanism is None:
-            continue
+def computed_strings(reading: Reading, unroller: Unroller) -> Iterator[tuple[ast.expr, str]]:
+    """Computed strings, each computed part written ``*``; where loops spell them out, what they are."""
+    joins = (call for call in reading.of(ast.Call) if last_name(call.func) == "join")
+    for node in chain(reading.joined, reading.sums, joins):
+        pattern = pattern_of(node)
+        if pattern != "*":
+            exact = unroller.texts(node) if "*" in pattern else None
+            yield from ((node, text) for text in ((pattern,) if exact is None else exact))
+
+
+def pattern_of(node: ast.AST) -> str:
+    """The text of a string expression, each computed part written ``*``; that alone where nothing of it is known."""
+    match node:
+        case ast.Constant(value=str() as text):
+            return text
+        case ast.JoinedStr(values=values):
+            return _squeeze("".join(str(v.value) if isinstance(v, ast.Constant) else "*" for v in values))
+        case ast.BinOp(left=one, op=ast.Add() | ast.Div() as op, right=other):
+            return _joined([pattern_of(one), pattern_of(other)], "/" if isinstance(op, ast.Div) else "")
+        case ast.BinOp(left=one, op=ast.Mod()):
+            return _squeeze(re.sub(r"%[sdr]", "*", pattern_of(one)))
+        case ast.Call(func=ast.Attribute(attr="join"), args=[_, _, *_] as parts):
+            return _joined(list(map(pattern_of, parts)), "/")
+        case ast.Call(func=ast.Attribute(value=ast.Constant(value=str() as text), attr="format")):
+            return _squeeze(re.sub(r"\{[^}]*\}", "*", text))
+    return "*"
+
+
+def _joined(parts: list[str], by: str) -> str:
+    return _squeeze(by.join(parts)) if any(part != "*" for part in parts) else "*"
+
+
+def _squeeze(text: str) -> str:
+    return re.sub(r"\*+", "*", text) if "**" in text else text
+
+
+def _dynamic(reading: Reading, unroller: Unroller) -> Iterator[DynamicSite]:
+    calls = (call for call in reading.of(ast.Call) if last_name(call.func) in _MECHANISMS)
+    for node in sorted(calls, key=lambda call: (call.lineno, call.col_offset)):
         target = pattern_of(node.args[0]) if node.args else "*"
         text = " ".join(ast.unparse(node).split())
         exact = unroller.texts(node.args[0]) if node.args and "*" in target else None
         for each in (target,) if exact is None else exact:
-            site = DynamicSite(node.lineno, mechanism, text[:120], None if each == "*" else each)
-            found.append((node.lineno, node.col_offset, site))
-    return [site for _, _, site in sorted(found, key=lambda item: item[:2])]
+            yield DynamicSite(node.lineno, _MECHANISMS[last_name(node.func)], text[:120], None if each == "*" else each)
 
 
-def _defines(body: list[ast.stmt]) -> list[tuple[str, int]]:
-    found: list[tuple[str, int]] = []
+def _defines(body: Iterable[ast.stmt]) -> Iterator[tuple[str, int]]:
     for node in body:
         match node:
-            case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
-                found.append((node.name, node.lineno))
-            case ast.Assign():
-                found.extend((t.id, node.lineno) for t in node.targets if isinstance(t, ast.Name))
-            case ast.AnnAssign(target=ast.Name(id=name)):
-                found.append((name, node.lineno))
+            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
+                yield name, node.lineno
+            case ast.Assign() | ast.AnnAssign():
+                targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+                yield from ((target.id, node.lineno) for target in targets if isinstance(target, ast.Name))
             case ast.If():
-                found.extend(_defines(node.body))
-                found.extend(_defines(node.orelse))
+                yield from _defines((*node.body, *node.orelse))
             case ast.Try():
-                found.extend(_defines(node.body))
-                for handler in node.handlers:
-                    found.extend(_defines(handler.body))
-    return found
+                yield from _defines((*node.body, *(inner for handler in node.handlers for inner in handler.body)))

@@ -14,13 +14,7 @@ _RULE = "unreachable"
 
 
 def drop_unreachable(tree: ast.Module, context: Context, dead: frozenset[Span]) -> None:
-    """Delete statements and names of imports by their position, after everything else was folded.
-
-    Args:
-        tree: the folded tree.
-        context: receives the edits.
-        dead: spans of statements, of the aliases of imports and of entries of ``__all__``.
-    """
+    """Delete statements, names of imports and entries of ``__all__`` by their position, after everything else was folded."""
     if not dead:
         return
     before = bound_by(*tree.body)

@@ -31,12 +31,7 @@ _OWN_CLASS = frozenset({"classmethod", "__new__", "__init_subclass__", "__class_
 
 
 def collect_symbols(tree: ast.Module, package: str) -> SymbolTable:
-    """All units of a folded module.
-
-    Args:
-        tree: the folded syntax tree, with the positions of the original file.
-        package: the package that relative imports start from.
-    """
+    """All units of a folded module, whose tree has the positions of the original file."""
     collector = _Collector(scope_of(tree, package), {"__all__"} | replaced_names(tree))
     collector.block(tree.body, -1, frozenset())
     exports, places = exported(tree), entries(tree)
@@ -96,10 +91,8 @@ class _Collector:
         own = bound_by(*node.body)
         uses = Uses(self.module, own)
         members: list[Function] = []
-        for part in (*node.decorator_list, *node.bases):
+        for part in (*node.decorator_list, *node.bases, *(keyword.value for keyword in node.keywords)):
             uses.expression(part)
-        for keyword in node.keywords:
-            uses.expression(keyword.value)
         replaced = not all(only_wraps(d) for d in node.decorator_list)
         runs = replaced
         for statement in node.body:

@@ -4,10 +4,11 @@ import ast
 import re
 from typing import Any
 
-from shrinker.fold.computed import pattern_of
 from shrinker.fold.messages import is_message
+from shrinker.fold.summary import pattern_of
 from shrinker.fold.symbols.paths import ANYTHING, Paths, owner_of
 from shrinker.syntax.imports import names_of
+from shrinker.syntax.names import last_name
 from shrinker.syntax.scopes import Comprehension, Scope, arguments_of
 from shrinker.syntax.walk import Function, children, walk
 
@@ -87,43 +88,33 @@ class Uses:
     def body(self, body: list[ast.stmt]) -> None:
         """Statements one after the other; texts that stand alone say nothing."""
         for node in body:
-            if not (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)):
-                self.statement(node)
+            self.statement(node)
 
     def statement(self, node: ast.AST) -> None:
         """One statement or clause."""
         match node:
             case ast.FunctionDef() | ast.AsyncFunctionDef():
                 self.function(node)
-                return
             case ast.ClassDef():
                 self._class(node)
-                return
             case ast.Import() | ast.ImportFrom():
                 self._imported(node)
-                return
             case ast.Global():
                 self.stores.update(node.names)
-                return
             case ast.AnnAssign():
                 self.annotation(node.annotation)
-                self.expression(node.target)
-                if node.value is not None:
-                    self.expression(node.value)
-                return
-        for child in children(node):
-            if isinstance(child, ast.expr):
-                self.expression(child)
-            elif isinstance(child, ast.Expr) and isinstance(child.value, ast.Constant):
-                continue
-            else:
-                self.statement(child)
+                for part in (node.target, node.value):
+                    if part is not None:
+                        self.expression(part)
+            case ast.Expr(value=ast.Constant()):
+                pass
+            case _:
+                for child in children(node):
+                    self.expression(child) if isinstance(child, ast.expr) else self.statement(child)
 
     def _class(self, node: ast.ClassDef) -> None:
-        for part in (*node.decorator_list, *node.keywords):
-            self.statement(part) if isinstance(part, ast.keyword) else self.expression(part)
-        for base in node.bases:
-            self.expression(base)
+        for part in (*node.decorator_list, *(keyword.value for keyword in node.keywords), *node.bases):
+            self.expression(part)
         self.classes.append(tuple("|".join(self.paths_of(base)) for base in node.bases))
         self.body(node.body)
 
@@ -153,15 +144,18 @@ class Uses:
 
     def _paths(self, node: ast.expr) -> tuple[str, ...]:
         found = self.paths_of(node)
-        for path in found:
-            if path != ANYTHING:
-                self.paths.setdefault(path, self._line)
+        self._note(self.paths, *(path for path in found if path != ANYTHING))
         return found
+
+    def _note(self, into: dict[str, int], *names: str) -> None:
+        """Names on the line that is read now; what an earlier one has keeps that."""
+        for name in names:
+            into.setdefault(name, self._line)
 
     def _name(self, name: str) -> None:
         self._paths(ast.Name(name, ast.Load()))
         if name in self._owner and self._scope.outer is None:
-            self.paths.setdefault(f"@cls.{name}", self._line)
+            self._note(self.paths, f"@cls.{name}")
 
     def expression(self, node: ast.AST) -> None:
         """An expression and all in it."""
@@ -172,14 +166,11 @@ class Uses:
                     self._name(name)
                 else:
                     # Its value was looked at where it was given; a local import is one that is used here.
-                    for path in self.paths_of(node):
-                        if path[0] == "#":
-                            self.paths.setdefault(path, self._line)
+                    self._note(self.paths, *(path for path in self.paths_of(node) if path[0] == "#"))
             case ast.Attribute():
                 self._attribute(node)
-            case ast.Constant(value=value):
-                if isinstance(value, str):
-                    self._text(value)
+            case ast.Constant(value=str() as text):
+                self._text(text)
             case ast.Call():
                 self._call(node)
             case ast.Lambda():
@@ -193,8 +184,7 @@ class Uses:
                     case ast.JoinedStr() | ast.BinOp(op=ast.Add() | ast.Mod()):
                         self._computed(node, self.patterns)
                     case ast.MatchClass(kwd_attrs=names):
-                        for name in names:
-                            self.paths.setdefault(f"?.{name}", node.lineno)
+                        self._note(self.paths, *(f"?.{name}" for name in names))
                 for child in children(node):
                     self.expression(child)
 
@@ -209,10 +199,9 @@ class Uses:
         inner: ast.expr = node
         while isinstance(inner, ast.Attribute):
             if inner.attr == "__dict__":
-                for path in self.paths_of(inner.value):
-                    self.enumerates.setdefault(path, node.lineno)
+                self._note(self.enumerates, *self.paths_of(inner.value))
             elif inner.attr == "modules" and getattr(inner.value, "id", "") == "sys":
-                self.enumerates.setdefault("", node.lineno)
+                self._note(self.enumerates, "")
             inner = inner.value
         if not isinstance(inner, ast.Name) or any(p[0] == ANYTHING for p in found):
             self.expression(node.value)
@@ -231,13 +220,12 @@ class Uses:
         self._scope = before
 
     def _call(self, node: ast.Call) -> None:
-        name = getattr(node.func, "id", "") or getattr(node.func, "attr", "")
+        name = last_name(node.func)
         arguments: list[ast.expr] = list(node.args)
         if name in _LOOKUPS and len(arguments) > 1:
             target, asked = arguments[0], arguments[1]
             if isinstance(asked, ast.Constant) and isinstance(asked.value, str):
-                for path in self.paths_of(target):
-                    self.paths.setdefault(f"{path}.{asked.value}", node.lineno)
+                self._note(self.paths, *(f"{path}.{asked.value}" for path in self.paths_of(target)))
                 if name == "setattr":
                     self._give(asked.value, target)
                 del arguments[1]
@@ -246,23 +234,15 @@ class Uses:
                     self._give(pattern_of(asked), target)
             else:
                 # The name may come from anywhere.
-                for path in self.paths_of(target):
-                    self.open.setdefault(path, node.lineno)
+                self._note(self.open, *self.paths_of(target))
         elif name == "type" and len(arguments) == 3 and isinstance(arguments[1], ast.Tuple):
             self.classes.append(tuple("|".join(self.paths_of(b)) for b in arguments[1].elts))
         elif name in _ENUMERATES:
-            for path in (p for a in arguments[:1] for p in self.paths_of(a)):
-                self.enumerates.setdefault(path, node.lineno)
-            if not arguments:
-                self.enumerates.setdefault("", node.lineno)
+            self._note(self.enumerates, *(self.paths_of(arguments[0]) if arguments else ("",)))
         elif name == "super":
-            for path in ("@self", "@super"):
-                self.paths.setdefault(path, node.lineno)
-        self.expression(node.func)
-        for argument in arguments:
-            self.expression(argument)
-        for keyword in node.keywords:
-            self.expression(keyword.value)
+            self._note(self.paths, "@self", "@super")
+        for part in (node.func, *arguments, *(keyword.value for keyword in node.keywords)):
+            self.expression(part)
 
     def _computed(self, node: ast.expr, into: dict[str, int]) -> bool:
         """A text that may be computed; False when no letter of it is known."""
@@ -272,12 +252,11 @@ class Uses:
         if "*" not in pattern:
             self._text(pattern)
         elif _PIECE.fullmatch(pattern.replace("*", "")):
-            into.setdefault(pattern, self._line)
+            self._note(into, pattern)
         return True
 
     def _text(self, text: str) -> None:
         if is_message(text):
             return
         if (len(text) <= _LONGEST and _NAMES.fullmatch(text)) or "sglang" in text or "import " in text:
-            for word in _WORD.findall(text):
-                self.texts.setdefault(word, self._line)
+            self._note(self.texts, *_WORD.findall(text))
