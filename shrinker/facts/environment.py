@@ -219,7 +219,7 @@ class Environment(RuleFacts):
 
 def _members(rules: Ruleset, outlines: Mapping[str, Outline]) -> dict[str, Removed]:
     """Every member of an enumeration of the tree that a `remove` rule names."""
-    patterns = NamePatterns((p, r) for r in rules.removes for p in r.members)
+    patterns = NamePatterns((p, (rule.id, rule.feature)) for rule in rules.removes for p in rule.members)
     members = (
         f"{module.module}.{owner}.{name}"
         for module in outlines.values()
@@ -227,4 +227,4 @@ def _members(rules: Ruleset, outlines: Mapping[str, Outline]) -> dict[str, Remov
         for name in names
     )
     found = ((name, patterns.find(name)) for name in members)
-    return {name: Removed(rule.id, rule.feature, name, member=True) for name, rule in found if rule is not None}
+    return {name: Removed(*rule, name, member=True) for name, rule in found if rule is not None}

@@ -53,21 +53,14 @@ def truth(node: ast.expr, scope: ValueScope) -> Known | None:
 
 
 def evaluate(node: ast.expr, scope: ValueScope, *, condition: bool = False) -> Value:
-    """Value of an expression in the closed world.
-
-    Args:
-        node: the expression.
-        scope: where its names are looked up.
-        condition: True when only the truth matters (`a and False` is then false whatever `a` is).
-    """
+    """Value of an expression in the closed world; as a `condition` only its truth matters (`a and False` is then false whatever `a` is)."""
     evaluator = _EVALUATORS.get(node.__class__)
     return UNKNOWN if evaluator is None else evaluator(node, scope, condition)
 
 
 @evaluates(ast.Constant)
 def _constant(node: ast.Constant, scope: ValueScope, condition: bool) -> Value:
-    made = scope.decided.of(node)
-    return made if made is not None else literal(node.value)
+    return scope.decided.of(node) or literal(node.value)
 
 
 @evaluates(ast.Name)
@@ -156,17 +149,14 @@ def _attribute_of(node: ast.Attribute, base: Value, scope: ValueScope) -> Value:
     if base.name in environment.outlines:
         return environment.resolve(base.name, name)
     qualified = f"{base.name}.{name}"
-    for found in (
-        environment.named(qualified),
-        environment.removed_module(qualified),
-        environment.missing_attribute(qualified),
-        environment.removed_member(qualified),
-        environment.domain(qualified),
-    ):
-        if found is not None:
-            return found
-    if ")" in qualified:
+    said: Value | None = (
+        environment.named(qualified)
+        or environment.removed_module(qualified)
+        or environment.missing_attribute(qualified)
+        or environment.removed_member(qualified)
+        or environment.domain(qualified)
+    )
+    if said is None and ")" in qualified:
         # No definition: what a call returns. A rule may speak of it by the name that is written.
         said = environment.read_on_any(name) or _in_domain(written(node), scope)
-        return Ref(qualified) if isinstance(said, Unknown) else said
-    return Ref(qualified)
+    return Ref(qualified) if said is None or isinstance(said, Unknown) else said

@@ -41,19 +41,14 @@ class ModuleScope(ValueScope):
     def lookup(self, name: str, line: int) -> Value:
         """Value of a name read at a line."""
         found = self.environment.outlines.get(self.module)
-        if (
-            self.during_import
-            and found is not None
-            and len(found.names.get(name, ())) > 1
-            and name not in found.rebound
-        ):
-            bindings = found.names[name]
+        bindings = found.names.get(name, ()) if found is not None else ()
+        if found is not None and not bindings and not found.stars:
+            # A builtin, or a name that only the module's `__getattr__` or a patch could give.
+            return Ref(f"builtins.{name}")
+        if found is not None and self.during_import and len(bindings) > 1 and name not in found.rebound:
             earlier = [b for b in bindings if b.line < line]
             if earlier and not any(is_mixed(b, name, line) for b in bindings):
                 return self.environment.bound(self.module, name, earlier)
-        if found is not None and name not in found.names and not found.stars:
-            # A builtin, or a name that only the module's `__getattr__` or a patch could give.
-            return Ref(f"builtins.{name}")
         return self.environment.resolve(self.module, name)
 
 

@@ -1,56 +1,56 @@
 """What the rules of a closed world say by themselves."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from functools import reduce
 from typing import Generic, TypeVar
 
 from shrinker.facts.lattice import Known, Removed, TextDomain
 from shrinker.ruleset.match import any_module_matches, name_matches, overlap
-from shrinker.ruleset.models import Default, Fact, Guard, Pure, Registry, Remove, Rule, Ruleset
+from shrinker.ruleset.models import Default, Domain, Guard, Registry, Remove, Ruleset
 
-R = TypeVar("R", bound=Rule)
+Said = TypeVar("Said", bound=Hashable)
 
 
-class NamePatterns(Generic[R]):
-    """Patterns over qualified names; ``.name`` is a method or attribute of any receiver."""
+class NamePatterns(Generic[Said]):
+    """What is said of names by patterns over qualified names; ``.name`` is a method or attribute of any receiver."""
 
-    def __init__(self, pairs: Iterable[tuple[str, R]]) -> None:
-        """`pairs` are patterns, each with the rule that it stands in, in the order in which they count."""
-        self._by_last: dict[str, list[tuple[str, R]]] = {}
-        self._open: list[tuple[str, R]] = []
+    def __init__(self, pairs: Iterable[tuple[str, Said]]) -> None:
+        """`pairs` are patterns, each with what it says, in the order in which they count."""
+        self._by_last: dict[str, list[tuple[str, Said]]] = {}
+        self._open: list[tuple[str, Said]] = []
         """Patterns whose last component is not a plain name."""
-        self._any: dict[str, R] = {}
-        self._known: dict[str, Sequence[R]] = {}
-        for pattern, rule in pairs:
+        self._any: dict[str, Said] = {}
+        self._known: dict[str, Sequence[Said]] = {}
+        for pattern, said in pairs:
             if pattern.startswith("."):
-                self._any.setdefault(pattern[1:], rule)
+                self._any.setdefault(pattern[1:], said)
                 continue
             last = pattern.rpartition(".")[2]
-            (self._open if "*" in last else self._by_last.setdefault(last, [])).append((pattern, rule))
+            (self._open if "*" in last else self._by_last.setdefault(last, [])).append((pattern, said))
 
     @property
     def words(self) -> set[str]:
         """Last components that are plain names."""
         return {*self._by_last, *self._any}
 
-    def find(self, name: str) -> R | None:
-        """The first rule with a pattern that names exactly `name`."""
+    def find(self, name: str) -> Said | None:
+        """What the first pattern says that names exactly `name`."""
         found = self.find_all(name)
         return found[0] if found else None
 
-    def find_all(self, name: str) -> Sequence[R]:
-        """All rules with such a pattern, each once."""
+    def find_all(self, name: str) -> Sequence[Said]:
+        """What all such patterns say, each once."""
         rows = self._by_last.get(name[name.rfind(".") + 1 :], ())
         if not rows and not self._open:
             # Most names by far.
             return ()
         if name not in self._known:
-            matching = {rule.id: rule for pattern, rule in (*rows, *self._open) if name_matches(pattern, name)}
-            self._known[name] = list(matching.values())
+            matching = (said for pattern, said in (*rows, *self._open) if name_matches(pattern, name))
+            self._known[name] = list(dict.fromkeys(matching))
         return self._known[name]
 
-    def find_any(self, name: str) -> R | None:
-        """The rule that speaks of a method or attribute called `name` of any receiver."""
+    def find_any(self, name: str) -> Said | None:
+        """What is said of a method or attribute called `name` of any receiver."""
         return self._any.get(name)
 
 
@@ -59,36 +59,38 @@ class RuleFacts:
 
     def __init__(self, rules: Ruleset) -> None:
         self.rules = rules
-        self._calls: NamePatterns[Fact] = NamePatterns((p, f) for f in rules.facts for p in f.calls)
-        self._names: NamePatterns[Fact] = NamePatterns((p, f) for f in rules.facts for p in (*f.names, *f.attributes))
-        self._pure: NamePatterns[Pure] = NamePatterns((p, r) for r in rules.pures for p in r.calls)
+        values = [(fact, Known(fact.value, fact.exact, frozenset({fact.id}))) for fact in rules.facts]
+        self._calls = NamePatterns((p, known) for fact, known in values for p in fact.calls)
+        self._names = NamePatterns((p, known) for fact, known in values for p in (*fact.names, *fact.attributes))
+        self.variables = {variable: known for fact, known in values for variable in fact.environment}
+        self._pure = NamePatterns((p, rule.boolean) for rule in rules.pures for p in rule.calls)
         self._domains = {
-            kind: NamePatterns((p, d) for d in rules.domains for p in getattr(d, kind))
+            kind: NamePatterns((p, _domain(rule, kind)) for rule in rules.domains for p in getattr(rule, kind))
             for kind in ("names", "lists", "calls", "tables", "registers")
         }
         self.domain_words = frozenset().union(*(self._domains[kind].words for kind in ("names", "lists", "calls")))
         """Identifiers of which a rule says what they never are: what is computed from them may be decided."""
-        self._definitions: NamePatterns[Remove] = NamePatterns((p, r) for r in rules.removes for p in r.definitions)
-        self.variables: dict[str, Fact] = {v: f for f in rules.facts for v in f.environment}
+        removed = ((p, (rule.id, rule.feature)) for rule in rules.removes for p in rule.definitions)
+        self._definitions = NamePatterns(removed)
         self.absent: dict[str, str] = {m: a.id for a in rules.absents for m in a.modules}
         self._missing: dict[str, str] = {m: a.id for a in rules.absents for m in a.attributes}
         self._takes = tuple(pattern for rule in rules.removes for pattern in rule.modules)
 
     def called(self, name: str) -> Known | None:
         """The value that a fact gives to a call of this qualified name."""
-        return _value(self._calls.find(name))
+        return self._calls.find(name)
 
     def named(self, name: str) -> Known | None:
         """The value that a fact gives to this qualified name or attribute."""
-        return _value(self._names.find(name))
+        return self._names.find(name)
 
     def called_on_any(self, method: str) -> Known | None:
         """The value that a fact gives to a method of any receiver."""
-        return _value(self._calls.find_any(method))
+        return self._calls.find_any(method)
 
     def read_on_any(self, attribute: str) -> Known | None:
         """The value that a fact gives to an attribute of any receiver."""
-        return _value(self._names.find_any(attribute))
+        return self._names.find_any(attribute)
 
     def is_pure(self, function: str) -> bool:
         """True for a function of the tree that a rule declares free of side effects."""
@@ -100,24 +102,14 @@ class RuleFacts:
 
     def is_boolean_on_any(self, method: str) -> bool:
         """True for a method of any receiver that a rule says answers `True` or `False`."""
-        found = self._pure.find_any(method)
-        return found is not None and found.boolean
+        return self._pure.find_any(method) is True
 
     def domain(self, name: str, kind: str = "names") -> TextDomain | None:
-        """What a qualified name never is.
-
-        Args:
-            name: as it is written, below its module.
-            kind: ``names`` (and lists of such texts), ``calls``, ``tables`` or ``registers``.
-        """
-        rules = self._domains[kind].find_all(name)
-        if not rules:
-            return self.domain(name, "lists") if kind == "names" else None
-        said = [
-            TextDomain(frozenset(r.never), frozenset({r.id}), frozenset(r.only) if r.only else None, kind == "lists")
-            for r in rules
-        ]
-        return reduce(TextDomain.and_also, said)
+        """What a name, as it is written, below its module, never is; `kind` is ``names`` (and lists of such texts), ``calls``,
+        ``tables`` or ``registers``."""
+        if said := self._domains[kind].find_all(name):
+            return reduce(TextDomain.and_also, said)
+        return self.domain(name, "lists") if kind == "names" else None
 
     def missing_attribute(self, name: str) -> Removed | None:
         """An attribute of an installed module that is not there on this platform."""
@@ -127,11 +119,11 @@ class RuleFacts:
     def removed_definition(self, name: str) -> Removed | None:
         """A function or class that a rule takes out of a module that stays."""
         rule = self._definitions.find(name)
-        return None if rule is None else Removed(rule.id, rule.feature, name)
+        return None if rule is None else Removed(*rule, name)
 
     def variable(self, name: str) -> Known | None:
         """The value that a fact gives to an environment variable."""
-        return _value(self.variables.get(name))
+        return self.variables.get(name)
 
     def is_absent(self, module: str) -> str | None:
         """Rule that says this module outside the tree is not installed."""
@@ -161,5 +153,6 @@ class RuleFacts:
         return any(name_matches(p, name) for rule in self.rules.removes for p in rule.only_when_asked)
 
 
-def _value(fact: Fact | None) -> Known | None:
-    return None if fact is None else Known(fact.value, fact.exact, frozenset({fact.id}))
+def _domain(rule: Domain, kind: str) -> TextDomain:
+    only = frozenset(rule.only) if rule.only else None
+    return TextDomain(frozenset(rule.never), frozenset({rule.id}), only, kind == "lists")

@@ -53,12 +53,12 @@ def drop_stores(tree: ast.Module, context: Context, names: frozenset[str]) -> No
             body = getattr(node, field)
             stack.extend(body)
             stores = [s for s in body if field not in ("handlers", "cases") and _is_store(s, names)]
-            if len(stores) == len(body) and not isinstance(node, ast.FunctionDef | ast.ClassDef):
+            if not stores or (len(stores) == len(body) and not isinstance(node, ast.FunctionDef | ast.ClassDef)):
                 continue
             for statement in stores:
                 context.forget(statement)
                 context.sweep(statement, "attribute", {_RULE})
-            setattr(node, field, filled([s for s in body if s not in stores]) if stores else body)
+            setattr(node, field, filled([s for s in body if s not in stores]))
 
 
 def _is_store(node: ast.stmt, names: frozenset[str]) -> bool:

@@ -56,7 +56,6 @@ class Context:
         self.source = Lines(source)
         self.lines = self.source.rows
         self.environment = environment
-        self._text = source
         self._written: dict[tuple[type[ast.AST], Span], ast.AST] | None = None
         self.replaced: dict[Span, str] = {}
         """Texts in the place of defaults, by where they stand."""
@@ -135,7 +134,7 @@ class Context:
         if self._written is None:
             # Rare, and cheaper than to copy every function first.
             self._written = {}
-            stack: list[ast.AST] = [ast.parse(self._text)]
+            stack: list[ast.AST] = [ast.parse(self.source.text)]
             while stack:
                 part = stack.pop()
                 if isinstance(part, ast.stmt | ast.expr):

@@ -87,17 +87,16 @@ class ExpressionFolder:
 
     def operand(self, node: ast.expr) -> ast.expr:
         """Fold what is calculated with: of `None` that is an error, so that such a place is reached where it is something else."""
-        if isinstance(node, ast.Name | ast.Attribute):
-            value = evaluate(node, self.scope)
-            if isinstance(value, Known) and value.exact and value.value is None:
+        match evaluate(node, self.scope) if isinstance(node, ast.Name | ast.Attribute) else None:
+            case Known(value=None, exact=True):
                 return node
         return self.fold(node)
 
     def asked(self, node: ast.expr) -> None:
         """Note what a dictionary display is asked for, when the expression asks one."""
-        asked = asked_table(node, self.scope)
-        if asked is not None and isinstance(asked[0], ast.Dict):
-            self.context.tables[id(asked[0])] = asked[1]
+        match asked_table(node, self.scope):
+            case ast.Dict() as table, domain:
+                self.context.tables[id(table)] = domain
 
     def constant(self, node: ast.expr, value: bool, kind: str, rule: str) -> ast.expr:
         """The bool in the place of an expression that a rule decides."""
@@ -119,12 +118,8 @@ class ExpressionFolder:
         return value if value is not None and value.rules and is_pure(node, self.scope) else None
 
     def tested(self, node: ast.expr, fold: Callable[..., ast.expr] | None = None) -> tuple[ast.expr, Known | None]:
-        """A condition, and what the facts say of it, or of what folding left of it, where asking it does nothing else.
-
-        Args:
-            node: the condition.
-            fold: folds it where nothing is said of the whole; by default as what is evaluated for certain.
-        """
+        """A condition, and what the facts say of it, or of what folding left of it, where asking it does nothing else; `fold` folds it
+        where nothing is said of the whole, by default as what is evaluated for certain."""
         value, left = self.decided(node), node
         if value is None:
             edits = len(self.context.edits)
@@ -146,10 +141,8 @@ def _name(folder: ExpressionFolder, node: ast.Name, condition: bool) -> ast.expr
 
 @folds_expression(ast.Attribute)
 def _attribute(folder: ExpressionFolder, node: ast.Attribute, condition: bool) -> ast.expr:
-    if isinstance(node.ctx, ast.Load):
-        folded = folder.literal(node, evaluate(node, folder.scope))
-        if folded is not None:
-            return folded
+    if isinstance(node.ctx, ast.Load) and (folded := folder.literal(node, evaluate(node, folder.scope))) is not None:
+        return folded
     node.value = folder.followed(node.value)
     return node
 

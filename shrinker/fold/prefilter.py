@@ -51,9 +51,9 @@ def _warm_locals(context: Context, tree: ast.Module, words: Iterable[str]) -> No
     environment = context.environment
     outer = ModuleScope(environment, context.module, context.decided)
     domains = context.source.holding(environment.domain_words)
-    fresh, known = {""}, set(words)
-    while fresh:
-        fresh = set()
+    known = set(words)
+    while True:
+        fresh: set[str] = set()
         for node in _hot_functions(tree, context):
             if node not in context.scopes:
                 context.scopes[node] = function_scope(node, outer, context.package)
@@ -65,6 +65,8 @@ def _warm_locals(context: Context, tree: ast.Module, words: Iterable[str]) -> No
                 and any(_may_be_decided(b, context, domains) for b in bindings)
                 and environment.is_hot(scope.lookup(name, LATER))
             }
+        if not fresh:
+            return
         known |= fresh
         context.heat(fresh)
 

@@ -119,17 +119,12 @@ class StatementFolder:
         """True for `kinds.append(Gone)` where the function binds `kinds` to a list or set display: a row of it, written apart."""
         function = self.context.function
         match node:
-            case ast.Expr(
-                value=ast.Call(
-                    func=ast.Attribute(value=ast.Name(id=name), attr="append" | "add"), args=[row], keywords=[]
-                )
-            ) if function is not None and self.names_removed(row):
-                return any(
-                    isinstance(each, ast.Assign)
-                    and isinstance(each.value, ast.List | ast.Set)
-                    and any(isinstance(target, ast.Name) and target.id == name for target in each.targets)
-                    for each in statements(function)
-                )
+            case ast.Expr(ast.Call(ast.Attribute(ast.Name(name), "append" | "add"), [row], [])) if (
+                function is not None and self.names_removed(row)
+            ):
+                made = (each for each in statements(function) if isinstance(each, ast.Assign))
+                targets = (t for each in made if isinstance(each.value, ast.List | ast.Set) for t in each.targets)
+                return any(isinstance(target, ast.Name) and target.id == name for target in targets)
         return False
 
     def raises(self, node: ast.stmt, removed: Removed) -> Body:
@@ -151,8 +146,7 @@ class StatementFolder:
 
     def _statement(self, node: ast.stmt) -> Folded:
         """Folded statements, and whether control flow after them may have changed."""
-        construct = _CONSTRUCTS.get(type(node))
-        if construct is not None:
+        if (construct := _CONSTRUCTS.get(type(node))) is not None:
             return construct(self, node)
         self._parts(node)
         return [node], isinstance(node, ast.With | ast.AsyncWith)
@@ -177,10 +171,9 @@ class StatementFolder:
     def orelse(self, node: ast.If | ast.For | ast.AsyncFor | ast.While | ast.Try | ast.TryStar) -> None:
         """Fold the `else` of a statement; an empty one goes."""
         if node.orelse:
-            folded = self.block(node.orelse)
-            if not folded:
+            node.orelse = self.block(node.orelse)
+            if not node.orelse:
                 self.context.edits.append(DropBlock(span(node), "orelse"))
-            node.orelse = folded
 
 
 def fails_first(node: ast.stmt, scope: ValueScope) -> bool:
@@ -213,11 +206,11 @@ def _evaluated(node: ast.stmt | ast.expr | None) -> Iterator[ast.expr]:
             parts = [left, right]
         case ast.Call(func=function, args=arguments, keywords=keywords):
             parts = [function, *arguments, *(keyword.value for keyword in keywords)]
-        case ast.Expr(value=head) | ast.Return(value=head) | ast.Assign(value=head) | ast.AnnAssign(value=head):
-            parts = [head]
-        case ast.If(test=head) | ast.While(test=head) | ast.Assert(test=head):
-            parts = [head]
-        case ast.For(iter=head) | ast.AsyncFor(iter=head) | ast.Raise(exc=head) | ast.Match(subject=head):
+        case (
+            (ast.Expr(value=head) | ast.Return(value=head) | ast.Assign(value=head) | ast.AnnAssign(value=head))
+            | (ast.If(test=head) | ast.While(test=head) | ast.Assert(test=head) | ast.Raise(exc=head))
+            | (ast.For(iter=head) | ast.AsyncFor(iter=head) | ast.Match(subject=head))
+        ):
             parts = [head]
         case _:
             parts = []

@@ -18,19 +18,9 @@ _NEVER_ALONE = frozenset({"Optional", "Union", "Annotated", "Literal"})
 
 
 def fold_annotation(expressions: ExpressionFolder, node: ast.expr, place: str) -> ast.expr | None:
-    """The annotation without removed names.
-
-    Args:
-        expressions: folder of the scope in which the annotation stands.
-        node: the annotation.
-        place: ``annotation`` or ``returns`` (it can go as a whole) or ``variable`` (it must stay:
-            a dataclass field is a field because it has one).
-
-    Returns:
-        The annotation that stays, or None when it goes.
-    """
-    removed = _removed_name(expressions, node)
-    if removed is None:
+    """The annotation without removed names; None when it goes. Its place is ``annotation`` or ``returns`` (it can go as a whole)
+    or ``variable`` (it must stay: a dataclass field is a field because it has one)."""
+    if (removed := _removed_name(expressions, node)) is None:
         return node
     context = expressions.context
     context.forget(node)
@@ -61,8 +51,7 @@ def _removed_name(expressions: ExpressionFolder, node: ast.expr) -> Removed | No
             for name in walk(inner):
                 if hasattr(name, "lineno"):
                     name.lineno = part.lineno
-            found = _removed_name(expressions, inner) if not isinstance(inner, ast.Constant) else None
-            if found is not None:
+            if not isinstance(inner, ast.Constant) and (found := _removed_name(expressions, inner)) is not None:
                 return found
         elif isinstance(part, ast.Name | ast.Attribute):
             value = evaluate(part, expressions.scope)

@@ -14,9 +14,7 @@ def fold_annotated(folder: StatementFolder, node: ast.AnnAssign) -> Folded:
     """`x: T = value`."""
     if isinstance(node.target, ast.Name) and node.value is not None:
         drop_unasked(folder, node.target.id, node.value)
-    folded = fold_annotation(folder.expressions, node.annotation, "variable")
-    if folded is not None:
-        node.annotation = folded
+    node.annotation = fold_annotation(folder.expressions, node.annotation, "variable") or node.annotation
     if node.value is not None:
         rows = isinstance(node.target, ast.Name)
         node.value = fold_rows(folder.expressions, node.value) if rows else folder.expressions.fold(node.value)

@@ -5,7 +5,6 @@ import ast
 
 from shrinker.facts.bound import failing_import, first_import
 from shrinker.fold.context import EvaluatesRemoved, LeavesWhole, filled
-from shrinker.fold.messages import message
 from shrinker.fold.statements import Folded, StatementFolder, folds
 from shrinker.syntax.control import asks_for_exception, leaves
 from shrinker.syntax.imports import catches_import_error
@@ -109,7 +108,7 @@ def _fail_alone(folder: StatementFolder, node: ast.Try, handler: ast.ExceptHandl
     node.body, node.orelse, ends = [first], [], leaves(handler.body[-1])
     if removed is not None:
         context.forget(first)
-        node.body = [context.raises(first, message(removed), removed.error)]
+        node.body = folder.raises(first, removed)
         context.decide(first, "use", {removed.rule}, "raises", extent([first]))
     elif ends:
         folder.ends.add(id(node))

@@ -26,8 +26,7 @@ def fold_if(folder: StatementFolder, node: ast.If) -> Folded:
             # What stands beside the part that was decided need not be asked.
             return _decided(folder, node, certain)
         return _asked_in_vain(folder, node, certain)
-    body = folder.block(node.body)
-    orelse = folder.block(node.orelse) if node.orelse else []
+    body, orelse = folder.block(node.body), folder.block(node.orelse)
     if not body and not orelse and is_pure(node.test, folder.scope):
         context.forget(node.test)
         context.edits.append(_emptied(context, node))

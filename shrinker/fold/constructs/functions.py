@@ -48,9 +48,8 @@ def fold_function(folder: StatementFolder, node: Function) -> Folded:
         context.decide(head, "definition", {gone.rule}, "raises", lines)
         return [node], False
     # A function within another one was looked at as if it stood in the module.
-    scope = context.scopes.pop(node, None) if isinstance(around_function(folder.scope), ModuleScope) else None
-    if scope is None:
-        scope = function_scope(node, folder.scope, context.package)
+    known = context.scopes.pop(node, None) if isinstance(around_function(folder.scope), ModuleScope) else None
+    scope = known or function_scope(node, folder.scope, context.package)
     context.bodies.append((node, scope.bindings.names.keys()))
     watching, context.watching = context.watching, 0
     try:
@@ -111,11 +110,8 @@ def _fold_again(folder: StatementFolder, node: Function, scope: LocalScope, deci
         reads -= after.opaque | after.bindings.globals
         lost = (before - after.bindings.names.keys()) & reads
         fewer = {n for n in reads & after.bindings.names.keys() if _bound(after, n) < _bound(scope, n)}
-        decided = {
-            n
-            for n in fewer
-            if context.environment.is_hot(after.lookup(n, LATER)) and after.lookup(n, LATER) != scope.lookup(n, LATER)
-        }
+        values = {n: after.lookup(n, LATER) for n in fewer}
+        decided = {n for n, v in values.items() if context.environment.is_hot(v) and v != scope.lookup(n, LATER)}
         if not lost and not decided:
             return
         rules = "+".join(sorted({r for d in context.decisions[decisions:] for r in d.rules}))

@@ -26,9 +26,9 @@ _LOOKUPS = frozenset({"getattr", "hasattr", "setattr", "delattr", "methodcaller"
 class Uses:
     """Collects what one unit names, each with the first line that does."""
 
-    def __init__(self, module: Scope, owner: frozenset[str] | None = None) -> None:
-        """`owner` are the names that the body of the unit's class binds; None outside a class."""
-        self._owner = owner or frozenset()
+    def __init__(self, module: Scope, owner: frozenset[str] = frozenset()) -> None:
+        """`owner` are the names that the body of the unit's class binds, if it has one."""
+        self._owner = owner
         self._line = 0
         self.paths: dict[str, int] = {}
         self.texts: dict[str, int] = {}
