@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from shrinker.facts.evaluate import ValueScope, evaluate
 from shrinker.facts.lattice import NO_RULES, UNKNOWN, Known, Ref, Removed, Value, join
 from shrinker.syntax.bindings import Binding, Branch
-from shrinker.syntax.imports import catches_import_error, is_type_checking
+from shrinker.syntax.imports import Import, catches_import_error, is_type_checking
 from shrinker.syntax.walk import walk
 
 if TYPE_CHECKING:
@@ -172,9 +172,7 @@ def first_import(node: ast.Try, environment: "Environment") -> tuple[str, Remove
     return "", None
 
 
-def removed_names(
-    node: ast.Import | ast.ImportFrom, source: str, environment: "Environment"
-) -> Iterator[tuple[ast.alias, Removed]]:
+def removed_names(node: Import, source: str, environment: "Environment") -> Iterator[tuple[ast.alias, Removed]]:
     """Names of an import that are something removed; `source` is the module after ``from``."""
     for alias in node.names:
         value: Value | None

@@ -60,7 +60,7 @@ def evaluate(node: ast.expr, scope: ValueScope, *, condition: bool = False) -> V
 
 @evaluates(ast.Constant)
 def _constant(node: ast.Constant, scope: ValueScope, condition: bool) -> Value:
-    return scope.decided.of(node) or literal(node.value)
+    return scope.decided.get(node) or literal(node.value)
 
 
 @evaluates(ast.Name)
@@ -75,8 +75,7 @@ def _name(node: ast.Name, scope: ValueScope, condition: bool) -> Value:
 
 @evaluates(ast.Attribute)
 def _attribute(node: ast.Attribute, scope: ValueScope, condition: bool) -> Value:
-    known = scope.decided.of(node)
-    return _attribute_of(node, evaluate(node.value, scope), scope) if known is None else known
+    return scope.decided.get(node) or _attribute_of(node, evaluate(node.value, scope), scope)
 
 
 @evaluates(ast.UnaryOp)

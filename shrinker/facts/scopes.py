@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 from shrinker.facts import calls, operators
 from shrinker.facts.bound import Shadowed, bound_value, is_mixed, liveness
 from shrinker.facts.evaluate import ValueScope
-from shrinker.facts.lattice import NOTHING_DECIDED, UNKNOWN, Decided, Known, Ref, Removed, Value
+from shrinker.facts.lattice import UNKNOWN, Decided, Known, Ref, Removed, Value
 from shrinker.syntax.scopes import Scope, scope_of
 from shrinker.syntax.walk import Function
 
@@ -30,11 +30,11 @@ class ModuleScope(ValueScope):
         self,
         environment: "Environment",
         module: str,
-        decided: Decided = NOTHING_DECIDED,
+        decided: Decided | None = None,
         *,
         during_import: bool = False,
     ) -> None:
-        super().__init__(environment, module, decided)
+        super().__init__(environment, module, {} if decided is None else decided)
         self.during_import = during_import
         """True for code that runs while the module is imported: later bindings do not count yet."""
 
@@ -65,7 +65,7 @@ class LocalScope(ValueScope):
         self._busy: set[str] = set()
         self._steps = 0
         self._memo: dict[str, Value] = {}
-        self._truths: dict[int, Known | None] = {}
+        self._truths: dict[ast.expr, Known | None] = {}
 
     is_local = True
     cut_short: ClassVar[int] = 0
@@ -108,13 +108,12 @@ class LocalScope(ValueScope):
 
     def truth(self, test: ast.expr) -> Known | None:
         """What the facts say of a test; of one around many bindings it is asked for each."""
-        if id(test) in self._truths:
-            return self._truths[id(test)]
+        if test in self._truths:
+            return self._truths[test]
         before = LocalScope.cut_short
         value = super().truth(test)
         if not self._busy or LocalScope.cut_short == before:
-            # Its bindings hold the test, so that no other one gets its number.
-            self._truths[id(test)] = value
+            self._truths[test] = value
         return value
 
     def _is_early(self, name: str, line: int) -> bool:

@@ -26,7 +26,7 @@ def decide_attributes(tree: ast.Module, attributes: frozenset[tuple[str, str, st
 def _decide_in(method: Function, values: dict[str, Known], decided: Decided) -> None:
     own = method.args.args[0]
     reads: list[ast.Attribute] = []
-    bases: set[int] = set()
+    bases: set[ast.expr] = set()
     for part in walk(method):
         match part:
             case ast.Name(id=own.arg, ctx=ast.Store()):
@@ -35,13 +35,13 @@ def _decide_in(method: Function, values: dict[str, Known], decided: Decided) -> 
                 return
             case ast.Attribute(value=value) | ast.Subscript(value=value) | ast.Call(func=value):
                 # `self.a.b`: not for the sake of writing `None.b`.
-                bases.add(id(value))
+                bases.add(value)
         match part:
             case ast.Attribute(value=ast.Name(id=own.arg), attr=name, ctx=ast.Load()) if name in values:
                 reads.append(part)
     for read in reads:
-        if id(read) not in bases:
-            decided.note(read, values[read.attr])
+        if read not in bases:
+            decided[read] = values[read.attr]
 
 
 def drop_stores(tree: ast.Module, context: Context, names: frozenset[str]) -> None:

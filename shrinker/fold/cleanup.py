@@ -15,7 +15,15 @@ from shrinker.facts.scopes import ModuleScope
 from shrinker.fold.context import Context
 from shrinker.fold.exports import exported, is_export
 from shrinker.syntax.control import READ_ALL_LOCALS
-from shrinker.syntax.imports import absolute, bound_name, catches_import_error, is_type_checking, loads, with_packages
+from shrinker.syntax.imports import (
+    Import,
+    absolute,
+    bound_name,
+    catches_import_error,
+    is_type_checking,
+    loads,
+    with_packages,
+)
 from shrinker.syntax.names import reads_in
 from shrinker.syntax.ranges import meets, span
 from shrinker.syntax.walk import BLOCKS_OF, Function, functions, statements
@@ -37,7 +45,7 @@ def drop_unused(tree: ast.Module, context: Context) -> None:
         return quiet and not last and _is_dead_flag(node, context, is_used)
 
     def is_dead_import(node: ast.stmt, around: _Around, last: bool) -> bool:
-        if not isinstance(node, ast.Import | ast.ImportFrom) or any(map(catches_import_error, around.handlers)):
+        if not isinstance(node, Import) or any(map(catches_import_error, around.handlers)):
             return False
         return not _keep_import(node, context, is_used, runs=not around.typing, last=last)
 
@@ -60,7 +68,7 @@ class _Reads:
     def __init__(self, tree: ast.Module, context: Context) -> None:
         self._context = context
         self._body = [s for s in tree.body if not is_export(s)]
-        self._known: dict[int, set[str]] = {}
+        self._known: dict[ast.stmt, set[str]] = {}
 
     def __contains__(self, name: str) -> bool:
         lines = self._context.source.holding((name,))
@@ -68,17 +76,17 @@ class _Reads:
         return any(name in self._of(node) for node in touched)
 
     def _of(self, node: ast.stmt) -> set[str]:
-        if id(node) not in self._known:
-            self._known[id(node)] = reads_in(node)
-        return self._known[id(node)]
+        if node not in self._known:
+            self._known[node] = reads_in(node)
+        return self._known[node]
 
     def keep(self, body: list[ast.stmt]) -> None:
         """Only these statements are left, blocks with what is left in them."""
-        left = {id(s) for s in body}
-        self._body = [s for s in self._body if id(s) in left]
+        left = set(body)
+        self._body = [s for s in self._body if s in left]
         for node in self._body:
             if isinstance(node, ast.If | ast.Try):
-                self._known.pop(id(node), None)
+                self._known.pop(node, None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +122,7 @@ def _without(
 
 
 def _keep_import(
-    node: ast.Import | ast.ImportFrom,
+    node: Import,
     context: Context,
     is_used: Callable[[str], bool],
     *,
@@ -216,7 +224,7 @@ def _named_value(node: ast.stmt) -> tuple[str, ast.expr | None]:
 
 def drop_unused_locals(tree: ast.Module, context: Context) -> None:
     """In functions, too: imports of predicates, and names of constants, when nothing reads them any more."""
-    imports = [node for node in tree.body if isinstance(node, ast.Import | ast.ImportFrom)]
+    imports = [node for node in tree.body if isinstance(node, Import)]
     each = [module for node in imports for names in loads(node, context.package) for module in names]
     # Loaded before any function of the module runs, with the packages around.
     loaded = with_packages((context.package, *(name for name, perhaps in each if not perhaps)))
@@ -246,7 +254,7 @@ def _clean_function(function: Function, context: Context, literals: set[Span], l
         return name in reads() or not READ_ALL_LOCALS.isdisjoint(reads())
 
     def is_dead(node: ast.stmt, last: bool) -> bool:
-        if isinstance(node, ast.Import | ast.ImportFrom):
+        if isinstance(node, Import):
             return not _keep_import(node, context, is_read, loaded=loaded, last=last)
         name, value = _named_value(node)
         if last or value is None or name not in context.touched:

@@ -23,11 +23,11 @@ def fold_companions(
     kept: Collection[str],
     dead: Mapping[str, frozenset[Span]] | None = None,
 ) -> dict[str, FoldedModule]:
-    """Folded modules of the companions, by path, sorted.
+    """Folded modules of the companions that the rules name, by path, sorted.
 
     Args:
         tree: upstream.
-        environment: the closed world of the served package; its rules name the companions.
+        environment: the closed world of the served package.
         kept: paths of all kept files.
         dead: statements and imported names that nothing names, by path; of the other modules the units are collected.
     """

@@ -9,6 +9,7 @@ from typing import TypeVar, cast
 from shrinker.facts.environment import Environment
 from shrinker.facts.lattice import Decided, Removed, TextDomain
 from shrinker.facts.scopes import LocalScope
+from shrinker.syntax.imports import Import
 from shrinker.syntax.lines import Lines, one_line
 from shrinker.syntax.names import words_of
 from shrinker.syntax.ranges import Placed, extent, first_line, meets, span
@@ -63,7 +64,7 @@ class Context:
         """The functions around the place with the names that they bind, and the classes (None), the innermost last."""
         self.scopes: dict[ast.AST, LocalScope] = {}
         """Scopes of functions as if they stood in the module, from before anything in them was folded."""
-        self.decided = Decided()
+        self.decided: Decided = {}
         """What is known of nodes besides what their names say."""
         self.edits: list[Edit] = []
         self.decisions: list[Decision] = []
@@ -79,9 +80,9 @@ class Context:
         """Modules of the tree whose import went although nothing says that they are loaded anyway."""
         self.taken: list[tuple[TakeBlock, list[ast.stmt]]] = []
         """Blocks that took the place of their statement, and what they were then."""
-        self._swept: list[ast.stmt] = []
-        self.tables: dict[int, TextDomain] = {}
-        """Dictionary displays (by id) that are only asked for texts of a domain."""
+        self._swept: set[ast.stmt] = set()
+        self.tables: dict[ast.Dict, TextDomain] = {}
+        """Dictionary displays that are only asked for texts of a domain."""
         self.catching = 0
         """How many `try` statements around the place catch ImportError."""
         self.watching = 0
@@ -98,13 +99,12 @@ class Context:
 
     def sweep(self, node: ast.stmt, kind: str, rules: Iterable[str]) -> None:
         """Drop a statement of the folded tree, of which nothing is used any more."""
-        self._swept.append(node)
+        self._swept.add(node)
         self.drop(node, kind, rules)
 
     def settle(self) -> None:
         """After sweeping: a block of which nothing is left goes with its statement, instead of becoming a `pass`."""
-        swept = {id(node) for node in self._swept}
-        empty = {edit for edit, live in self.taken if live and all(id(node) in swept for node in live)}
+        empty = {edit for edit, live in self.taken if live and self._swept.issuperset(live)}
         self.edits = [DropStatement(e.span) if isinstance(e, TakeBlock) and e in empty else e for e in self.edits]
 
     def heat(self, words: Iterable[str]) -> bool:
@@ -226,7 +226,7 @@ class Context:
         call = ast.Call(ast.Name(error, ast.Load()), [ast.Constant(text)], [])
         return ast.fix_missing_locations(ast.copy_location(ast.Raise(call, None), node))
 
-    def drop_aliases(self, node: ast.Import | ast.ImportFrom, gone: Iterable[tuple[ast.alias, Iterable[str]]]) -> None:
+    def drop_aliases(self, node: Import, gone: Iterable[tuple[ast.alias, Iterable[str]]]) -> None:
         """Drop names of an import that keeps others, each by its rules."""
         for alias, rules in gone:
             self.drop_element(alias, "alias", "import", rules)

@@ -7,13 +7,14 @@ so that no answer goes unnoticed when the environment learns to answer more.
 """
 
 import types
-from collections.abc import Callable, Iterable, Set
+from collections.abc import Callable, Iterable, Mapping, Set
 from dataclasses import fields, is_dataclass
 from typing import Any
 
 from shrinker.cache import Question, digest_of
 from shrinker.facts.environment import Environment
 from shrinker.facts.lattice import Ref
+from shrinker.facts.outline import Outline
 from shrinker.facts.world import RuleFacts
 from shrinker.ruleset.models import Rule
 
@@ -104,7 +105,7 @@ class RecordingEnvironment:
         self._answers = answers
         self._module = module
         self._asked: dict[Question, object] = {}
-        """Questions in their order, with the answers of what is asked often."""
+        """Questions in their order, with the answers."""
 
     @property
     def questions(self) -> tuple[Question, ...]:
@@ -119,11 +120,13 @@ class RecordingEnvironment:
             value = types.MethodType(getattr(Environment, name), self)
         elif name in ASKED:
             value = self._recorded(name, getattr(environment, name))
+        elif name == "outlines":
+            value = _Outlines(environment.outlines, self._module, self._asked)
         elif name in TABLES:
-            value = (_Outlines if name == "outlines" else _Members)(self, name)
+            value = _Members(self._recorded(name, getattr(environment, name).__contains__))
         elif name in AMONG:
             value = getattr(environment, name) & self._answers.words_of(self._module)
-            self._note((name, self._module, self._answers.whole(name), canonical(value)), value)
+            self._recorded(name, lambda *_: value)(self._module, self._answers.whole(name), canonical(value))
         else:
             raise AttributeError(f"fold/dependency_tracker.py does not say how Environment.{name} is recorded")
         self.__dict__[name] = value
@@ -141,41 +144,35 @@ class RecordingEnvironment:
 
         return ask
 
-    def _note(self, question: Question, answer: object) -> None:
-        if question not in self._asked:
-            self._asked[question] = None
-            self._answers.note(question, answer)
-
 
 class _Members:
     """A collection of which only membership may be asked."""
 
-    def __init__(self, recorder: RecordingEnvironment, name: str) -> None:
-        self._recorder = recorder
-        self._name = name
-        self._table = getattr(recorder._answers.environment, name)
+    def __init__(self, ask: Callable[..., object]) -> None:
+        self._ask = ask
 
     def __contains__(self, item: object) -> bool:
-        answer = item in self._table
-        self._recorder._note((self._name, item), answer)
-        return answer
+        return self._ask(item) is True
 
 
-class _Outlines(_Members):
+class _Outlines:
     """The outlines: whether there is one is an answer, and one that is handed out depends on its whole module."""
 
-    def __contains__(self, module: object) -> bool:
+    def __init__(self, outlines: Mapping[str, Outline], own: str, asked: dict[Question, object]) -> None:
+        self._outlines, self._own, self._asked = outlines, own, asked
+
+    def __contains__(self, module: str) -> bool:
         return self.get(module) is not None
 
-    def __getitem__(self, module: str) -> object:
+    def __getitem__(self, module: str) -> Outline:
         self.get(module)
-        return self._table[module]
+        return self._outlines[module]
 
-    def get(self, module: object) -> object:
+    def get(self, module: str) -> Outline | None:
         """The outline, None for a module without one."""
-        if module != self._recorder._module:
-            self._recorder._asked["outlines", module] = None
-        return self._table.get(module)
+        if module != self._own:
+            self._asked["outlines", module] = None
+        return self._outlines.get(module)
 
 
 def canonical(value: object) -> str:

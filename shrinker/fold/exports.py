@@ -49,17 +49,17 @@ def replaced_names(tree: ast.Module) -> frozenset[str]:
     loops = [node for node in tree.body if replaces_own(node)]
     if not loops or "globals" in bound_by(*tree.body):
         return frozenset()
-    looped = {id(node.iter) for node in loops if isinstance(node, ast.For)}
-    found: dict[int, str] = {}
-    deleted: dict[int, str] = {}
+    looped = {node.iter for node in loops if isinstance(node, ast.For)}
+    found: dict[ast.AST, str] = {}
+    deleted: dict[ast.AST, str] = {}
     for node in tree.body:
         match node:
             case ast.Assign([ast.Name(name) as target], ast.List(texts)) if len(_texts(texts)) == len(texts):
-                found[id(target)] = name
+                found[target] = name
             case ast.Delete([ast.Name(name) as target]):
-                deleted[id(target)] = name
+                deleted[target] = name
     allowed = looped | found.keys() | deleted.keys()
-    others = {part.id for part in walk(tree) if isinstance(part, ast.Name) and id(part) not in allowed}
+    others = {part.id for part in walk(tree) if isinstance(part, ast.Name) and part not in allowed}
     return frozenset(found.values()) & frozenset(deleted.values()) - others
 
 

@@ -96,7 +96,7 @@ class ExpressionFolder:
         """Note what a dictionary display is asked for, when the expression asks one."""
         match asked_table(node, self.scope):
             case ast.Dict() as table, domain:
-                self.context.tables[id(table)] = domain
+                self.context.tables[table] = domain
 
     def constant(self, node: ast.expr, value: bool, kind: str, rule: str) -> ast.expr:
         """The bool in the place of an expression that a rule decides."""
@@ -109,7 +109,7 @@ class ExpressionFolder:
         self.context.edits.append(Literal(span(node), repr(value.value)))
         self.context.decide(node, kind, value.rules, outcome, 0)
         constant = ast.copy_location(ast.Constant(value.value), node)  # type: ignore[arg-type]
-        self.scope.decided.note(constant, value)
+        self.scope.decided[constant] = value
         return constant
 
     def decided(self, node: ast.expr) -> Known | None:

@@ -70,8 +70,8 @@ def _spoken(reading: Reading) -> tuple[set[str], set[str]]:
 def _attribute_stores(reading: Reading) -> set[Store]:
     """Attributes that are given a value."""
     stores = {Store(target.attr, _literal(value)) for target, value in reading.stores}
-    alone = {id(target) for target, _ in reading.stores}
-    others = (a for a in reading.of(ast.Attribute) if a.ctx.__class__ is not ast.Load and id(a) not in alone)
+    alone = {target for target, _ in reading.stores}
+    others = (a for a in reading.of(ast.Attribute) if a.ctx.__class__ is not ast.Load and a not in alone)
     given = (k.arg for call in reading.of(ast.Call) for k in call.keywords if k.arg is not None)
     return stores | {Store(a.attr) for a in others} | {Store(name) for name in given}
 

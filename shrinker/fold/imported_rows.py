@@ -22,14 +22,14 @@ def drop_removed_rows(tree: ast.Module, context: Context) -> None:
     if context.source.words.isdisjoint(_IMPORTING):
         return
     tables = tables_of(tree)
-    done: set[int] = set()
+    done: set[ast.expr] = set()
     for node in tree.body:
         if not isinstance(node, ast.For):
             continue
         display = tables.get(node.iter.id) if isinstance(node.iter, ast.Name) else node.iter
-        if not isinstance(display, Display) or id(display) in done or rows_of(display, {}) is None:
+        if not isinstance(display, Display) or display in done or rows_of(display, {}) is None:
             continue
-        done.add(id(display))
+        done.add(display)
         asked = list(_imported(node))
         found = [(row, _removed(row, node, asked, context)) for row in display.elts]
         kept = [row for row, removed in found if removed is None]

@@ -8,6 +8,7 @@ from shrinker.facts.scopes import LATER, ModuleScope, function_scope
 from shrinker.fold.context import Context
 from shrinker.syntax.bindings import Binding
 from shrinker.syntax.ranges import meets
+from shrinker.syntax.walk import Function
 
 _DOTTED = re.compile(r"sglang(?:\.\w+)+")
 
@@ -71,11 +72,11 @@ def _warm_locals(context: Context, tree: ast.Module, words: Iterable[str]) -> No
         context.heat(fresh)
 
 
-def _hot_functions(tree: ast.Module, context: Context) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
+def _hot_functions(tree: ast.Module, context: Context) -> Iterator[Function]:
     stack: list[ast.stmt] = [s for s in tree.body if context.is_hot(s)]
     while stack:
         node = stack.pop()
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+        if isinstance(node, Function):
             yield node
         for clause in (node, *getattr(node, "handlers", ()), *getattr(node, "cases", ())):
             for block in ("body", "orelse", "finalbody"):

@@ -9,7 +9,7 @@ from itertools import chain
 from typing import Any
 
 from shrinker.fold.messages import is_message
-from shrinker.syntax.imports import catches_import_error, is_type_checking
+from shrinker.syntax.imports import Import, catches_import_error, is_type_checking
 from shrinker.syntax.scopes import COMPREHENSIONS
 from shrinker.syntax.walk import BLOCKS_OF, HOLDERS, Function
 
@@ -33,7 +33,7 @@ class Reading:
         """Entries of ``__all__``."""
         self.sums: list[ast.BinOp] = []
         """``+``, ``/`` and ``%``, which may compute a string."""
-        self.imports: list[tuple[ast.Import | ast.ImportFrom, str, bool]] = []
+        self.imports: list[tuple[Import, str, bool]] = []
         """With the kind of the `ImportSite`, and whether a handler catches ImportError."""
         self.stores: list[tuple[ast.Attribute, ast.expr | None]] = []
         """Attributes that an assignment of its own sets, and to what."""
@@ -126,7 +126,7 @@ class Reading:
             elif field == "body" and isinstance(node, ast.Try):
                 watched = guarded or any(map(catches_import_error, node.handlers))
             for part in getattr(node, field):
-                if isinstance(part, ast.Import | ast.ImportFrom):
+                if isinstance(part, Import):
                     self.imports.append((part, here, watched))
                 elif BLOCKS_OF[part.__class__]:
                     self._find_imports(part, here, watched)

@@ -12,6 +12,7 @@ from shrinker.fold.context import Context, EvaluatesRemoved, LeavesWhole, filled
 from shrinker.fold.expressions import ExpressionFolder
 from shrinker.fold.messages import message
 from shrinker.syntax.control import leaves, runs_something
+from shrinker.syntax.imports import Import
 from shrinker.syntax.names import assigned
 from shrinker.syntax.ranges import extent, span
 from shrinker.syntax.walk import ByClass, statements, walk
@@ -45,8 +46,8 @@ class StatementFolder:
         self.scope = scope
         self.kind = kind
         self.expressions = ExpressionFolder(context, scope)
-        self.ends: set[int] = set()
-        """`try` statements (by id) of which the facts say that control never passes them."""
+        self.ends: set[ast.stmt] = set()
+        """`try` statements of which the facts say that control never passes them."""
 
     def block(self, body: Body) -> Body:
         """The folded block; may be empty."""
@@ -66,7 +67,7 @@ class StatementFolder:
                     del self.context.edits[edits:], self.context.decisions[decisions:]
                     folded = [self.context.as_written(statement)]
             result.extend(folded)
-            ends = bool(folded) and (leaves(folded[-1]) or id(folded[-1]) in self.ends)
+            ends = bool(folded) and (leaves(folded[-1]) or folded[-1] in self.ends)
             if changed and ends and index + 1 < len(body):
                 self._drop_tail(body[index + 1 :])
                 break
@@ -178,7 +179,7 @@ class StatementFolder:
 
 def fails_first(node: ast.stmt, scope: ValueScope) -> bool:
     """True when the first thing that a statement does, beside reading, is to fail for what is not installed."""
-    if isinstance(node, ast.Import | ast.ImportFrom):
+    if isinstance(node, Import):
         return True
     for part in _evaluated(node):
         value = evaluate(part, scope) if isinstance(part, ast.Name | ast.Attribute | ast.Call) else None

@@ -40,7 +40,7 @@ def summarise(reading: Reading, context: Context) -> dict[str, Any]:
     strings, own = _rows(reading, unroller, context.environment.registries_in(context.module))
     constants = ((node, str(node.value)) for node in chain(reading.texts, reading.exported))
     named = chain(constants, computed_strings(reading, unroller))
-    strings.update(StringSite(node.lineno, text) for node, text in named if _may_be_path(text) and id(node) not in own)
+    strings.update(StringSite(node.lineno, text) for node, text in named if _may_be_path(text) and node not in own)
     return {
         "imports": tuple(_imports(reading, context.package)),
         "strings": tuple(sorted(strings, key=lambda site: (site.line, site.text, site.key, site.rule))),
@@ -50,10 +50,10 @@ def summarise(reading: Reading, context: Context) -> dict[str, Any]:
     }
 
 
-def _rows(reading: Reading, unroller: Unroller, rules: Iterable[Registry]) -> tuple[set[StringSite], set[int]]:
-    """Targets of the rows of tables with their keys, and ids of the nodes of both, which name nothing by themselves."""
+def _rows(reading: Reading, unroller: Unroller, rules: Iterable[Registry]) -> tuple[set[StringSite], set[ast.AST]]:
+    """Targets of the rows of tables with their keys, and the nodes of both, which name nothing by themselves."""
     sites: set[StringSite] = set()
-    own: set[int] = set()
+    own: set[ast.AST] = set()
     for rule in rules:
         for call in reading.of(ast.Call):
             if last_name(call.func) != rule.row:
@@ -63,7 +63,7 @@ def _rows(reading: Reading, unroller: Unroller, rules: Iterable[Registry]) -> tu
             rows = unroller.rows(key, target) if key and target else None
             if key and target and rows is not None:
                 sites.update(StringSite(target.lineno, text, asked, rule.id) for asked, text in rows)
-                own.update(id(node) for part in (key, target) for node in walk(part))
+                own.update(node for part in (key, target) for node in walk(part))
     return sites, own
 
 

@@ -111,6 +111,6 @@ def _fail_alone(folder: StatementFolder, node: ast.Try, handler: ast.ExceptHandl
         node.body = folder.raises(first, removed)
         context.decide(first, "use", {removed.rule}, "raises", extent([first]))
     elif ends:
-        folder.ends.add(id(node))
+        folder.ends.add(node)
     _fold_handlers(folder, node)
     return [node], ends

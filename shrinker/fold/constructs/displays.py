@@ -72,7 +72,7 @@ def fold_collection(folder: ExpressionFolder, node: ast.List | ast.Set, conditio
 @folds_expression(ast.Dict)
 def fold_dict(folder: ExpressionFolder, node: ast.Dict, condition: bool) -> ast.expr:
     """A dictionary: rows by key and by value."""
-    if (domain := folder.context.tables.get(id(node))) is not None:
+    if (domain := folder.context.tables.get(node)) is not None:
         drop_rows(folder.context, folder.scope, node, domain)
     kept: list[tuple[ast.expr | None, ast.expr]] = []
     for key, value in zip(node.keys, node.values, strict=True):

@@ -6,7 +6,7 @@ from shrinker.facts.bound import removed_names
 from shrinker.facts.lattice import Removed
 from shrinker.fold.context import EvaluatesRemoved, LeavesWhole
 from shrinker.fold.statements import Folded, StatementFolder, folds
-from shrinker.syntax.imports import names_of
+from shrinker.syntax.imports import Import, names_of
 
 
 def _not_installed(folder: StatementFolder, module: str) -> None:
@@ -16,7 +16,7 @@ def _not_installed(folder: StatementFolder, module: str) -> None:
 
 
 @folds(ast.Import, ast.ImportFrom)
-def fold_import(folder: StatementFolder, node: ast.Import | ast.ImportFrom) -> Folded:
+def fold_import(folder: StatementFolder, node: Import) -> Folded:
     """`import a, b` and `from a import b, c`."""
     source = names_of(node, folder.context.package)[0][0]
     if isinstance(node, ast.Import) or not node.level:

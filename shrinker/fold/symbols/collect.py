@@ -7,7 +7,7 @@ from typing import Any
 from shrinker.fold.exports import entries, exported, is_export, replaced_names, replaces_own
 from shrinker.fold.symbols.uses import Uses
 from shrinker.syntax.control import is_main
-from shrinker.syntax.imports import is_type_checking, names_of
+from shrinker.syntax.imports import Import, is_type_checking, names_of
 from shrinker.syntax.names import dotted
 from shrinker.syntax.ranges import span
 from shrinker.syntax.scopes import Scope, scope_of
@@ -130,7 +130,7 @@ class _Collector:
         quiet = all(only_wraps(d) or _belongs(d, own) for d in node.decorator_list)
         self._add("member", [node.name], node, parent, uses, runs=not quiet, flags=frozenset(flags))
 
-    def _import(self, node: ast.Import | ast.ImportFrom, parent: int, flags: frozenset[str]) -> None:
+    def _import(self, node: Import, parent: int, flags: frozenset[str]) -> None:
         if isinstance(node, ast.ImportFrom) and node.module == "__future__":
             return
         for alias, (source, name, bound) in zip(node.names, names_of(node, self.module.package), strict=True):

@@ -7,7 +7,7 @@ from typing import Any
 from shrinker.fold.messages import is_message
 from shrinker.fold.summary import pattern_of
 from shrinker.fold.symbols.paths import ANYTHING, Paths, owner_of
-from shrinker.syntax.imports import names_of
+from shrinker.syntax.imports import Import, names_of
 from shrinker.syntax.names import last_name
 from shrinker.syntax.scopes import Comprehension, Scope, arguments_of
 from shrinker.syntax.walk import Function, children, walk
@@ -18,8 +18,8 @@ _LETTER = re.compile(r"[A-Za-z]")
 _PIECE = re.compile(r"[\w.:]*")
 _LONGEST = 200
 _ENUMERATES = frozenset({"globals", "vars", "dir", "getmembers", "getmembers_static"})
-_PLACED = ("texts", "patterns", "lookups", "enumerates", "open")
-"""What is collected with the first line that has it, beside the paths."""
+_PLACED = ("uses", "texts", "patterns", "lookups", "enumerates", "open")
+"""What is collected with the first line that has it."""
 _LOOKUPS = frozenset({"getattr", "hasattr", "setattr", "delattr", "methodcaller", "attrgetter"})
 
 
@@ -30,7 +30,7 @@ class Uses:
         """`owner` are the names that the body of the unit's class binds, if it has one."""
         self._owner = owner
         self._line = 0
-        self.paths: dict[str, int] = {}
+        self.uses: dict[str, int] = {}
         self.texts: dict[str, int] = {}
         self.patterns: dict[str, int] = {}
         self.lookups: dict[str, int] = {}
@@ -45,10 +45,8 @@ class Uses:
 
     def fields(self) -> dict[str, Any]:
         """What was collected, as fields of `Symbol`."""
-        placed = {name: getattr(self, name) for name in _PLACED} | {"uses": self.paths}
-        plain = {"stores": self.stores, "attributes": self.attributes, "patches": self.patches}
-        found: dict[str, Any] = {name: tuple(sorted(each.items())) for name, each in placed.items()}
-        found |= {name: tuple(sorted(each)) for name, each in plain.items()}
+        found: dict[str, Any] = {name: tuple(sorted(getattr(self, name).items())) for name in _PLACED}
+        found |= {name: tuple(sorted(getattr(self, name))) for name in ("stores", "attributes", "patches")}
         return {**found, "imports": self._follow.imports, "classes": tuple(self.classes)}
 
     def paths_of(self, node: ast.expr) -> tuple[str, ...]:
@@ -78,7 +76,7 @@ class Uses:
                 self.annotation(arg.annotation)
         return scope
 
-    def _imported(self, node: ast.Import | ast.ImportFrom) -> None:
+    def _imported(self, node: Import) -> None:
         for alias, (source, name, bound) in zip(node.names, names_of(node, self._scope.package), strict=True):
             self._follow.imported(source, name, node.lineno)
             if not name and alias.asname is None:
@@ -144,7 +142,7 @@ class Uses:
 
     def _paths(self, node: ast.expr) -> tuple[str, ...]:
         found = self.paths_of(node)
-        self._note(self.paths, *(path for path in found if path != ANYTHING))
+        self._note(self.uses, *(path for path in found if path != ANYTHING))
         return found
 
     def _note(self, into: dict[str, int], *names: str) -> None:
@@ -155,7 +153,7 @@ class Uses:
     def _name(self, name: str) -> None:
         self._paths(ast.Name(name, ast.Load()))
         if name in self._owner and self._scope.outer is None:
-            self._note(self.paths, f"@cls.{name}")
+            self._note(self.uses, f"@cls.{name}")
 
     def expression(self, node: ast.AST) -> None:
         """An expression and all in it."""
@@ -166,7 +164,7 @@ class Uses:
                     self._name(name)
                 else:
                     # Its value was looked at where it was given; a local import is one that is used here.
-                    self._note(self.paths, *(path for path in self.paths_of(node) if path[0] == "#"))
+                    self._note(self.uses, *(path for path in self.paths_of(node) if path[0] == "#"))
             case ast.Attribute():
                 self._attribute(node)
             case ast.Constant(value=str() as text):
@@ -184,7 +182,7 @@ class Uses:
                     case ast.JoinedStr() | ast.BinOp(op=ast.Add() | ast.Mod()):
                         self._computed(node, self.patterns)
                     case ast.MatchClass(kwd_attrs=names):
-                        self._note(self.paths, *(f"?.{name}" for name in names))
+                        self._note(self.uses, *(f"?.{name}" for name in names))
                 for child in children(node):
                     self.expression(child)
 
@@ -225,7 +223,7 @@ class Uses:
         if name in _LOOKUPS and len(arguments) > 1:
             target, asked = arguments[0], arguments[1]
             if isinstance(asked, ast.Constant) and isinstance(asked.value, str):
-                self._note(self.paths, *(f"{path}.{asked.value}" for path in self.paths_of(target)))
+                self._note(self.uses, *(f"{path}.{asked.value}" for path in self.paths_of(target)))
                 if name == "setattr":
                     self._give(asked.value, target)
                 del arguments[1]
@@ -240,7 +238,7 @@ class Uses:
         elif name in _ENUMERATES:
             self._note(self.enumerates, *(self.paths_of(arguments[0]) if arguments else ("",)))
         elif name == "super":
-            self._note(self.paths, "@self", "@super")
+            self._note(self.uses, "@self", "@super")
         for part in (node.func, *arguments, *(keyword.value for keyword in node.keywords)):
             self.expression(part)
 
