@@ -75,7 +75,27 @@ def _name(node: ast.Name, scope: ValueScope, condition: bool) -> Value:
 
 @evaluates(ast.Attribute)
 def _attribute(node: ast.Attribute, scope: ValueScope, condition: bool) -> Value:
-    return scope.decided.get(node) or _attribute_of(node, evaluate(node.value, scope), scope)
+    if (decided := scope.decided.get(node)) is not None:
+        return decided
+    base, name, environment = evaluate(node.value, scope), node.attr, scope.environment
+    if isinstance(base, Removed):
+        return base
+    if not isinstance(base, Ref):
+        return environment.read_on_any(name) or _in_domain(written(node), scope)
+    if base.name in environment.outlines:
+        return environment.resolve(base.name, name)
+    qualified = f"{base.name}.{name}"
+    said: Value | None = (
+        environment.named(qualified)
+        or environment.removed_module(qualified)
+        or environment.missing_attribute(qualified)
+        or environment.removed_member(qualified)
+        or environment.domain(qualified)
+    )
+    if said is None and ")" in qualified:
+        # No definition: what a call returns. A rule may speak of it by the name that is written.
+        said = environment.read_on_any(name) or _in_domain(written(node), scope)
+    return Ref(qualified) if said is None or isinstance(said, Unknown) else said
 
 
 @evaluates(ast.UnaryOp)
@@ -124,9 +144,6 @@ def _item(node: ast.Subscript, scope: ValueScope, condition: bool) -> Value:
     return only_removed(base)
 
 
-# What names and attributes are by the rules, once what they hang on is known
-
-
 def _in_domain(name: str, scope: ValueScope, found: Value = UNKNOWN) -> Value:
     """What a rule says of a variable or attribute by the name that is written, beside what is found out about it."""
     qualified = f"{scope.module}.{name}"
@@ -135,27 +152,3 @@ def _in_domain(name: str, scope: ValueScope, found: Value = UNKNOWN) -> Value:
     if isinstance(found, TextDomain) and (stated := scope.environment.domain(qualified)) is not None:
         return found.and_also(stated) if found.items is stated.items else found
     return found
-
-
-def _attribute_of(node: ast.Attribute, base: Value, scope: ValueScope) -> Value:
-    """Value of an attribute of what has a value."""
-    name = node.attr
-    if isinstance(base, Removed):
-        return base
-    environment = scope.environment
-    if not isinstance(base, Ref):
-        return environment.read_on_any(name) or _in_domain(written(node), scope)
-    if base.name in environment.outlines:
-        return environment.resolve(base.name, name)
-    qualified = f"{base.name}.{name}"
-    said: Value | None = (
-        environment.named(qualified)
-        or environment.removed_module(qualified)
-        or environment.missing_attribute(qualified)
-        or environment.removed_member(qualified)
-        or environment.domain(qualified)
-    )
-    if said is None and ")" in qualified:
-        # No definition: what a call returns. A rule may speak of it by the name that is written.
-        said = environment.read_on_any(name) or _in_domain(written(node), scope)
-    return Ref(qualified) if said is None or isinstance(said, Unknown) else said

@@ -27,7 +27,9 @@ def interpret(function: str, environment: "Environment") -> Value:
     if len(bindings) != 1 or bindings[0].kind != "def" or not isinstance(bindings[0].node, ast.FunctionDef):
         return UNKNOWN
     definition = bindings[0].node
-    if not all(_is_cache(d) for d in definition.decorator_list):
+    decorators = (d.func if isinstance(d, ast.Call) else d for d in definition.decorator_list)
+    if not all(last_name(decorator) in ("lru_cache", "cache") for decorator in decorators):
+        # Others than those which only remember the result.
         return UNKNOWN
     inner = function_scope(definition, ModuleScope(environment, module), found.package)
     result = _run(definition.body, inner)
@@ -50,11 +52,6 @@ def _says_nothing(statement: ast.stmt) -> bool:
         case ast.Expr(value=ast.Constant()) | ast.Pass() | ast.Import() | ast.ImportFrom():
             return True
     return False
-
-
-def _is_cache(decorator: ast.expr) -> bool:
-    """True for a decorator that only remembers the result."""
-    return last_name(decorator.func if isinstance(decorator, ast.Call) else decorator) in ("lru_cache", "cache")
 
 
 def _run(body: list[ast.stmt], scope: ValueScope, rules: frozenset[str] = NO_RULES) -> Value | None:

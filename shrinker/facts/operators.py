@@ -49,11 +49,6 @@ def _boolean(node: ast.BoolOp, scope: ValueScope, condition: bool) -> Value:
     return UNKNOWN if condition else join(values)
 
 
-@evaluates(ast.Compare)
-def _comparison(node: ast.Compare, scope: ValueScope, condition: bool) -> Value:
-    return _compare(node, scope) if len(node.ops) == 1 else _links(node, scope, condition)
-
-
 def _links(node: ast.Compare, scope: ValueScope, condition: bool) -> Value:
     """``a < b < c``, which is ``a < b and b < c``."""
     operands = (node.left, *node.comparators)
@@ -65,7 +60,10 @@ def _links(node: ast.Compare, scope: ValueScope, condition: bool) -> Value:
     return value if isinstance(value, Known) else UNKNOWN
 
 
-def _compare(node: ast.Compare, scope: ValueScope) -> Value:
+@evaluates(ast.Compare)
+def _compare(node: ast.Compare, scope: ValueScope, condition: bool) -> Value:
+    if len(node.ops) > 1:
+        return _links(node, scope, condition)
     left = evaluate(node.left, scope)
     right = evaluate(node.comparators[0], scope)
     kind = node.ops[0]

@@ -101,7 +101,11 @@ def _enumerations(body: list[ast.stmt], prefix: str) -> Iterator[tuple[str, tupl
 
 def _trim(binding: Binding) -> Binding:
     node, value = binding.node, binding.value
-    if binding.kind == "def" and not _interpretable(node):
+    if binding.kind == "def" and not (
+        isinstance(node, ast.FunctionDef)
+        and len(node.body) <= _INTERPRETABLE_STATEMENTS
+        and sum(1 for _ in statements(node)) <= 2 * _INTERPRETABLE_STATEMENTS
+    ):
         return replace(binding, node=None)
     if isinstance(node, ast.ClassDef):
         shell = ast.ClassDef(node.name, node.bases, node.keywords, [], node.decorator_list)
@@ -109,9 +113,3 @@ def _trim(binding: Binding) -> Binding:
     if value is not None and (binding.kind == "opaque" or sum(1 for _ in walk(value)) > _FOLDABLE_NODES):
         return replace(binding, kind="opaque", value=None)
     return binding
-
-
-def _interpretable(node: ast.AST | None) -> bool:
-    if not isinstance(node, ast.FunctionDef) or len(node.body) > _INTERPRETABLE_STATEMENTS:
-        return False
-    return sum(1 for _ in statements(node)) <= 2 * _INTERPRETABLE_STATEMENTS

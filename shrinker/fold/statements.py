@@ -58,7 +58,7 @@ class StatementFolder:
                 continue
             edits, decisions = len(self.context.edits), len(self.context.decisions)
             try:
-                folded, changed = self._statement(statement)
+                folded, changed = _CONSTRUCTS.get(type(statement), _fold_parts)(self, statement)
             except EvaluatesRemoved as poison:
                 self._keep_readers(statement, poison)
                 folded, changed = self._replace_removed(statement, poison.removed), True
@@ -145,14 +145,7 @@ class StatementFolder:
         self.context.drop(node, kind, rules)
         return [], True
 
-    def _statement(self, node: ast.stmt) -> Folded:
-        """Folded statements, and whether control flow after them may have changed."""
-        if (construct := _CONSTRUCTS.get(type(node))) is not None:
-            return construct(self, node)
-        self._parts(node)
-        return [node], isinstance(node, ast.With | ast.AsyncWith)
-
-    def _parts(self, node: ast.AST) -> None:
+    def parts(self, node: ast.AST) -> None:
         """Fold what a statement, or a clause of one, holds: its expressions, then its blocks."""
         for name, child in ast.iter_fields(node):
             if name == "orelse":
@@ -167,7 +160,7 @@ class StatementFolder:
                 setattr(node, name, [self.expressions.fold(c) if isinstance(c, ast.expr) else c for c in child])
                 for clause in child:
                     if isinstance(clause, ast.withitem | ast.match_case):
-                        self._parts(clause)
+                        self.parts(clause)
 
     def orelse(self, node: ast.If | ast.For | ast.AsyncFor | ast.While | ast.Try | ast.TryStar) -> None:
         """Fold the `else` of a statement; an empty one goes."""
@@ -175,6 +168,11 @@ class StatementFolder:
             node.orelse = self.block(node.orelse)
             if not node.orelse:
                 self.context.edits.append(DropBlock(span(node), "orelse"))
+
+
+def _fold_parts(folder: StatementFolder, node: ast.stmt) -> Folded:
+    folder.parts(node)
+    return [node], isinstance(node, ast.With | ast.AsyncWith)
 
 
 def fails_first(node: ast.stmt, scope: ValueScope) -> bool:

@@ -8,14 +8,19 @@ from itertools import chain
 from typing import Any
 
 from shrinker.fold.context import Context
-from shrinker.fold.harvest import harvest
-from shrinker.fold.reading import LOOPS, Reading
+from shrinker.fold.messages import is_message
+from shrinker.fold.reading import Reading
 from shrinker.ruleset.models import Registry
 from shrinker.syntax.imports import names_of
-from shrinker.syntax.names import last_name
+from shrinker.syntax.names import assigned, last_name
+from shrinker.syntax.ranges import span
+from shrinker.syntax.scopes import COMPREHENSIONS
+from shrinker.syntax.side_effects import is_inert
 from shrinker.syntax.unroll import Unroller
-from shrinker.syntax.walk import walk
+from shrinker.syntax.walk import statements, walk
+from shrinker.values.edits import Span
 from shrinker.values.folded import DynamicSite, ImportSite, StringSite
+from shrinker.values.summary import ModuleSummary, Store
 
 _PATH_LIKE = re.compile(r"^[\w*./:\-=,\[\]{} +]{2,160}$")
 _FILE_LIKE = re.compile(
@@ -23,6 +28,11 @@ _FILE_LIKE = re.compile(
 )
 _DOTTED = re.compile(r"^[A-Za-z_*][\w*]*(?:\.[A-Za-z_*][\w*]*)+(?::[\w*.]+)?$")
 _WORD = re.compile(r"^[\w\-*]{3,60}$")
+
+_IDENTIFIER = re.compile(r"[A-Za-z_]\w*")
+_SHORT = 200
+"""Characters: a longer string is no name."""
+_DOTTED_TAIL = re.compile(r"^(?:[A-Za-z_]\w*[.:])*([A-Za-z_]\w*)$")
 
 _MECHANISMS = {
     "iter_modules": "walk",
@@ -36,7 +46,7 @@ _MECHANISMS = {
 
 def summarise(reading: Reading, context: Context) -> dict[str, Any]:
     """What the folded tree names, in source order, as fields of `FoldedModule`."""
-    unroller = Unroller(reading.tree, [*reading.of(*LOOPS)], context.module, context.package)
+    unroller = Unroller(reading.tree, [*reading.of(ast.For, *COMPREHENSIONS)], context.module, context.package)
     strings, own = _rows(reading, unroller, context.environment.registries_in(context.module))
     constants = ((node, str(node.value)) for node in chain(reading.texts, reading.exported))
     named = chain(constants, computed_strings(reading, unroller))
@@ -46,7 +56,7 @@ def summarise(reading: Reading, context: Context) -> dict[str, Any]:
         "strings": tuple(sorted(strings, key=lambda site: (site.line, site.text, site.key, site.rule))),
         "dynamic": tuple(_dynamic(reading, unroller)),
         "defines": tuple(_defines(reading.tree.body)),
-        "summary": harvest(reading, context),
+        "summary": _harvest(reading, context),
     }
 
 
@@ -141,3 +151,104 @@ def _defines(body: Iterable[ast.stmt]) -> Iterator[tuple[str, int]]:
                 yield from _defines((*node.body, *node.orelse))
             case ast.Try():
                 yield from _defines((*node.body, *(inner for handler in node.handlers for inner in handler.body)))
+
+
+# What is counted by name, not by object: words, and attributes that are set
+
+
+def _harvest(reading: Reading, context: Context) -> ModuleSummary:
+    """The words of the folded module, and its attributes."""
+    spoken, texts = _spoken(reading)
+    stores = _attribute_stores(reading)
+    fields, decided = _class_fields(reading.tree, stores, context.literals())
+    return ModuleSummary(
+        words=tuple(sorted(spoken)),
+        texts=tuple(sorted(texts)),
+        defined=tuple(sorted({node.name for node in reading.of(ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)})),
+        stores=tuple(sorted(stores)),
+        fields=tuple(sorted(fields)),
+        decided=tuple(sorted(decided)),
+        inert=is_inert(reading.tree),
+        unproven_imports=tuple(sorted(context.unproven_imports)),
+        lost=tuple(sorted(context.lost)),
+    )
+
+
+@lru_cache(maxsize=1 << 16)
+def _said(text: str) -> tuple[str, ...]:
+    """Words of a string."""
+    return tuple(dict.fromkeys(_IDENTIFIER.findall(text)))
+
+
+def _spoken(reading: Reading) -> tuple[set[str], set[str]]:
+    """Words that a module mentions, and its strings that are a name or end in one."""
+    found: set[str] = {node.id for node in reading.of(ast.Name) if node.ctx.__class__ is not ast.Store}
+    found.update(node.attr for node in reading.of(ast.Attribute) if node.ctx.__class__ is not ast.Store)
+    found.update(k.arg for call in reading.of(ast.Call) for k in call.keywords if k.arg is not None)
+    texts: set[str] = set()
+    for constant in chain(reading.texts, reading.parts):
+        text = str(constant.value)
+        if not is_message(text):
+            found.update(_said(text))
+            if len(text) < _SHORT and (tail := _DOTTED_TAIL.match(text)):
+                texts.add(tail.group(1))
+    for node, _, _ in reading.imports:
+        for alias in node.names:
+            found.update(alias.name.split("."))
+            if alias.asname and isinstance(node, ast.ImportFrom):
+                found.add(alias.asname)
+    found.update(name for outer in reading.of(ast.Global, ast.Nonlocal) for name in outer.names)
+    found.update(name for matched in reading.of(ast.MatchClass) for name in matched.kwd_attrs)
+    return found | reading.augmented, texts
+
+
+def _attribute_stores(reading: Reading) -> set[Store]:
+    """Attributes that are given a value."""
+    stores = {Store(target.attr, _literal(value)) for target, value in reading.stores}
+    alone = {target for target, _ in reading.stores}
+    others = (a for a in reading.of(ast.Attribute) if a.ctx.__class__ is not ast.Load and a not in alone)
+    given = (k.arg for call in reading.of(ast.Call) for k in call.keywords if k.arg is not None)
+    return stores | {Store(a.attr) for a in others} | {Store(name) for name in given}
+
+
+def _literal(value: ast.expr | None) -> str:
+    if isinstance(value, ast.Constant) and (value.value is None or isinstance(value.value, bool)):
+        return repr(value.value)
+    return ""
+
+
+def _class_fields(tree: ast.Module, stores: set[Store], literals: set[Span]) -> tuple[set[tuple[str, str]], set[str]]:
+    """Attributes that classes set for certain, and those that folding gave a literal; class bodies add to `stores`."""
+    fields: set[tuple[str, str]] = set()
+    decided: set[str] = set()
+    for node in tree.body:
+        if not isinstance(node, ast.ClassDef):
+            continue
+        for statement in statements(node):
+            place, given = assigned(statement)
+            if isinstance(place, ast.Attribute) and isinstance(given, ast.Constant) and span(given) in literals:
+                decided.add(place.attr)
+        for statement in node.body:
+            match statement:
+                case ast.Assign(targets=targets, value=value):
+                    if len(targets) == 1 and isinstance(targets[0], ast.Name) and span(value) in literals:
+                        decided.add(targets[0].id)
+                    for target in targets:
+                        for name in walk(target):
+                            if isinstance(name, ast.Name):
+                                kind = _literal(value) if name is target else ""
+                                stores.add(Store(name.id, kind))
+                                if kind:
+                                    fields.add((node.name, name.id))
+                case ast.AnnAssign(target=ast.Name(id=name)) | ast.AugAssign(target=ast.Name(id=name)):
+                    stores.add(Store(name))
+                case ast.FunctionDef(name="__init__"):
+                    places = (assigned(inner)[0] for inner in statement.body)
+                    own = (place for place in places if isinstance(place, ast.Attribute))
+                    fields.update((node.name, place.attr) for place in own if isinstance(place.value, ast.Name))
+                case ast.If() | ast.Try() | ast.For() | ast.With():
+                    for inner in statements(statement):
+                        for part in ast.iter_child_nodes(inner):
+                            if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store):
+                                stores.add(Store(part.id))
+    return fields, decided

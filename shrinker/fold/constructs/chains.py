@@ -92,7 +92,7 @@ def fold_chain(folder: ExpressionFolder, node: ast.BoolOp, condition: bool) -> a
         known, certain = truth(operand, folder.scope), folder.decided(operand)
         # `True and x`, `False or x`. As the last operand it is the chain's value.
         if certain is not None and certain.truth is is_and and (tested or _adds_nothing(folder, certain, kept)):
-            _drop_operand(folder, operand, node, certain)
+            _drop_operand(folder, operand, certain)
             continue
         try:
             edits, fold = len(folder.context.edits), folder.when_reached if kept else folder.fold
@@ -101,20 +101,20 @@ def fold_chain(folder: ExpressionFolder, node: ast.BoolOp, condition: bool) -> a
             if not kept or poison.removed.eager:
                 raise
             # In the closed world the chain has ended before this operand.
-            _drop_operand(folder, operand, node, rule=poison.removed.rule)
+            _drop_operand(folder, operand, rule=poison.removed.rule)
             break
         if len(folder.context.edits) > edits:
             # An arm of a ternary took its place, or an operand within it went: what is left may be decided.
             known, certain = truth(folded, folder.scope), folder.decided(folded)
             if certain is not None and certain.truth is is_and and tested:
-                _drop_operand(folder, operand, node, certain)
+                _drop_operand(folder, operand, certain)
                 continue
         kept.append(folded)
         if known is not None and known.rules and known.truth is not is_and:
             # It ends the chain, whatever asking it does.
             break
     for operand in rest:
-        _drop_operand(folder, operand, node)
+        _drop_operand(folder, operand)
     if not kept:
         return folder.constant(node, is_and, "boolean", "constant")
     if len(kept) == 1:
@@ -129,9 +129,7 @@ def _adds_nothing(folder: ExpressionFolder, value: Known, before: list[ast.expr]
     return bool(before) and plain and all(is_boolean(each, folder.scope) for each in before)
 
 
-def _drop_operand(
-    folder: ExpressionFolder, operand: ast.expr, node: ast.BoolOp, value: Known | None = None, rule: str = ""
-) -> None:
+def _drop_operand(folder: ExpressionFolder, operand: ast.expr, value: Known | None = None, rule: str = "") -> None:
     folder.context.forget(operand)
     folder.context.edits.append(DropElement(span(operand), "BoolOp"))
     if value is not None:
