@@ -46,7 +46,6 @@ class Environment(RuleFacts):
         self._memo: dict[tuple[str, str], Value] = {}
         self._removed: dict[str, Removed | None] = {}
         self._interpreting: set[str] = set()
-        self._constant: dict[str, bool] = {}
         self._hot: dict[str, frozenset[str]] = {}
         self.imported: frozenset[tuple[str, str]] = frozenset(
             (m, n) for o in outlines.values() for m, n, _ in o.aliases
@@ -131,7 +130,7 @@ class Environment(RuleFacts):
                 return submodule
             if name in found.rebound or (name in self.stored and not name.startswith("__")):
                 return self._reference_only(module, name, found.names[name])
-            own = self.bound(module, name, found.names[name])
+            own = bound_value(ModuleScope(self, module), name, found.names[name])
             later = [s for s in found.stars if s.line > found.names[name][0].line and self._provides(s, name)]
             # One that takes `torch` from where another file imported it, too, changes nothing.
             return own if all(self.resolve(star.module, name) == own for star in later) else UNKNOWN
@@ -173,12 +172,8 @@ class Environment(RuleFacts):
         if kinds <= {"def", "class"}:
             return Ref(f"{module}.{name}")
         if kinds <= {"from", "module", "def", "class"}:
-            return self.bound(module, name, bindings)
+            return bound_value(ModuleScope(self, module), name, bindings)
         return UNKNOWN
-
-    def bound(self, module: str, name: str, bindings: Sequence[Binding]) -> Value:
-        """Value of a module-level name from some of its bindings."""
-        return bound_value(ModuleScope(self, module), name, bindings)
 
     def is_hot(self, value: Value) -> bool:
         """True for a value that folding would act on where its name is read."""
@@ -186,7 +181,7 @@ class Environment(RuleFacts):
             case Known(rules=rules) | TextDomain(rules=rules):
                 return bool(rules)
             case Ref(name):
-                return self.called(name) is not None or self.constant_function(name)
+                return self.called(name) is not None or isinstance(self.interpret(name), Known)
         return isinstance(value, Removed)
 
     def hot_names(self, module: str) -> frozenset[str]:
@@ -207,14 +202,6 @@ class Environment(RuleFacts):
             return interpret(name, self)
         finally:
             self._interpreting.discard(name)
-
-    def constant_function(self, name: str) -> bool:
-        """True for a short function of the tree whose result the facts decide."""
-        if name not in self._constant:
-            self._constant[name] = False
-            in_tree = name.rpartition(".")[0] in self.outlines
-            self._constant[name] = in_tree and isinstance(self.interpret(name), Known)
-        return self._constant[name]
 
 
 def _members(rules: Ruleset, outlines: Mapping[str, Outline]) -> dict[str, Removed]:

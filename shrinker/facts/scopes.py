@@ -48,7 +48,7 @@ class ModuleScope(ValueScope):
         if found is not None and self.during_import and len(bindings) > 1 and name not in found.rebound:
             earlier = [b for b in bindings if b.line < line]
             if earlier and not any(is_mixed(b, name, line) for b in bindings):
-                return self.environment.bound(self.module, name, earlier)
+                return bound_value(ModuleScope(self.environment, self.module), name, earlier)
         return self.environment.resolve(self.module, name)
 
 

@@ -19,7 +19,7 @@ from shrinker.facts.world import RuleFacts
 from shrinker.ruleset.models import Rule
 
 ASKED = frozenset(
-    {"constant_function", "hot_names", "interpret", "refusals_in", "removed_member", "removed_module", "resolve"}
+    {"hot_names", "interpret", "refusals_in", "removed_member", "removed_module", "resolve"}
     | {name for name in vars(RuleFacts) if not name.startswith("_")}
 )
 """Methods whose arguments and answer are noted."""
@@ -30,7 +30,7 @@ AMONG = frozenset({"domain_words", "words"})
 UNASKED = frozenset({"absent", "rules"})
 """What folding has methods for that ask for less of it."""
 
-COMPOSED = frozenset({"bound", "is_hot", "named_by_string"})
+COMPOSED = frozenset({"is_hot", "named_by_string"})
 """Methods that only ask others: they run on the recorder, which notes what they ask."""
 
 TABLES = frozenset(

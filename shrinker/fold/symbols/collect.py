@@ -67,7 +67,7 @@ class _Collector:
 
     def _effect(self, node: ast.stmt, parent: int, flags: frozenset[str]) -> None:
         uses = Uses(self.module)
-        uses.statement(node)
+        uses.visit(node)
         if is_export(node):
             uses.texts.clear()
         if replaces_own(node):
@@ -92,13 +92,11 @@ class _Collector:
         own = bound_by(*node.body)
         uses = Uses(self.module, own)
         members = [part for part in node.body if isinstance(part, Function)]
-        for part in (*node.decorator_list, *node.bases, *(keyword.value for keyword in node.keywords)):
-            uses.expression(part)
+        uses.visit_all((*node.decorator_list, *node.bases, *(keyword.value for keyword in node.keywords)))
         replaced = not all(map(only_wraps, node.decorator_list))
         others = [part for part in node.body if not isinstance(part, Function)]
-        for statement in others:
-            uses.statement(statement)
-            uses.attributes |= bound_by(statement)
+        uses.visit_all(others)
+        uses.attributes |= bound_by(*others)
         more = {"replaced"} if replaced else set()
         if any(k.arg != "metaclass" or "ABCMeta" not in dotted(k.value) for k in node.keywords):
             more.add("metaclass")
@@ -141,7 +139,7 @@ class _Collector:
     def _if(self, node: ast.If, parent: int, flags: frozenset[str]) -> None:
         if is_main(node):
             uses = Uses(self.module)
-            uses.body(node.body)
+            uses.visit_all(node.body)
             self._add("main", sorted(bound_by(node)), node, parent, uses, flags=flags)
             return
         if len(node.orelse) == 1 and isinstance(node.orelse[0], ast.If):
@@ -149,7 +147,7 @@ class _Collector:
             self._effect(node, parent, flags)
             return
         uses = Uses(self.module)
-        uses.expression(node.test)
+        uses.visit(node.test)
         index = self._add("if", (), node, parent, uses, runs=not is_pure_value(node.test), flags=flags)
         inner = flags | {"typing"} if is_type_checking(node.test) else flags
         self.block(node.body, index, inner)
@@ -157,7 +155,7 @@ class _Collector:
 
     def _assign(self, node: ast.Assign | ast.AnnAssign, parent: int, flags: frozenset[str]) -> None:
         uses = Uses(self.module)
-        uses.statement(node)
+        uses.visit(node)
         targets = node.targets if isinstance(node, ast.Assign) else [node.target]
         names = sorted(bound_by(node))
         plain = all(isinstance(t, ast.Name) for t in targets)

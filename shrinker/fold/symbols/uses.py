@@ -2,6 +2,7 @@
 
 import ast
 import re
+from collections.abc import Iterable
 from typing import Any
 
 from shrinker.fold.messages import is_message
@@ -55,20 +56,17 @@ class Uses:
 
     def function(self, node: Function, *, first: str = "") -> None:
         """A function with all that is evaluated where it is defined; `first` is the path of a method's first parameter."""
-        for decorator in node.decorator_list:
-            self.expression(decorator)
+        self.visit_all(node.decorator_list)
         scope = self._enter(node, first)
         if node.returns is not None:
             self.annotation(node.returns)
         before, self._scope = self._scope, scope
-        self.body(node.body)
+        self.visit_all(node.body)
         self._scope = before
 
     def _enter(self, node: Function | ast.Lambda, first: str = "") -> Scope:
         scope, args = self._scope.inside(node), node.args
-        for default in (*args.defaults, *args.kw_defaults):
-            if default is not None:
-                self.expression(default)
+        self.visit_all(default for default in (*args.defaults, *args.kw_defaults) if default is not None)
         if first and (positional := [*args.posonlyargs, *args.args]):
             self._follow.give(scope, positional[0].arg, first)
         for arg in arguments_of(args):
@@ -83,38 +81,10 @@ class Uses:
                 # It binds the package around it.
                 self._follow.imported(bound, "", node.lineno)
 
-    def body(self, body: list[ast.stmt]) -> None:
-        """Statements one after the other; texts that stand alone say nothing."""
-        for node in body:
-            self.statement(node)
-
-    def statement(self, node: ast.AST) -> None:
-        """One statement or clause."""
-        match node:
-            case ast.FunctionDef() | ast.AsyncFunctionDef():
-                self.function(node)
-            case ast.ClassDef():
-                self._class(node)
-            case ast.Import() | ast.ImportFrom():
-                self._imported(node)
-            case ast.Global():
-                self.stores.update(node.names)
-            case ast.AnnAssign():
-                self.annotation(node.annotation)
-                for part in (node.target, node.value):
-                    if part is not None:
-                        self.expression(part)
-            case ast.Expr(value=ast.Constant()):
-                pass
-            case _:
-                for child in children(node):
-                    self.expression(child) if isinstance(child, ast.expr) else self.statement(child)
-
     def _class(self, node: ast.ClassDef) -> None:
-        for part in (*node.decorator_list, *(keyword.value for keyword in node.keywords), *node.bases):
-            self.expression(part)
+        self.visit_all((*node.decorator_list, *(keyword.value for keyword in node.keywords), *node.bases))
         self.classes.append(tuple("|".join(self.paths_of(base)) for base in node.bases))
-        self.body(node.body)
+        self.visit_all(node.body)
 
     def _give(self, name: str, target: ast.expr) -> None:
         """An attribute is set."""
@@ -155,8 +125,8 @@ class Uses:
         if name in self._owner and self._scope.outer is None:
             self._note(self.uses, f"@cls.{name}")
 
-    def expression(self, node: ast.AST) -> None:
-        """An expression and all in it."""
+    def visit(self, node: ast.AST) -> None:
+        """A node and all in it; texts that stand alone say nothing."""
         self._line = getattr(node, "lineno", self._line)
         match node:
             case ast.Name(id=name):
@@ -171,9 +141,22 @@ class Uses:
                 self._text(text)
             case ast.Call():
                 self._call(node)
+            case ast.FunctionDef() | ast.AsyncFunctionDef():
+                self.function(node)
+            case ast.ClassDef():
+                self._class(node)
+            case ast.Import() | ast.ImportFrom():
+                self._imported(node)
+            case ast.Global():
+                self.stores.update(node.names)
+            case ast.AnnAssign():
+                self.annotation(node.annotation)
+                self.visit_all(part for part in (node.target, node.value) if part is not None)
+            case ast.Expr(value=ast.Constant()):
+                pass
             case ast.Lambda():
                 before, self._scope = self._scope, self._enter(node)
-                self.expression(node.body)
+                self.visit(node.body)
                 self._scope = before
             case ast.ListComp() | ast.SetComp() | ast.DictComp() | ast.GeneratorExp():
                 self._comprehension(node)
@@ -183,15 +166,19 @@ class Uses:
                         self._computed(node, self.patterns)
                     case ast.MatchClass(kwd_attrs=names):
                         self._note(self.uses, *(f"?.{name}" for name in names))
-                for child in children(node):
-                    self.expression(child)
+                self.visit_all(children(node))
+
+    def visit_all(self, nodes: Iterable[ast.AST]) -> None:
+        """Some nodes, one after the other."""
+        for node in nodes:
+            self.visit(node)
 
     def _attribute(self, node: ast.Attribute) -> None:
         if isinstance(node.ctx, ast.Store):
             self._give(node.attr, node.value)
         if isinstance(node.value, ast.Constant | ast.JoinedStr):
             # A method of a text.
-            self.expression(node.value)
+            self.visit(node.value)
             return
         found = self._paths(node)
         inner: ast.expr = node
@@ -202,19 +189,15 @@ class Uses:
                 self._note(self.enumerates, "")
             inner = inner.value
         if not isinstance(inner, ast.Name) or any(p[0] == ANYTHING for p in found):
-            self.expression(node.value)
+            self.visit(node.value)
 
     def _comprehension(self, node: Comprehension) -> None:
         first = node.generators[0]
         # What the first loop runs over is evaluated outside.
-        self.expression(first.iter)
+        self.visit(first.iter)
         before, self._scope = self._scope, self._scope.inside(node)
         for child in children(node):
-            if child is first:
-                for part in (first.target, *first.ifs):
-                    self.expression(part)
-            else:
-                self.expression(child)
+            self.visit_all((first.target, *first.ifs) if child is first else (child,))
         self._scope = before
 
     def _call(self, node: ast.Call) -> None:
@@ -239,8 +222,7 @@ class Uses:
             self._note(self.enumerates, *(self.paths_of(arguments[0]) if arguments else ("",)))
         elif name == "super":
             self._note(self.uses, "@self", "@super")
-        for part in (node.func, *arguments, *(keyword.value for keyword in node.keywords)):
-            self.expression(part)
+        self.visit_all((node.func, *arguments, *(keyword.value for keyword in node.keywords)))
 
     def _computed(self, node: ast.expr, into: dict[str, int]) -> bool:
         """A text that may be computed; False when no letter of it is known."""
