@@ -52,7 +52,7 @@ def _call(node: ast.Call, scope: ValueScope, condition: bool) -> Value:
     if isinstance(result, Known) or not isinstance(node.func, ast.Name | ast.Attribute):
         return result
     if ")" in function.name and isinstance(node.func, ast.Attribute):
-        return environment.called_on_any(node.func.attr) or UNKNOWN
+        return environment.called(f".{node.func.attr}") or UNKNOWN
     # What it returns has no value of its own, but a rule may name its attributes.
     return Ref(f"{function.name}()") if function.name.partition(".")[0] in environment.packages else result
 
@@ -61,7 +61,7 @@ def _method(node: ast.Call, scope: ValueScope) -> Value:
     """A method of a receiver that is not resolved, or of a text."""
     if not isinstance(node.func, ast.Attribute):
         return UNKNOWN
-    if (fact := scope.environment.called_on_any(node.func.attr)) is not None:
+    if (fact := scope.environment.called(f".{node.func.attr}")) is not None:
         return fact
     receiver = evaluate(node.func.value, scope)
     if node.func.attr in ("lower", "strip") and not node.args:
@@ -101,7 +101,7 @@ def _asked_attribute(node: ast.Call, function: str, scope: ValueScope) -> Value:
         return missing
     if function == "builtins.hasattr":
         return UNKNOWN
-    if (fact := scope.environment.read_on_any(name)) is not None:
+    if (fact := scope.environment.named(f".{name}")) is not None:
         return fact
     read = evaluate(ast.copy_location(ast.Attribute(node.args[0], name, ast.Load()), node), scope)
     return read if isinstance(read, TextDomain) else UNKNOWN

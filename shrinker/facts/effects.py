@@ -53,13 +53,12 @@ def _is_pure_call(node: ast.Call, scope: ValueScope) -> bool:
     if environment_variable(node, scope) is not None:
         return True
     if isinstance(node.func, ast.Attribute):
-        method = node.func.attr
-        if f".{method}" in _PURE_CALLS or environment.is_pure_on_any(method):
+        method = f".{node.func.attr}"
+        if method in _PURE_CALLS or environment.is_pure(method):
             return True
     match evaluate(node.func, scope):
         case Removed(name=name):
             return environment.called(name) is not None
         case Ref(name):
-            known = name in _PURE_CALLS or environment.called(name) is not None or environment.is_pure(name)
-            return known or isinstance(environment.interpret(name), Known)
+            return name in _PURE_CALLS or environment.is_pure(name) or isinstance(environment.interpret(name), Known)
     return False

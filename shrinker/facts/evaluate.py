@@ -81,7 +81,7 @@ def _attribute(node: ast.Attribute, scope: ValueScope, condition: bool) -> Value
     if isinstance(base, Removed):
         return base
     if not isinstance(base, Ref):
-        return environment.read_on_any(name) or _in_domain(written(node), scope)
+        return environment.named(f".{name}") or _in_domain(written(node), scope)
     if base.name in environment.outlines:
         return environment.resolve(base.name, name)
     qualified = f"{base.name}.{name}"
@@ -94,7 +94,7 @@ def _attribute(node: ast.Attribute, scope: ValueScope, condition: bool) -> Value
     )
     if said is None and ")" in qualified:
         # No definition: what a call returns. A rule may speak of it by the name that is written.
-        said = environment.read_on_any(name) or _in_domain(written(node), scope)
+        said = environment.named(f".{name}") or _in_domain(written(node), scope)
     return Ref(qualified) if said is None or isinstance(said, Unknown) else said
 
 

@@ -148,7 +148,7 @@ def is_boolean(node: ast.expr, scope: ValueScope) -> bool:
                 len(node.ops) == 1 and isinstance(evaluate(node.left, scope), TextDomain)
             )
         case ast.Call():
-            if isinstance(node.func, ast.Attribute) and scope.environment.is_boolean_on_any(node.func.attr):
+            if isinstance(node.func, ast.Attribute) and scope.environment.is_boolean(f".{node.func.attr}"):
                 return True
             function = evaluate(node.func, scope)
             return isinstance(function, Ref) and function.name in _PREDICATES

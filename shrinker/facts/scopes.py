@@ -27,12 +27,7 @@ class ModuleScope(ValueScope):
     """Names at module level."""
 
     def __init__(
-        self,
-        environment: "Environment",
-        module: str,
-        decided: Decided | None = None,
-        *,
-        during_import: bool = False,
+        self, environment: "Environment", module: str, decided: Decided | None = None, *, during_import: bool = False
     ) -> None:
         super().__init__(environment, module, {} if decided is None else decided)
         self.during_import = during_import

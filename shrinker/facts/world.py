@@ -19,19 +19,15 @@ class NamePatterns(Generic[Said]):
         self._by_last: dict[str, list[tuple[str, Said]]] = {}
         self._open: list[tuple[str, Said]] = []
         """Patterns whose last component is not a plain name."""
-        self._any: dict[str, Said] = {}
         self._known: dict[str, Sequence[Said]] = {}
         for pattern, said in pairs:
-            if pattern.startswith("."):
-                self._any.setdefault(pattern[1:], said)
-                continue
             last = pattern.rpartition(".")[2]
             (self._open if "*" in last else self._by_last.setdefault(last, [])).append((pattern, said))
 
     @property
     def words(self) -> set[str]:
         """Last components that are plain names."""
-        return {*self._by_last, *self._any}
+        return set(self._by_last)
 
     def find(self, name: str) -> Said | None:
         """What the first pattern says that names exactly `name`."""
@@ -48,10 +44,6 @@ class NamePatterns(Generic[Said]):
             matching = (said for pattern, said in (*rows, *self._open) if name_matches(pattern, name))
             self._known[name] = list(dict.fromkeys(matching))
         return self._known[name]
-
-    def find_any(self, name: str) -> Said | None:
-        """What is said of a method or attribute called `name` of any receiver."""
-        return self._any.get(name)
 
 
 class RuleFacts:
@@ -77,32 +69,20 @@ class RuleFacts:
         self._takes = tuple(pattern for rule in rules.removes for pattern in rule.modules)
 
     def called(self, name: str) -> Known | None:
-        """The value that a fact gives to a call of this qualified name."""
+        """The value that a fact gives to a call of this qualified name, or of ``.method``."""
         return self._calls.find(name)
 
     def named(self, name: str) -> Known | None:
-        """The value that a fact gives to this qualified name or attribute."""
+        """The value that a fact gives to this qualified name or ``.attribute``."""
         return self._names.find(name)
 
-    def called_on_any(self, method: str) -> Known | None:
-        """The value that a fact gives to a method of any receiver."""
-        return self._calls.find_any(method)
-
-    def read_on_any(self, attribute: str) -> Known | None:
-        """The value that a fact gives to an attribute of any receiver."""
-        return self._names.find_any(attribute)
-
     def is_pure(self, function: str) -> bool:
-        """True for a function of the tree that a rule declares free of side effects."""
-        return self._pure.find(function) is not None or self._domains["calls"].find(function) is not None
+        """True for a function of the tree, or a ``.method``, that a rule declares free of side effects, or fixes."""
+        return any(said.find(function) is not None for said in (self._calls, self._pure, self._domains["calls"]))
 
-    def is_pure_on_any(self, method: str) -> bool:
-        """True for a method of any receiver that a rule declares free of side effects, or fixes."""
-        return self._pure.find_any(method) is not None or self._calls.find_any(method) is not None
-
-    def is_boolean_on_any(self, method: str) -> bool:
-        """True for a method of any receiver that a rule says answers `True` or `False`."""
-        return self._pure.find_any(method) is True
+    def is_boolean(self, method: str) -> bool:
+        """True for a ``.method`` that a rule says answers `True` or `False`."""
+        return self._pure.find(method) is True
 
     def domain(self, name: str, kind: str = "names") -> TextDomain | None:
         """What a name, as it is written, below its module, never is; `kind` is ``names`` (and lists of such texts), ``calls``,

@@ -38,19 +38,6 @@ def drop_rows(context: Context, scope: ValueScope, table: ast.Dict, domain: Text
     table.keys, table.values = [key for key, _ in kept], [value for _, value in kept]
 
 
-def asked_table(node: ast.expr, scope: ValueScope) -> tuple[ast.expr, TextDomain] | None:
-    """The table and the domain of ``table[device]``, ``table.get(device)`` and ``device in table``."""
-    match node:
-        case (
-            ast.Subscript(table, asked, ast.Load())
-            | ast.Call(ast.Attribute(table, "get"), [asked, *_])
-            | ast.Compare(asked, [ast.In() | ast.NotIn()], [table])
-        ):
-            domain = evaluate(asked, scope)
-            return (table, domain) if isinstance(domain, TextDomain) and not domain.items else None
-    return None
-
-
 def registration(node: ast.expr, scope: ValueScope) -> Removed | None:
     """The removed thing that a call files: its first argument, or the name that this is made with, is a text that the
     domain never is, or is read from something removed."""

@@ -8,7 +8,7 @@ from shrinker.facts.scopes import LATER, ModuleScope, function_scope
 from shrinker.fold.context import Context
 from shrinker.syntax.bindings import Binding
 from shrinker.syntax.ranges import meets
-from shrinker.syntax.walk import Function
+from shrinker.syntax.walk import BLOCKS_OF, Function
 
 _DOTTED = re.compile(r"sglang(?:\.\w+)+")
 
@@ -73,14 +73,13 @@ def _warm_locals(context: Context, tree: ast.Module, words: Iterable[str]) -> No
 
 
 def _hot_functions(tree: ast.Module, context: Context) -> Iterator[Function]:
-    stack: list[ast.stmt] = [s for s in tree.body if context.is_hot(s)]
+    stack: list[ast.AST] = [tree]
     while stack:
         node = stack.pop()
         if isinstance(node, Function):
             yield node
-        for clause in (node, *getattr(node, "handlers", ()), *getattr(node, "cases", ())):
-            for block in ("body", "orelse", "finalbody"):
-                stack.extend(s for s in getattr(clause, block, ()) if context.is_hot(s))
+        parts = (part for field in BLOCKS_OF[node.__class__] for part in getattr(node, field))
+        stack += (part for part in parts if not isinstance(part, ast.stmt) or context.is_hot(part))
 
 
 def _may_be_decided(binding: Binding, context: Context, domains: list[int]) -> bool:

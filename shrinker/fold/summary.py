@@ -192,11 +192,9 @@ def _spoken(reading: Reading) -> tuple[set[str], set[str]]:
             found.update(_said(text))
             if len(text) < _SHORT and (tail := _DOTTED_TAIL.match(text)):
                 texts.add(tail.group(1))
-    for node, _, _ in reading.imports:
-        for alias in node.names:
-            found.update(alias.name.split("."))
-            if alias.asname and isinstance(node, ast.ImportFrom):
-                found.add(alias.asname)
+    aliases = [(node, alias) for node, _, _ in reading.imports for alias in node.names]
+    found.update(part for _, alias in aliases for part in alias.name.split("."))
+    found.update(alias.asname for node, alias in aliases if alias.asname and isinstance(node, ast.ImportFrom))
     found.update(name for outer in reading.of(ast.Global, ast.Nonlocal) for name in outer.names)
     found.update(name for matched in reading.of(ast.MatchClass) for name in matched.kwd_attrs)
     return found | reading.augmented, texts
@@ -233,13 +231,11 @@ def _class_fields(tree: ast.Module, stores: set[Store], literals: set[Span]) -> 
                 case ast.Assign(targets=targets, value=value):
                     if len(targets) == 1 and isinstance(targets[0], ast.Name) and span(value) in literals:
                         decided.add(targets[0].id)
-                    for target in targets:
-                        for name in walk(target):
-                            if isinstance(name, ast.Name):
-                                kind = _literal(value) if name is target else ""
-                                stores.add(Store(name.id, kind))
-                                if kind:
-                                    fields.add((node.name, name.id))
+                    for name in (part for target in targets for part in walk(target) if isinstance(part, ast.Name)):
+                        kind = _literal(value) if name in targets else ""
+                        stores.add(Store(name.id, kind))
+                        if kind:
+                            fields.add((node.name, name.id))
                 case ast.AnnAssign(target=ast.Name(id=name)) | ast.AugAssign(target=ast.Name(id=name)):
                     stores.add(Store(name))
                 case ast.FunctionDef(name="__init__"):
@@ -247,8 +243,7 @@ def _class_fields(tree: ast.Module, stores: set[Store], literals: set[Span]) -> 
                     own = (place for place in places if isinstance(place, ast.Attribute))
                     fields.update((node.name, place.attr) for place in own if isinstance(place.value, ast.Name))
                 case ast.If() | ast.Try() | ast.For() | ast.With():
-                    for inner in statements(statement):
-                        for part in ast.iter_child_nodes(inner):
-                            if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store):
-                                stores.add(Store(part.id))
+                    parts = (part for inner in statements(statement) for part in ast.iter_child_nodes(inner))
+                    names = (part for part in parts if isinstance(part, ast.Name))
+                    stores |= {Store(name.id) for name in names if isinstance(name.ctx, ast.Store)}
     return fields, decided
