@@ -207,10 +207,10 @@ class Context:
         self.edits.append(DropElement(span(node), container))
         self.decide(node, kind, rules, "removed", 0, shown)
 
-    def take(self, node: ast.stmt, block: str, live: list[ast.stmt]) -> None:
-        """A block takes the place of its statement, which goes with a block of which nothing is left."""
+    def take(self, node: ast.stmt, block: str, live: list[ast.stmt], emptied: Edit | None = None) -> None:
+        """A block takes the place of its statement, which goes (or is `emptied`) with a block of which nothing is left."""
         taken = TakeBlock(span(node), block)
-        self.edits.append(taken if live else DropStatement(taken.span))
+        self.edits.append(taken if live else emptied or DropStatement(taken.span))
         self.taken.append((taken, list(live)))
 
     def forget(self, *nodes: ast.AST) -> None:

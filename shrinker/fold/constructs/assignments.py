@@ -25,27 +25,26 @@ _NEVER_ALONE = frozenset({"Optional", "Union", "Annotated", "Literal"})
 @folds(ast.AnnAssign)
 def fold_annotated(folder: StatementFolder, node: ast.AnnAssign) -> Folded:
     """`x: T = value`."""
-    if isinstance(node.target, ast.Name) and node.value is not None:
-        drop_unasked(folder, node.target.id, node.value)
     node.annotation = fold_annotation(folder.expressions, node.annotation, "variable") or node.annotation
-    if node.value is not None:
-        rows = isinstance(node.target, ast.Name)
-        node.value = fold_rows(folder.expressions, node.value) if rows else folder.expressions.fold(node.value)
-    if not isinstance(node.target, ast.Name):
-        node.target = folder.expressions.fold(node.target)  # type: ignore[assignment]
+    match node:
+        case ast.AnnAssign(target=ast.Name(name), value=ast.expr() as value):
+            node.value = _fold_table(folder, name, value)
+        case ast.AnnAssign(target=ast.Attribute() | ast.Subscript()):
+            node.value = node.value and folder.expressions.fold(node.value)
+            node.target = folder.expressions.fold(node.target)  # type: ignore[assignment]
     return [node], False
 
 
-def drop_unasked(folder: StatementFolder, name: str, value: ast.expr) -> None:
-    """A collection that a rule says is only asked for texts of a domain, itself or within a call that makes one."""
+def _fold_table(folder: StatementFolder, name: str, value: ast.expr) -> ast.expr:
+    """The value of a name; what a rule says is only asked for texts of a domain, itself or within a call that makes it, loses other rows."""
     domain = folder.context.environment.domain(f"{folder.owner or folder.context.module}.{name}", "tables")
-    if domain is None:
-        return
-    for table in (value, *(value.args if isinstance(value, ast.Call) else ())):
-        if isinstance(table, ast.Dict):
-            drop_rows(folder.context, folder.scope, table, domain)
-        elif isinstance(table, ast.Tuple | ast.List | ast.Set):
-            drop_texts(folder.context, folder.scope, table, domain)
+    if domain is not None:
+        for table in (value, *(value.args if isinstance(value, ast.Call) else ())):
+            if isinstance(table, ast.Dict):
+                drop_rows(folder.context, folder.scope, table, domain)
+            elif isinstance(table, ast.Tuple | ast.List | ast.Set):
+                drop_texts(folder.context, folder.scope, table, domain)
+    return fold_rows(folder.expressions, value)
 
 
 @folds(ast.Assign)
@@ -55,8 +54,7 @@ def fold_assigned(folder: StatementFolder, node: ast.Assign) -> Folded:
         case [ast.Name(id="__all__")]:
             fold_exports(folder, node.value)
         case [ast.Name(id=name)]:
-            drop_unasked(folder, name, node.value)
-            node.value = fold_rows(folder.expressions, node.value)
+            node.value = _fold_table(folder, name, node.value)
         case _:
             folder.expressions.children(node)
     return [node], False

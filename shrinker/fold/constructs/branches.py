@@ -54,9 +54,7 @@ def _decided(folder: StatementFolder, node: ast.If, value: Known) -> Folded:
     _tell(context, node, value, gone)
     context.forget(node.test, *dead)
     live = folder.block(live)
-    taken = TakeBlock(span(node), "body" if value.truth else "orelse")
-    context.edits.append(taken if live else _emptied(context, node))
-    context.taken.append((taken, list(live)))
+    context.take(node, "body" if value.truth else "orelse", live, _emptied(context, node))
     return live, True
 
 
