@@ -85,7 +85,7 @@ def _binding_value(scope: ValueScope, name: str, binding: Binding, bindings: Seq
                 earlier = [b for b in bindings if b.line < binding.line]
                 if not earlier:
                     return UNKNOWN
-                return evaluate(binding.value, Shadowed(scope, {name: bound_value(scope, name, earlier)}))
+                scope = Shadowed(scope, {name: bound_value(scope, name, earlier)})
             return evaluate(binding.value, scope)
         case "def":
             return Ref(_qualified(scope, name))

@@ -171,9 +171,8 @@ class Environment(RuleFacts):
         kinds = {b.kind for b in bindings}
         if kinds <= {"def", "class"}:
             return Ref(f"{module}.{name}")
-        if kinds <= {"from", "module", "def", "class"}:
-            return bound_value(ModuleScope(self, module), name, bindings)
-        return UNKNOWN
+        imported = kinds <= {"from", "module", "def", "class"}
+        return bound_value(ModuleScope(self, module), name, bindings) if imported else UNKNOWN
 
     def is_hot(self, value: Value) -> bool:
         """True for a value that folding would act on where its name is read."""

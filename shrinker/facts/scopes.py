@@ -78,9 +78,11 @@ class LocalScope(ValueScope):
             return scope.lookup(name, line)
         if self.is_class and name in self.bindings.names:
             return self._in_class(name, line)
-        if name in self.bindings.names:
+        if (bindings := self.bindings.names.get(name)) is not None:
             value = self._local(name)
-            return UNKNOWN if self._is_early(name, line) and not isinstance(value, Removed) else value
+            # A function that reads a name before any place that binds it: an error, whatever it gets there.
+            early = all(b.line > line and not any(g.kind == "loop" for g in b.guards) for b in bindings)
+            return UNKNOWN if early and not isinstance(value, Removed) else value
         # A function's body runs when it is called: what is bound below it may be bound by then.
         return self.outer.lookup(name, line if self.is_class else LATER)
 
@@ -110,10 +112,6 @@ class LocalScope(ValueScope):
         if not self._busy or LocalScope.cut_short == before:
             self._truths[test] = value
         return value
-
-    def _is_early(self, name: str, line: int) -> bool:
-        """True where a function reads a name before any place that binds it: an error, whatever it gets there."""
-        return all(b.line > line and not any(g.kind == "loop" for g in b.guards) for b in self.bindings.names[name])
 
     def _in_class(self, name: str, line: int) -> Value:
         """A class body runs once, from top to bottom; a name that it has not bound yet is that of the scope around."""

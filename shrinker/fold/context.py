@@ -2,7 +2,6 @@
 
 import ast
 import copy
-import re
 from collections.abc import Collection, Iterable
 from typing import TypeVar, cast
 
@@ -20,7 +19,6 @@ from shrinker.values.folded import Decision, LeakedUse, Uncertain
 _Written = TypeVar("_Written", bound=ast.stmt | ast.expr)
 
 _TEXT_LIMIT = 120
-_WORDS = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
 class EvaluatesRemoved(Exception):
@@ -160,8 +158,8 @@ class Context:
         world = self.environment
         if (self.module, node.name) in world.imported or self.module in world.starred or node.name in world.read:
             return True
-        around = self.lines[: first_line(node) - 1] + self.lines[node.end_lineno :]
-        return any(node.name in _WORDS.findall(line) for line in around if node.name in line)
+        own = range(first_line(node), (node.end_lineno or node.lineno) + 1)
+        return any(line not in own for line in self.source.holding((node.name,)))
 
     def text(self, node: Placed) -> str:
         """The node as upstream wrote it, on one line."""

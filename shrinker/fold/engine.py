@@ -41,7 +41,6 @@ class FoldEngine:
         """
         Args:
             progress: called with the number of modules folded so far.
-            cache: results of earlier runs; by default none.
             unwritable: paths that stay as upstream wrote them, and why.
             leads: paths of modules that will be asked for because of a folded one; those are folded before they are.
         """

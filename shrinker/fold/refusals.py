@@ -68,13 +68,12 @@ def place_looks(tree: ast.Module, looks: Iterable[Look], context: Context) -> No
     wanted = {(look.name, look.line if look.name else 0): look for look in looks}
     for name, node in (("", tree), *_functions(tree)) if wanted else ():
         look = wanted.get((name, node.lineno if isinstance(node, Function) else 0))
-        if look is None:
-            continue
-        context.edits.append(look.edit)
-        text = context.lines[look.line - 1].strip()[:120]
-        context.decisions.append(Decision(look.line, "+".join(sorted(look.rules)), "refusal", text, "refuses", 0))
-        index = _head(node)
-        node.body[index:index] = ast.parse(refusal_line(look.edit)).body
+        if look is not None:
+            context.edits.append(look.edit)
+            text = context.lines[look.line - 1].strip()[:120]
+            context.decisions.append(Decision(look.line, "+".join(sorted(look.rules)), "refusal", text, "refuses", 0))
+            index = _head(node)
+            node.body[index:index] = ast.parse(refusal_line(look.edit)).body
 
 
 def _functions(tree: ast.Module) -> Iterator[tuple[str, Function]]:

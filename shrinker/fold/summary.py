@@ -65,9 +65,7 @@ def _rows(reading: Reading, unroller: Unroller, rules: Iterable[Registry]) -> tu
     sites: set[StringSite] = set()
     own: set[ast.AST] = set()
     for rule in rules:
-        for call in reading.of(ast.Call):
-            if last_name(call.func) != rule.row:
-                continue
+        for call in (each for each in reading.of(ast.Call) if last_name(each.func) == rule.row):
             given = {keyword.arg: keyword.value for keyword in call.keywords}
             key, target = given.get(rule.key), given.get(rule.target)
             rows = unroller.rows(key, target) if key and target else None
@@ -88,9 +86,8 @@ def _may_be_path(text: str) -> bool:
     if "#include" in text:
         # Source text of a kernel that is compiled at run time: its includes are files.
         return True
-    return _PATH_LIKE.match(text) is not None and bool(
-        "sglang." in text or _FILE_LIKE.search(text) or _DOTTED.match(text) or "/" in text or _WORD.match(text)
-    )
+    found = "sglang." in text or "/" in text or _FILE_LIKE.search(text) or _DOTTED.match(text) or _WORD.match(text)
+    return _PATH_LIKE.match(text) is not None and bool(found)
 
 
 def computed_strings(reading: Reading, unroller: Unroller) -> Iterator[tuple[ast.expr, str]]:

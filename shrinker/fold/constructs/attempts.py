@@ -48,11 +48,10 @@ def fold_try(folder: StatementFolder, node: ast.Try) -> Folded:
 
 def _fold_handlers(folder: StatementFolder, node: ast.Try) -> None:
     for handler in node.handlers:
-        if handler.type is not None:
-            try:
-                handler.type = folder.expressions.fold(handler.type)
-            except EvaluatesRemoved as poison:
-                raise LeavesWhole(f"a handler catches {poison.removed.name}, which is removed") from poison
+        try:
+            handler.type = handler.type and folder.expressions.fold(handler.type)
+        except EvaluatesRemoved as poison:
+            raise LeavesWhole(f"a handler catches {poison.removed.name}, which is removed") from poison
         handler.body = filled(folder.block(handler.body))
 
 
