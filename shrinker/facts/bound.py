@@ -141,9 +141,8 @@ def _guard_state(scope: ValueScope, guard: Branch) -> tuple[bool | None, frozens
         taken = value.truth is guard.polarity
         return taken, NO_RULES if taken else value.rules
     if guard.node is not None:
-        failing = failing_import(guard.node, scope)
-        if failing is not None:
-            return guard.kind == "handler", frozenset({failing})
+        if (failing := failing_import(guard.node, scope)) is not None:
+            return guard.kind == "handler", frozenset({failing[0]})
         return (True if guard.kind == "try" else None), NO_RULES
     return None, NO_RULES
 
@@ -152,24 +151,23 @@ def _dead_rules(scope: ValueScope, bindings: Sequence[Binding]) -> frozenset[str
     return NO_RULES.union(*(_guard_state(scope, guard)[1] for binding in bindings for guard in binding.guards))
 
 
-def failing_import(node: ast.Try, scope: ValueScope) -> str | None:
-    """The rule by which a `try` fails at once with ImportError and is caught: its first statement
-    imports a module that is absent or removed. None when that is not so."""
+def failing_import(node: ast.Try, scope: ValueScope) -> tuple[str, Removed | None] | None:
+    """The rule by which a `try` fails at once with ImportError and is caught, and the removed thing that is not there: its first
+    statement imports a module that is absent (then nothing is removed) or removed. None when that is not so."""
     if not any(map(catches_import_error, node.handlers)):
         return None
-    module, removed = first_import(node, scope.environment)
-    return scope.environment.is_absent(module) or (removed.rule if removed else None)
-
-
-def first_import(node: ast.Try, environment: "Environment") -> tuple[str, Removed | None]:
-    """The module that a `try` imports first, and what is removed of that; an empty name where it begins with something else."""
+    environment = scope.environment
     match node.body:
         case [ast.Import(names=[first, *_]), *_]:
             # Only the first name: what stands before one that fails is imported, with its effects.
-            return first.name, environment.removed_module(first.name)
-        case [ast.ImportFrom(module=str() as source, level=0) as statement, *_]:
-            return source, next((removed for _, removed in removed_names(statement, source, environment)), None)
-    return "", None
+            module, removed = first.name, environment.removed_module(first.name)
+        case [ast.ImportFrom(module=str() as module, level=0) as statement, *_]:
+            removed = next((taken for _, taken in removed_names(statement, module, environment)), None)
+        case _:
+            return None
+    if (absent := environment.is_absent(module)) is not None:
+        return absent, None
+    return None if removed is None else (removed.rule, removed)
 
 
 def removed_names(node: Import, source: str, environment: "Environment") -> Iterator[tuple[ast.alias, Removed]]:

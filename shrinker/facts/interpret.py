@@ -76,7 +76,7 @@ def _run(body: list[ast.stmt], scope: ValueScope, rules: frozenset[str] = NO_RUL
                 failing = failing_import(statement, scope)
                 if failing is None:
                     return UNKNOWN
-                rules |= {failing}
+                rules |= {failing[0]}
                 branch = next(h for h in statement.handlers if catches_import_error(h)).body
             case _ if not _says_nothing(statement):
                 return UNKNOWN

@@ -3,7 +3,8 @@ the import does not: the handler takes its place, unless it looks at the excepti
 
 import ast
 
-from shrinker.facts.bound import failing_import, first_import
+from shrinker.facts.bound import failing_import
+from shrinker.facts.lattice import Removed
 from shrinker.fold.context import EvaluatesRemoved, LeavesWhole, filled
 from shrinker.fold.statements import Folded, StatementFolder, folds
 from shrinker.syntax.control import asks_for_exception, leaves
@@ -26,8 +27,8 @@ def fold_try(folder: StatementFolder, node: ast.Try) -> Folded:
     if failing is not None:
         index = next(i for i, h in enumerate(node.handlers) if catches_import_error(h))
         if not _uses_exception(node.handlers[index]):
-            return _take_handler(folder, node, index, failing), True
-        return _fail_alone(folder, node, node.handlers[index], failing)
+            return _take_handler(folder, node, index, failing[0]), True
+        return _fail_alone(folder, node, node.handlers[index], *failing)
     catches, watches = any(map(catches_import_error, node.handlers)), any(map(_tells, node.handlers))
     context.catching += catches
     context.watching += watches
@@ -85,13 +86,12 @@ def _take_handler(folder: StatementFolder, node: ast.Try, index: int, rule: str)
     return live
 
 
-def _fail_alone(folder: StatementFolder, node: ast.Try, handler: ast.ExceptHandler, rule: str) -> Folded:
+def _fail_alone(
+    folder: StatementFolder, node: ast.Try, handler: ast.ExceptHandler, rule: str, removed: Removed | None
+) -> Folded:
     """Keep the import for the exception that it raises, without what follows it in the body: of something removed the named error in its
     place, which the handler tells."""
     context, first = folder.context, node.body[0]
-    module, removed = first_import(node, context.environment)
-    if context.environment.is_absent(module) is not None:
-        removed = None
     catches_all = handler.type is None or (isinstance(handler.type, ast.Name) and handler.type.id in _ALL)
     if removed is not None and not (folder.kind == "function" and catches_all):
         raise LeavesWhole("import of a removed module fails, but its handler uses the exception")
