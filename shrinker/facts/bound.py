@@ -3,14 +3,19 @@
 import ast
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from shrinker.facts.evaluate import ValueScope, evaluate
-from shrinker.facts.lattice import UNKNOWN, Known, Ref, Removed, Value, join
-from shrinker.facts.world import ClosedWorld
+from shrinker.facts.lattice import NO_RULES, UNKNOWN, Known, Ref, Removed, Value, join
 from shrinker.syntax.bindings import Binding, Branch
-from shrinker.syntax.imports import catches_import_error, is_type_checking
+from shrinker.syntax.imports import Import, catches_import_error, is_type_checking
 from shrinker.syntax.walk import walk
 
+if TYPE_CHECKING:
+    from shrinker.facts.environment import Environment
+
+NEVER_TAKEN = "code of a branch that is never taken"
+"""The feature of a name that only dead branches bind."""
 _DEFINITIONS = frozenset({"from", "module", "def", "class"})
 
 
@@ -39,31 +44,28 @@ def is_mixed(binding: Binding, name: str, line: int) -> bool:
 
 def bound_value(scope: ValueScope, name: str, bindings: Sequence[Binding], *, local: bool = False) -> Value:
     """The value that a name has from its bindings: dead ones do not count, doubtful ones make it unknown."""
-    states = [(b, liveness(scope, b)) for b in bindings]
-    alive = [(b, s) for b, s in states if s is not False]
+    alive = [(b, state) for b in bindings if (state := liveness(scope, b)) is not False]
     if not alive:
-        dead = _dead_rules(scope, bindings)
-        return Removed("+".join(sorted(dead)), "code of a branch that is never taken", f"{scope.module}.{name}")
+        dead = "+".join(sorted(_dead_rules(scope, bindings)))
+        return Removed(dead, NEVER_TAKEN, f"{scope.module}.{name}")
     last, state = alive[-1]
     if len(alive) == 1:
         value = _binding_value(scope, name, last, bindings)
-        if isinstance(value, Known) and value.exact and not value.rules and len(states) > 1:
+        if isinstance(value, Known) and value.exact and not value.rules and len(bindings) > 1:
             # Upstream's own constant (`fused = False`), which is the only value left: that rests on the facts.
-            return Known(value.value, True, frozenset(_dead_rules(scope, bindings)))
+            return value.resting(_dead_rules(scope, bindings))
         return value
     if state is True and not local and all(b.kind in _DEFINITIONS for b, _ in alive[:-1]):
         # `is_npu = is_npu()`: nobody reads the definition under a name that is given to its result.
         return _binding_value(scope, name, last, bindings)
     values = [_binding_value(scope, name, b, bindings) for b, _ in alive]
     first = values[0]
-    if all(isinstance(v, Removed) for v in values):
+    if all(isinstance(v, Removed) for v in values) or (isinstance(first, Ref) and all(v == first for v in values)):
         return first
-    if isinstance(first, Known) and all(isinstance(v, Known) and v.truth == first.truth for v in values):
-        same = all(isinstance(v, Known) and v.exact and v.value == first.value for v in values)
-        rules = frozenset().union(*(v.rules for v in values if isinstance(v, Known)))
-        return Known(first.value, same, rules)
-    if isinstance(first, Ref) and all(v == first for v in values):
-        return first
+    known = [v for v in values if isinstance(v, Known)]
+    if len(known) == len(values) and len({v.truth for v in known}) == 1:
+        same = all(v.exact and v.value == known[0].value for v in known)
+        return Known(known[0].value, same, frozenset().union(*(v.rules for v in known)))
     return join(values)
 
 
@@ -72,7 +74,7 @@ def _binding_value(scope: ValueScope, name: str, binding: Binding, bindings: Seq
     match binding.kind:
         case "module":
             removed = environment.removed_module(binding.module)
-            return _with_eagerness(removed if removed is not None else Ref(binding.module), scope, binding)
+            return _with_eagerness(removed or Ref(binding.module), scope, binding)
         case "from":
             if scope.module == binding.module and name == binding.name:
                 return Ref(f"{binding.module}.{binding.name}")
@@ -83,13 +85,12 @@ def _binding_value(scope: ValueScope, name: str, binding: Binding, bindings: Seq
                 earlier = [b for b in bindings if b.line < binding.line]
                 if not earlier:
                     return UNKNOWN
-                return evaluate(binding.value, Shadowed(scope, {name: bound_value(scope, name, earlier)}))
+                scope = Shadowed(scope, {name: bound_value(scope, name, earlier)})
             return evaluate(binding.value, scope)
         case "def":
             return Ref(_qualified(scope, name))
         case "class":
-            removed_base = _removed_base(binding, scope)
-            return removed_base if removed_base is not None else Ref(_qualified(scope, name))
+            return _removed_base(binding, scope) or Ref(_qualified(scope, name))
         case _:
             return UNKNOWN
 
@@ -122,7 +123,7 @@ def liveness(scope: ValueScope, binding: Binding) -> bool | None:
     """True: certainly executed; False: never; None: not decided."""
     result: bool | None = True
     for guard in binding.guards:
-        state = _guard_state(scope, guard)
+        state, _ = _guard_state(scope, guard)
         if state is False:
             return False
         if state is None:
@@ -130,54 +131,46 @@ def liveness(scope: ValueScope, binding: Binding) -> bool | None:
     return result
 
 
-def _guard_state(scope: ValueScope, guard: Branch) -> bool | None:
-    if guard.kind == "if" and guard.test is not None:
+def _guard_state(scope: ValueScope, guard: Branch) -> tuple[bool | None, frozenset[str]]:
+    """Whether a branch is taken, with the rules by which it, or the other one, is not."""
+    if guard.test is not None:
         value = scope.truth(guard.test)
-        # A test without a rule is upstream's own constant (`if 0:`): not for the facts to decide.
-        return None if value is None or not value.rules else value.truth is guard.polarity
-    if guard.kind in ("try", "handler") and guard.node is not None:
-        fails = failing_import(guard.node, scope)
-        if fails is None:
-            return True if guard.kind == "try" else None
-        return guard.kind == "handler"
-    return None
+        if value is None or not value.rules:
+            # A test without a rule is upstream's own constant (`if 0:`): not for the facts to decide.
+            return None, NO_RULES
+        taken = value.truth is guard.polarity
+        return taken, NO_RULES if taken else value.rules
+    if guard.node is not None:
+        if (failing := failing_import(guard.node, scope)) is not None:
+            return guard.kind == "handler", frozenset({failing[0]})
+        return (True if guard.kind == "try" else None), NO_RULES
+    return None, NO_RULES
 
 
-def _dead_rules(scope: ValueScope, bindings: Sequence[Binding]) -> set[str]:
-    rules: set[str] = set()
-    for binding in bindings:
-        for guard in binding.guards:
-            if guard.kind == "if" and guard.test is not None:
-                value = scope.truth(guard.test)
-                if value is not None and value.truth is not guard.polarity:
-                    rules |= value.rules
-            elif guard.node is not None:
-                failing = failing_import(guard.node, scope)
-                rules |= {failing} if failing else set()
-    return rules
+def _dead_rules(scope: ValueScope, bindings: Sequence[Binding]) -> frozenset[str]:
+    return NO_RULES.union(*(_guard_state(scope, guard)[1] for binding in bindings for guard in binding.guards))
 
 
-def failing_import(node: ast.Try, scope: ValueScope) -> str | None:
-    """The rule by which a `try` fails at once with ImportError and is caught: its first statement
-    imports a module that is absent or removed. None when that is not so."""
-    if not node.body or not any(catches_import_error(h) for h in node.handlers):
+def failing_import(node: ast.Try, scope: ValueScope) -> tuple[str, Removed | None] | None:
+    """The rule by which a `try` fails at once with ImportError and is caught, and the removed thing that is not there: its first
+    statement imports a module that is absent (then nothing is removed) or removed. None when that is not so."""
+    if not any(map(catches_import_error, node.handlers)):
         return None
-    first = node.body[0]
     environment = scope.environment
-    if isinstance(first, ast.Import):
-        # Only the first name: what stands before one that fails is imported, with its effects.
-        rule = environment.is_absent(first.names[0].name)
-        removed = environment.removed_module(first.names[0].name)
-        return rule or (removed.rule if removed else None)
-    if isinstance(first, ast.ImportFrom) and not first.level and first.module:
-        taken = (removed.rule for _, removed in removed_names(first, first.module, environment))
-        return environment.is_absent(first.module) or next(taken, None)
-    return None
+    match node.body:
+        case [ast.Import(names=[first, *_]), *_]:
+            # Only the first name: what stands before one that fails is imported, with its effects.
+            module, removed = first.name, environment.removed_module(first.name)
+        case [ast.ImportFrom(module=str() as module, level=0) as statement, *_]:
+            removed = next((taken for _, taken in removed_names(statement, module, environment)), None)
+        case _:
+            return None
+    if (absent := environment.is_absent(module)) is not None:
+        return absent, None
+    return None if removed is None else (removed.rule, removed)
 
 
-def removed_names(
-    node: ast.Import | ast.ImportFrom, source: str, environment: ClosedWorld
-) -> Iterator[tuple[ast.alias, Removed]]:
+def removed_names(node: Import, source: str, environment: "Environment") -> Iterator[tuple[ast.alias, Removed]]:
     """Names of an import that are something removed; `source` is the module after ``from``."""
     for alias in node.names:
         value: Value | None

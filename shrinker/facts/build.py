@@ -22,14 +22,7 @@ def build_environment(
     progress: Progress = lambda done, total: None,
     cache: Cache | None = None,
 ) -> Environment:
-    """Read the package and return the closed world.
-
-    Args:
-        tree: upstream.
-        rules: the profile's rules.
-        jobs: worker processes.
-        progress: called with files done and files in all.
-        cache: outlines of files that were read before; by default none.
+    """Read the package and return the closed world; outlines of files that were read before are taken from the cache.
 
     Raises:
         InputError: the tree holds no module.
@@ -45,13 +38,11 @@ def build_environment(
     layer = (cache or Cache.off()).layer("outlines")
     found = map_cached(partial(outline_file, tree.root), layer, hashes, tree.root, jobs=jobs, progress=progress)
     outlines = {each.module: each for each in found.values() if each is not None}
-    return Environment(rules, outlines, names, like=probe)
+    return Environment(rules, outlines, names)
 
 
 def outline_file(root: Path, path: str, name: str | None = None) -> Outline | None:
     """Outline of one file, None when it does not parse; of a file outside the package `name` is its dotted name."""
     # Only a broken file that the server needs is an error: folding it says so, with its line.
     tree = parsed((root / path).read_bytes(), path)
-    if tree is None:
-        return None
-    return outline(name or module_name(path) or "", path.endswith("/__init__.py"), tree)
+    return None if tree is None else outline(name or module_name(path) or "", path.endswith("/__init__.py"), tree)

@@ -2,80 +2,75 @@
 
 import ast
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from shrinker.facts.evaluate import ValueScope, evaluate, evaluates, only_removed
 from shrinker.facts.lattice import ON_TEXTS, UNKNOWN, Known, Ref, Removed, SwitchedOff, TextDomain, Value
 
-ENVIRONMENT_READERS = frozenset(
-    {"os.getenv", "os.environ.get", "get_bool_env_var", "get_int_env_var", "get_str_env_var"}
-)
+if TYPE_CHECKING:
+    from shrinker.facts.environment import Environment
+
+_READERS = ("os.getenv", "os.environ.get", "get_bool_env_var", "get_int_env_var", "get_str_env_var")
 """Functions whose first argument is the name of an environment variable; a dotted name is exact, a bare one matches the
 function wherever the tree defines it."""
 
 
 @evaluates(ast.Call)
-def _call(node: ast.Call, scope: ValueScope, condition: bool, depth: int) -> Value:
+def _call(node: ast.Call, scope: ValueScope, condition: bool) -> Value:
     environment = scope.environment
-    variable = environment_variable(node, scope)
-    if variable is not None:
+    if (variable := environment_variable(node, scope)) is not None:
         return variable
-    for argument in node.args:
-        if isinstance(argument, ast.Constant):
-            removed = environment.named_by_string(argument.value)
-            if removed is not None:
-                return removed
+    if (named := named_argument(node, environment)) is not None:
+        return named
     if isinstance(node.func, ast.Attribute) and node.func.attr in ("lower", "upper", "strip"):
-        text = evaluate(node.func.value, scope, depth=depth)
+        text = evaluate(node.func.value, scope)
         if isinstance(text, SwitchedOff):
             return text
-    function = evaluate(node.func, scope, depth=depth)
+    function = evaluate(node.func, scope)
     if isinstance(function, Removed):
         # A fact may say what the function returns where its feature is off.
         method = f".{node.func.attr}" if isinstance(node.func, ast.Attribute) else ""
         return environment.called(function.name) or environment.called(function.name + method) or function
     if not isinstance(function, Ref):
-        return _method(node, scope, depth)
-    fact = environment.called(function.name)
-    if fact is not None:
-        return fact
-    domain = environment.domain(function.name, "calls")
-    if domain is not None:
-        return domain
+        return _method(node, scope)
+    said = environment.called(function.name) or environment.domain(function.name, "calls")
+    if said is not None:
+        return said
     if function.name in ("builtins.hasattr", "builtins.getattr"):
-        return _asked_attribute(node, function.name, scope, depth)
-    if function.name == "builtins.str" and len(node.args) == 1 and not node.keywords:
-        text = evaluate(node.args[0], scope, depth=depth)
-        return text if isinstance(text, TextDomain) else only_removed(text)
-    if function.name == "builtins.bool" and len(node.args) == 1 and not node.keywords:
-        inner = evaluate(node.args[0], scope, condition=True, depth=depth)
-        return Known(inner.truth, True, inner.rules) if isinstance(inner, Known) else only_removed(inner)
-    if function.name == "builtins.int" and len(node.args) == 1 and not node.keywords:
-        inner = evaluate(node.args[0], scope, depth=depth)
-        return Known(0, False, inner.rules) if isinstance(inner, SwitchedOff) else only_removed(inner)
-    result = environment.interpret(function.name, depth)
+        return _asked_attribute(node, function.name, scope)
+    if function.name in ("builtins.str", "builtins.bool", "builtins.int") and len(node.args) == 1 and not node.keywords:
+        given = evaluate(node.args[0], scope, condition=function.name == "builtins.bool")
+        match function.name, given:
+            case "builtins.str", TextDomain():
+                return given
+            case "builtins.bool", Known():
+                return Known(given.truth, True, given.rules)
+            case "builtins.int", SwitchedOff():
+                return Known(0, False, given.rules)
+        return only_removed(given)
+    result = environment.interpret(function.name)
     if isinstance(result, Known) or not isinstance(node.func, ast.Name | ast.Attribute):
         return result
     if ")" in function.name and isinstance(node.func, ast.Attribute):
-        return environment.called_on_any(node.func.attr) or UNKNOWN
+        return environment.called(f".{node.func.attr}") or UNKNOWN
     # What it returns has no value of its own, but a rule may name its attributes.
     return Ref(f"{function.name}()") if function.name.partition(".")[0] in environment.packages else result
 
 
-def _method(node: ast.Call, scope: ValueScope, depth: int) -> Value:
+def _method(node: ast.Call, scope: ValueScope) -> Value:
     """A method of a receiver that is not resolved, or of a text."""
     if not isinstance(node.func, ast.Attribute):
         return UNKNOWN
-    fact = scope.environment.called_on_any(node.func.attr)
-    if fact is not None:
+    if (fact := scope.environment.called(f".{node.func.attr}")) is not None:
         return fact
-    receiver = evaluate(node.func.value, scope, depth=depth)
+    receiver = evaluate(node.func.value, scope)
     if node.func.attr in ("lower", "strip") and not node.args:
         if not isinstance(receiver, TextDomain) or receiver.items:
             return UNKNOWN
         texts = receiver.only
         return replace(receiver, only=texts and frozenset(getattr(t, node.func.attr)() for t in texts))
     if node.func.attr in ("startswith", "endswith") and len(node.args) == 1 and not node.keywords:
-        text = evaluate(node.args[0], scope, depth=depth)
+        text = evaluate(node.args[0], scope)
         if not isinstance(text, Known) or not isinstance(text.value, str):
             return UNKNOWN
         if isinstance(receiver, Known) and receiver.exact and isinstance(receiver.value, str):
@@ -86,14 +81,14 @@ def _method(node: ast.Call, scope: ValueScope, depth: int) -> Value:
     return UNKNOWN
 
 
-def _asked_attribute(node: ast.Call, function: str, scope: ValueScope, depth: int) -> Value:
+def _asked_attribute(node: ast.Call, function: str, scope: ValueScope) -> Value:
     """``hasattr(torch, "npu")`` and ``getattr(args, "device", None)``."""
     if len(node.args) < 2 or node.keywords or not isinstance(node.args[1], ast.Constant):
         return UNKNOWN
     name = node.args[1].value
     if not isinstance(name, str) or not name.isidentifier():
         return UNKNOWN
-    base = evaluate(node.args[0], scope, depth=depth)
+    base = evaluate(node.args[0], scope)
     if isinstance(base, Removed):
         return base
     missing = scope.environment.missing_attribute(f"{base.name}.{name}") if isinstance(base, Ref) else None
@@ -101,15 +96,21 @@ def _asked_attribute(node: ast.Call, function: str, scope: ValueScope, depth: in
         if function == "builtins.hasattr":
             return Known(False, True, frozenset({missing.rule}))
         if len(node.args) == 3:
-            default = evaluate(node.args[2], scope, depth=depth)
+            default = evaluate(node.args[2], scope)
             return default.resting(frozenset({missing.rule})) if isinstance(default, Known) else UNKNOWN
         return missing
-    if function == "builtins.getattr" and (fact := scope.environment.read_on_any(name)) is not None:
+    if function == "builtins.hasattr":
+        return UNKNOWN
+    if (fact := scope.environment.named(f".{name}")) is not None:
         return fact
-    if function == "builtins.getattr":
-        read = evaluate(ast.copy_location(ast.Attribute(node.args[0], name, ast.Load()), node), scope, depth=depth)
-        return read if isinstance(read, TextDomain) else UNKNOWN
-    return UNKNOWN
+    read = evaluate(ast.copy_location(ast.Attribute(node.args[0], name, ast.Load()), node), scope)
+    return read if isinstance(read, TextDomain) else UNKNOWN
+
+
+def named_argument(node: ast.Call, environment: "Environment") -> Removed | None:
+    """``register("npu", "sglang.srt.npu.store")``: an import by name, when it is asked for."""
+    named = (environment.named_by_string(part.value) for part in node.args if isinstance(part, ast.Constant))
+    return next((removed for removed in named if removed is not None), None)
 
 
 def environment_variable(node: ast.Call, scope: ValueScope) -> Value | None:
@@ -121,9 +122,7 @@ def environment_variable(node: ast.Call, scope: ValueScope) -> Value | None:
             return environment.variable(name)
     if node.args and isinstance(node.args[0], ast.Constant) and node.args[0].value in environment.variables:
         reader = evaluate(node.func, scope)
-        if isinstance(reader, Ref) and any(
-            reader.name == r or reader.name.endswith("." + r) for r in ENVIRONMENT_READERS
-        ):
+        if isinstance(reader, Ref) and any(f".{reader.name}".endswith(f".{r}") for r in _READERS):
             value = environment.variable(str(node.args[0].value))
             if value is not None and reader.name.startswith("os."):
                 return UNKNOWN if value.truth or _on_by_default(node) else SwitchedOff(value.rules)

@@ -18,7 +18,7 @@ _PURE_CALLS = frozenset(f"builtins.{name}" for name in _PURE_BUILTINS.split()) |
 """Qualified functions, or ``.method`` for a method of any receiver."""
 
 
-def is_pure(node: ast.expr, scope: ValueScope, depth: int = 0) -> bool:
+def is_pure(node: ast.expr, scope: ValueScope) -> bool:
     """True when evaluating the expression is known to have no side effect (attribute and item access
     count as free of them; see ARCHITECTURE.md). What the facts keep from being evaluated does not count."""
     stack: list[ast.AST] = [node]
@@ -30,38 +30,35 @@ def is_pure(node: ast.expr, scope: ValueScope, depth: int = 0) -> bool:
             case ast.NamedExpr():
                 return False
             case ast.BoolOp():
-                stack.extend(_reached(part, scope, depth))
+                stack.extend(_reached(part, scope))
                 continue
-            case ast.Call() if not _is_pure_call(part, scope, depth):
+            case ast.Call() if not _is_pure_call(part, scope):
                 return False
         stack.extend(children(part))
     return True
 
 
-def _reached(node: ast.BoolOp, scope: ValueScope, depth: int) -> list[ast.expr]:
+def _reached(node: ast.BoolOp, scope: ValueScope) -> list[ast.expr]:
     """Operands up to the first one that ends the chain."""
     for index, operand in enumerate(node.values):
-        value = evaluate(operand, scope, condition=True, depth=depth)
+        value = evaluate(operand, scope, condition=True)
         if isinstance(value, Known) and value.truth is isinstance(node.op, ast.Or):
             return node.values[: index + 1]
     return node.values
 
 
-def _is_pure_call(node: ast.Call, scope: ValueScope, depth: int) -> bool:
+def _is_pure_call(node: ast.Call, scope: ValueScope) -> bool:
     """True when the call itself does nothing; its receiver and arguments are other questions."""
     environment = scope.environment
     if environment_variable(node, scope) is not None:
         return True
-    if isinstance(node.func, ast.Attribute) and environment.is_pure_on_any(node.func.attr):
-        return True
-    function = evaluate(node.func, scope)
-    if isinstance(function, Removed) and environment.called(function.name) is not None:
-        return True
-    if isinstance(function, Ref) and (
-        function.name in _PURE_CALLS
-        or environment.called(function.name) is not None
-        or environment.is_pure(function.name)
-        or isinstance(environment.interpret(function.name, depth), Known)
-    ):
-        return True
-    return isinstance(node.func, ast.Attribute) and f".{node.func.attr}" in _PURE_CALLS
+    if isinstance(node.func, ast.Attribute):
+        method = f".{node.func.attr}"
+        if method in _PURE_CALLS or environment.is_pure(method):
+            return True
+    match evaluate(node.func, scope):
+        case Removed(name=name):
+            return environment.called(name) is not None
+        case Ref(name):
+            return name in _PURE_CALLS or environment.is_pure(name) or isinstance(environment.interpret(name), Known)
+    return False

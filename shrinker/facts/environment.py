@@ -11,16 +11,16 @@ from shrinker.facts.interpret import interpret
 from shrinker.facts.lattice import UNKNOWN, Known, Ref, Removed, TextDomain, Value
 from shrinker.facts.outline import Outline
 from shrinker.facts.scopes import ModuleScope
-from shrinker.facts.world import ClosedWorld, NamePatterns
-from shrinker.ruleset.match import any_module_matches
-from shrinker.ruleset.models import Answer, Refusal, Remove, Ruleset
+from shrinker.facts.world import NamePatterns, RuleFacts
+from shrinker.ruleset.match import any_module_matches, overlap
+from shrinker.ruleset.models import Answer, Refusal, Ruleset
 from shrinker.syntax.bindings import Binding
 
 _BUILTINS = frozenset(dir(builtins))
 _WORD = re.compile(r"[^\W\d]\w*")
 
 
-class Environment(ClosedWorld):
+class Environment(RuleFacts):
     """Answers `what is this name in the closed world?` for every module of the tree."""
 
     def __init__(
@@ -29,7 +29,6 @@ class Environment(ClosedWorld):
         outlines: Mapping[str, Outline],
         modules: frozenset[str],
         rescued: frozenset[str] = frozenset(),
-        like: "Environment | None" = None,
     ) -> None:
         """
         Args:
@@ -37,7 +36,6 @@ class Environment(ClosedWorld):
             outlines: outlines of the modules that no `remove` rule takes.
             modules: every module and package name of the tree, removed ones included.
             rescued: modules that a `remove` rule names but that kept code was found to run.
-            like: another one of the same rules, which tells what it found out of which the rules alone decide.
         """
         super().__init__(rules)
         self.rescued = rescued
@@ -47,8 +45,7 @@ class Environment(ClosedWorld):
         self.packages = frozenset(m.partition(".")[0] for m in outlines)
         self._memo: dict[tuple[str, str], Value] = {}
         self._removed: dict[str, Removed | None] = {}
-        self._taken: dict[str, Remove | None] = {} if like is None else like._taken
-        self._constant: dict[str, bool] = {}
+        self._interpreting: set[str] = set()
         self._hot: dict[str, frozenset[str]] = {}
         self.imported: frozenset[tuple[str, str]] = frozenset(
             (m, n) for o in outlines.values() for m, n, _ in o.aliases
@@ -80,16 +77,10 @@ class Environment(ClosedWorld):
     def removed_module(self, module: str) -> Removed | None:
         """The `remove` rule that takes a module of the tree, if one does."""
         if module not in self._removed:
-            self._removed[module] = self._find_removed(module)
+            stays = module not in self.modules or module in self.rescued
+            rule = None if stays else self._rule_that_takes(module)
+            self._removed[module] = None if rule is None else Removed(rule.id, rule.feature, module, module)
         return self._removed[module]
-
-    def _find_removed(self, module: str) -> Removed | None:
-        if module not in self.modules or module in self.rescued:
-            return None
-        if module not in self._taken:
-            self._taken[module] = self._rule_that_takes(module)
-        rule = self._taken[module]
-        return None if rule is None else Removed(rule.id, rule.feature, module, module)
 
     def named_by_string(self, text: object) -> Removed | None:
         """The removed module that a string names: ``a.b``, ``a.b.Name`` or ``a.b:Name``."""
@@ -108,7 +99,9 @@ class Environment(ClosedWorld):
 
     def refusals_in(self, module: str) -> tuple[Refusal | Answer, ...]:
         """The rules that have functions of a module look at an argument, but for what upstream does not know."""
-        return tuple(rule for rule in super().refusals_in(module) if rule.id not in self._unknown)
+        asked: tuple[Refusal | Answer, ...] = (*self.rules.refusals, *self.rules.answers)
+        known = (rule for rule in asked if rule.id not in self._unknown)
+        return tuple(rule for rule in known if any(overlap(f, f"{module}.**") for f in rule.functions))
 
     def resolve(self, module: str, name: str) -> Value:
         """What `name` is in `module` once that module is imported.
@@ -116,23 +109,18 @@ class Environment(ClosedWorld):
         Follows re-exports and star imports; `UNKNOWN` inside a cycle.
         """
         key = (module, name)
-        if key in self._memo:
-            return self._memo[key]
-        self._memo[key] = UNKNOWN
-        value = self._resolve(module, name)
-        self._memo[key] = value
-        return value
+        if key not in self._memo:
+            self._memo[key] = UNKNOWN
+            self._memo[key] = self._resolve(module, name)
+        return self._memo[key]
 
     def _resolve(self, module: str, name: str) -> Value:
         qualified = f"{module}.{name}"
-        fact = self.named(qualified)
-        if fact is not None:
+        if (fact := self.named(qualified)) is not None:
             return fact
-        removed = self.removed_module(module)
-        if removed is not None:
+        if (removed := self.removed_module(module)) is not None:
             return Removed(removed.rule, removed.feature, qualified, module)
-        gone = self.removed_definition(qualified)
-        if gone is not None:
+        if (gone := self.removed_definition(qualified)) is not None:
             return gone
         found = self.outlines.get(module)
         if found is not None and name in found.names:
@@ -142,13 +130,12 @@ class Environment(ClosedWorld):
                 return submodule
             if name in found.rebound or (name in self.stored and not name.startswith("__")):
                 return self._reference_only(module, name, found.names[name])
-            own = self.bound(module, name, found.names[name])
+            own = bound_value(ModuleScope(self, module), name, found.names[name])
             later = [s for s in found.stars if s.line > found.names[name][0].line and self._provides(s, name)]
             # One that takes `torch` from where another file imported it, too, changes nothing.
             return own if all(self.resolve(star.module, name) == own for star in later) else UNKNOWN
         if qualified in self.modules:
-            removed = self.removed_module(qualified)
-            return removed if removed is not None else Ref(qualified)
+            return self.removed_module(qualified) or Ref(qualified)
         # The last star import that gives the name wins.
         stars = [s for s in found.stars if self._provides(s, name)] if found is not None else []
         if not stars:
@@ -184,23 +171,17 @@ class Environment(ClosedWorld):
         kinds = {b.kind for b in bindings}
         if kinds <= {"def", "class"}:
             return Ref(f"{module}.{name}")
-        if kinds <= {"from", "module", "def", "class"}:
-            return self.bound(module, name, bindings)
-        return UNKNOWN
-
-    def bound(self, module: str, name: str, bindings: Sequence[Binding]) -> Value:
-        """Value of a module-level name from some of its bindings."""
-        return bound_value(ModuleScope(self, module), name, bindings)
+        imported = kinds <= {"from", "module", "def", "class"}
+        return bound_value(ModuleScope(self, module), name, bindings) if imported else UNKNOWN
 
     def is_hot(self, value: Value) -> bool:
         """True for a value that folding would act on where its name is read."""
-        if isinstance(value, Removed):
-            return True
-        if isinstance(value, Known | TextDomain):
-            return bool(value.rules)
-        if isinstance(value, Ref):
-            return self.called(value.name) is not None or self.constant_function(value.name)
-        return False
+        match value:
+            case Known(rules=rules) | TextDomain(rules=rules):
+                return bool(rules)
+            case Ref(name):
+                return self.called(name) is not None or isinstance(self.interpret(name), Known)
+        return isinstance(value, Removed)
 
     def hot_names(self, module: str) -> frozenset[str]:
         """Module-level names of a module that folding would act on; none for a module outside the tree."""
@@ -211,29 +192,25 @@ class Environment(ClosedWorld):
             self._hot[module] = frozenset(n for n in names if self.is_hot(self.resolve(module, n)))
         return self._hot[module]
 
-    def interpret(self, name: str, depth: int = 0) -> Value:
-        """Constant result of a short function of the tree, UNKNOWN when it has none."""
-        return interpret(name, self, depth)
-
-    def constant_function(self, name: str) -> bool:
-        """True for a short function of the tree whose result the facts decide."""
-        if name not in self._constant:
-            self._constant[name] = False
-            module = name.rpartition(".")[0]
-            if module in self.outlines:
-                self._constant[name] = isinstance(self.interpret(name), Known)
-        return self._constant[name]
+    def interpret(self, name: str) -> Value:
+        """Constant result of a short function of the tree; UNKNOWN when it has none, and for one that asks for itself."""
+        if name in self._interpreting:
+            return UNKNOWN
+        self._interpreting.add(name)
+        try:
+            return interpret(name, self)
+        finally:
+            self._interpreting.discard(name)
 
 
 def _members(rules: Ruleset, outlines: Mapping[str, Outline]) -> dict[str, Removed]:
     """Every member of an enumeration of the tree that a `remove` rule names."""
-    patterns = NamePatterns((p, r) for r in rules.removes for p in r.members)
-    found: dict[str, Removed] = {}
-    for module in outlines.values():
-        for owner, names in module.members.items():
-            for name in names:
-                qualified = f"{module.module}.{owner}.{name}"
-                rule = patterns.find(qualified)
-                if rule is not None:
-                    found[qualified] = Removed(rule.id, rule.feature, qualified, member=True)
-    return found
+    patterns = NamePatterns((p, (rule.id, rule.feature)) for rule in rules.removes for p in rule.members)
+    members = (
+        f"{module.module}.{owner}.{name}"
+        for module in outlines.values()
+        for owner, names in module.members.items()
+        for name in names
+    )
+    found = ((name, patterns.find(name)) for name in members)
+    return {name: Removed(*rule, name, member=True) for name, rule in found if rule is not None}

@@ -7,12 +7,14 @@ import ast
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from shrinker.facts.lattice import UNKNOWN, Decided, Known, Ref, Removed, TextDomain, Unknown, Value, join, literal
-from shrinker.facts.world import ClosedWorld
 from shrinker.syntax.names import written
 from shrinker.syntax.walk import ByClass
+
+if TYPE_CHECKING:
+    from shrinker.facts.environment import Environment
 
 
 class ValueScope(ABC):
@@ -21,7 +23,7 @@ class ValueScope(ABC):
     is_local = False
     """True in a function or class body: what it defines is not the module's."""
 
-    def __init__(self, environment: ClosedWorld, module: str, decided: Decided) -> None:
+    def __init__(self, environment: "Environment", module: str, decided: Decided) -> None:
         self.environment = environment
         self.module = module
         self.decided = decided
@@ -36,8 +38,8 @@ class ValueScope(ABC):
         return truth(test, self)
 
 
-Evaluator = Callable[[Any, ValueScope, bool, int], Value]
-"""Takes the node, where its names are looked up, whether only its truth matters, and the nesting of interpreted calls."""
+Evaluator = Callable[[Any, ValueScope, bool], Value]
+"""Takes the node, where its names are looked up, and whether only its truth matters."""
 _EVALUATORS = ByClass[Evaluator]()
 """This is asked a million times a run."""
 evaluates = _EVALUATORS.of
@@ -50,27 +52,19 @@ def truth(node: ast.expr, scope: ValueScope) -> Known | None:
     return value if isinstance(value, Known) else None
 
 
-def evaluate(node: ast.expr, scope: ValueScope, *, condition: bool = False, depth: int = 0) -> Value:
-    """Value of an expression in the closed world.
-
-    Args:
-        node: the expression.
-        scope: where its names are looked up.
-        condition: True when only the truth matters (`a and False` is then false whatever `a` is).
-        depth: nesting of interpreted calls.
-    """
+def evaluate(node: ast.expr, scope: ValueScope, *, condition: bool = False) -> Value:
+    """Value of an expression in the closed world; as a `condition` only its truth matters (`a and False` is then false whatever `a` is)."""
     evaluator = _EVALUATORS.get(node.__class__)
-    return UNKNOWN if evaluator is None else evaluator(node, scope, condition, depth)
+    return UNKNOWN if evaluator is None else evaluator(node, scope, condition)
 
 
 @evaluates(ast.Constant)
-def _constant(node: ast.Constant, scope: ValueScope, condition: bool, depth: int) -> Value:
-    made = scope.decided.of(node)
-    return made if made is not None else literal(node.value)
+def _constant(node: ast.Constant, scope: ValueScope, condition: bool) -> Value:
+    return scope.decided.get(node) or literal(node.value)
 
 
 @evaluates(ast.Name)
-def _name(node: ast.Name, scope: ValueScope, condition: bool, depth: int) -> Value:
+def _name(node: ast.Name, scope: ValueScope, condition: bool) -> Value:
     found = scope.lookup(node.id, node.lineno)
     if condition and isinstance(found, Ref):
         # `if is_cuda:` asks the function itself, which is always true.
@@ -80,16 +74,35 @@ def _name(node: ast.Name, scope: ValueScope, condition: bool, depth: int) -> Val
 
 
 @evaluates(ast.Attribute)
-def _attribute(node: ast.Attribute, scope: ValueScope, condition: bool, depth: int) -> Value:
-    known = scope.decided.of(node)
-    return _attribute_of(node, evaluate(node.value, scope, depth=depth), scope) if known is None else known
+def _attribute(node: ast.Attribute, scope: ValueScope, condition: bool) -> Value:
+    if (decided := scope.decided.get(node)) is not None:
+        return decided
+    base, name, environment = evaluate(node.value, scope), node.attr, scope.environment
+    if isinstance(base, Removed):
+        return base
+    if not isinstance(base, Ref):
+        return environment.named(f".{name}") or _in_domain(written(node), scope)
+    if base.name in environment.outlines:
+        return environment.resolve(base.name, name)
+    qualified = f"{base.name}.{name}"
+    said: Value | None = (
+        environment.named(qualified)
+        or environment.removed_module(qualified)
+        or environment.missing_attribute(qualified)
+        or environment.removed_member(qualified)
+        or environment.domain(qualified)
+    )
+    if said is None and ")" in qualified:
+        # No definition: what a call returns. A rule may speak of it by the name that is written.
+        said = environment.named(f".{name}") or _in_domain(written(node), scope)
+    return Ref(qualified) if said is None or isinstance(said, Unknown) else said
 
 
 @evaluates(ast.UnaryOp)
-def _unary(node: ast.UnaryOp, scope: ValueScope, condition: bool, depth: int) -> Value:
+def _unary(node: ast.UnaryOp, scope: ValueScope, condition: bool) -> Value:
     match node:
         case ast.UnaryOp(op=ast.Not()):
-            inner = evaluate(node.operand, scope, condition=True, depth=depth)
+            inner = evaluate(node.operand, scope, condition=True)
             return Known(not inner.truth, True, inner.rules) if isinstance(inner, Known) else only_removed(inner)
         case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int() | float() as number)):
             return literal(-number)
@@ -97,25 +110,25 @@ def _unary(node: ast.UnaryOp, scope: ValueScope, condition: bool, depth: int) ->
 
 
 @evaluates(ast.IfExp)
-def _ternary(node: ast.IfExp, scope: ValueScope, condition: bool, depth: int) -> Value:
-    test = evaluate(node.test, scope, condition=True, depth=depth)
-    if isinstance(test, Known):
-        arm = evaluate(node.body if test.truth else node.orelse, scope, condition=condition, depth=depth)
-        return arm.resting(test.rules) if isinstance(arm, Known) else arm
-    if isinstance(test, Removed):
-        return test
-    return join([evaluate(arm, scope, depth=depth) for arm in (node.body, node.orelse)])
+def _ternary(node: ast.IfExp, scope: ValueScope, condition: bool) -> Value:
+    match evaluate(node.test, scope, condition=True):
+        case Known() as test:
+            arm = evaluate(node.body if test.truth else node.orelse, scope, condition=condition)
+            return arm.resting(test.rules) if isinstance(arm, Known) else arm
+        case Removed() as removed:
+            return removed
+    return join([evaluate(arm, scope) for arm in (node.body, node.orelse)])
 
 
 @evaluates(ast.NamedExpr)
-def _named(node: ast.NamedExpr, scope: ValueScope, condition: bool, depth: int) -> Value:
-    return evaluate(node.value, scope, condition=condition, depth=depth)
+def _named(node: ast.NamedExpr, scope: ValueScope, condition: bool) -> Value:
+    return evaluate(node.value, scope, condition=condition)
 
 
 @evaluates(ast.BinOp)
-def _binary(node: ast.BinOp, scope: ValueScope, condition: bool, depth: int) -> Value:
-    left = only_removed(evaluate(node.left, scope, depth=depth))
-    return left if isinstance(left, Removed) else only_removed(evaluate(node.right, scope, depth=depth))
+def _binary(node: ast.BinOp, scope: ValueScope, condition: bool) -> Value:
+    left = only_removed(evaluate(node.left, scope))
+    return left if isinstance(left, Removed) else only_removed(evaluate(node.right, scope))
 
 
 def only_removed(value: Value) -> Value:
@@ -124,14 +137,11 @@ def only_removed(value: Value) -> Value:
 
 
 @evaluates(ast.Subscript)
-def _item(node: ast.Subscript, scope: ValueScope, condition: bool, depth: int) -> Value:
-    base = evaluate(node.value, scope, depth=depth)
+def _item(node: ast.Subscript, scope: ValueScope, condition: bool) -> Value:
+    base = evaluate(node.value, scope)
     if isinstance(base, TextDomain) and base.items and isinstance(node.slice, ast.Constant) and node.slice.value == 0:
         return replace(base, items=False)
     return only_removed(base)
-
-
-# What names and attributes are by the rules, once what they hang on is known
 
 
 def _in_domain(name: str, scope: ValueScope, found: Value = UNKNOWN) -> Value:
@@ -142,30 +152,3 @@ def _in_domain(name: str, scope: ValueScope, found: Value = UNKNOWN) -> Value:
     if isinstance(found, TextDomain) and (stated := scope.environment.domain(qualified)) is not None:
         return found.and_also(stated) if found.items is stated.items else found
     return found
-
-
-def _attribute_of(node: ast.Attribute, base: Value, scope: ValueScope) -> Value:
-    """Value of an attribute of what has a value."""
-    name = node.attr
-    if isinstance(base, Removed):
-        return base
-    environment = scope.environment
-    if not isinstance(base, Ref):
-        return environment.read_on_any(name) or _in_domain(written(node), scope)
-    if base.name in environment.outlines:
-        return environment.resolve(base.name, name)
-    qualified = f"{base.name}.{name}"
-    for found in (
-        environment.named(qualified),
-        environment.removed_module(qualified),
-        environment.missing_attribute(qualified),
-        environment.removed_member(qualified),
-        environment.domain(qualified),
-    ):
-        if found is not None:
-            return found
-    if ")" in qualified:
-        # No definition: what a call returns. A rule may speak of it by the name that is written.
-        said = environment.read_on_any(name) or _in_domain(written(node), scope)
-        return Ref(qualified) if isinstance(said, Unknown) else said
-    return Ref(qualified)

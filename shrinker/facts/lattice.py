@@ -22,6 +22,11 @@ class Known:
         """The value in a condition."""
         return bool(self.value)
 
+    @property
+    def outcome(self) -> str:
+        """Its truth, as decisions tell it."""
+        return "true" if self.truth else "false"
+
     def resting(self, rules: frozenset[str]) -> "Known":
         """The value, where it rests on some more rules."""
         return Known(self.value, self.exact, self.rules | rules)
@@ -140,22 +145,5 @@ def join(values: list[Value]) -> Value:
     return TextDomain(never, rules, only, domains[0].items) if never or only is not None else UNKNOWN
 
 
-class Decided:
-    """Values of nodes, by identity: what a round found out about them, or what folding wrote in the place of another node."""
-
-    def __init__(self) -> None:
-        # A node that is held here shares its number with no other one.
-        self._values: dict[int, tuple[ast.expr, Value]] = {}
-
-    def note(self, node: ast.expr, value: Value) -> None:
-        """Say what a node is."""
-        self._values[id(node)] = node, value
-
-    def of(self, node: ast.expr) -> Value | None:
-        """What a node is; None where nothing was said."""
-        found = self._values.get(id(node))
-        return None if found is None else found[1]
-
-
-NOTHING_DECIDED = Decided()
-"""Of code that is not being folded."""
+Decided = dict[ast.expr, Value]
+"""Values of nodes: what a round found out about them, or what folding wrote in the place of another node."""

@@ -6,20 +6,14 @@ from collections.abc import Callable
 from typing import Any
 
 from shrinker.facts.evaluate import ValueScope, evaluate, evaluates
-from shrinker.facts.lattice import (
-    NO_RULES,
-    ON_TEXTS,
-    UNKNOWN,
-    Known,
-    Ref,
-    Removed,
-    SwitchedOff,
-    TextDomain,
-    Value,
-    join,
-)
+from shrinker.facts.lattice import ON_TEXTS, UNKNOWN, Known, Ref, Removed, SwitchedOff, TextDomain, Value, join
 
-_ORDER: dict[type[ast.cmpop], Callable[[Any, Any], bool]] = {
+_EQUALITY = ast.Eq | ast.NotEq | ast.Is | ast.IsNot
+_ANSWERS: dict[type[ast.cmpop], Callable[[Any, Any], bool]] = {
+    ast.Is: operator.is_,
+    ast.IsNot: operator.is_not,
+    ast.Eq: operator.eq,
+    ast.NotEq: operator.ne,
     ast.Lt: operator.lt,
     ast.LtE: operator.le,
     ast.Gt: operator.gt,
@@ -28,15 +22,13 @@ _ORDER: dict[type[ast.cmpop], Callable[[Any, Any], bool]] = {
 
 
 @evaluates(ast.BoolOp)
-def _boolean(node: ast.BoolOp, scope: ValueScope, condition: bool, depth: int) -> Value:
+def _boolean(node: ast.BoolOp, scope: ValueScope, condition: bool) -> Value:
     is_and = isinstance(node.op, ast.And)
-    rules = NO_RULES
-    all_known = True
-    exact = True
-    last: Known | None = None
+    rules: frozenset[str] = frozenset()
+    all_known = exact = True
     values: list[Value] = []
     for index, operand in enumerate(node.values):
-        value = evaluate(operand, scope, condition=True, depth=depth)
+        value = evaluate(operand, scope, condition=True)
         values.append(value)
         if isinstance(value, Removed):
             return value if all_known else UNKNOWN
@@ -44,7 +36,6 @@ def _boolean(node: ast.BoolOp, scope: ValueScope, condition: bool, depth: int) -
             all_known = False
             continue
         rules |= value.rules
-        last = value
         exact = exact and value.exact
         if value.truth is not is_and:
             # Decides the truth of the whole chain; its exact value only when nothing unknown stands before it, or
@@ -53,60 +44,60 @@ def _boolean(node: ast.BoolOp, scope: ValueScope, condition: bool, depth: int) -
                 isinstance(value.value, bool) and value.exact and all(is_boolean(v, scope) for v in node.values[:index])
             )
             return Known(value.value if all_known else value.truth, value.exact and same, rules)
-    if all_known and last is not None:
-        return Known(last.value, exact, rules)
+    if all_known and isinstance(value, Known):
+        return Known(value.value, exact, rules)
     return UNKNOWN if condition else join(values)
 
 
-@evaluates(ast.Compare)
-def _comparison(node: ast.Compare, scope: ValueScope, condition: bool, depth: int) -> Value:
-    return _compare(node, scope, depth) if len(node.ops) == 1 else _links(node, scope, condition, depth)
-
-
-def _links(node: ast.Compare, scope: ValueScope, condition: bool, depth: int) -> Value:
+def _links(node: ast.Compare, scope: ValueScope, condition: bool) -> Value:
     """``a < b < c``, which is ``a < b and b < c``."""
     operands = (node.left, *node.comparators)
     links: list[ast.expr] = [
         ast.copy_location(ast.Compare(left, [link], [right]), node)
         for left, link, right in zip(operands, node.ops, operands[1:], strict=False)
     ]
-    value = _boolean(ast.copy_location(ast.BoolOp(ast.And(), links), node), scope, condition, depth)
+    value = _boolean(ast.copy_location(ast.BoolOp(ast.And(), links), node), scope, condition)
     return value if isinstance(value, Known) else UNKNOWN
 
 
-def _compare(node: ast.Compare, scope: ValueScope, depth: int) -> Value:
-    left = evaluate(node.left, scope, depth=depth)
-    right = evaluate(node.comparators[0], scope, depth=depth)
-    if isinstance(left, Removed) and left.member and isinstance(node.ops[0], ast.In | ast.NotIn):
-        # Nothing equals it, so no collection holds it.
-        return Known(isinstance(node.ops[0], ast.NotIn), True, frozenset({left.rule}))
+@evaluates(ast.Compare)
+def _compare(node: ast.Compare, scope: ValueScope, condition: bool) -> Value:
+    if len(node.ops) > 1:
+        return _links(node, scope, condition)
+    left = evaluate(node.left, scope)
+    right = evaluate(node.comparators[0], scope)
+    kind = node.ops[0]
     for side in (left, right):
         if isinstance(side, Removed):
-            return _compare_member(side, node.ops[0]) if side.member else side
+            # Nothing equals a member that is removed, so no collection holds it.
+            decided = isinstance(kind, _EQUALITY) or (side is left and isinstance(kind, ast.In | ast.NotIn))
+            return _unequal(kind, frozenset({side.rule})) if side.member and decided else side
     if isinstance(left, SwitchedOff):
-        return _compare_switched_off(left, node.ops[0], node.comparators[0])
+        return _compare_switched_off(left, kind, node.comparators[0])
     for domain, other in ((left, node.comparators[0]), (right, node.left)):
         if isinstance(domain, TextDomain):
-            return _compare_domain(domain, node.ops[0], other, scope, right is domain)
-    return _compare_values(left, node.ops[0], right)
+            return _compare_domain(domain, kind, other, scope, right is domain)
+    return _compare_values(left, kind, right)
+
+
+def _unequal(kind: ast.cmpop, rules: frozenset[str]) -> Known:
+    """The answer where one side never equals the other, nor anything in it."""
+    return Known(isinstance(kind, ast.NotEq | ast.IsNot | ast.NotIn), True, rules)
 
 
 def _compare_domain(domain: TextDomain, kind: ast.cmpop, other: ast.expr, scope: ValueScope, swapped: bool) -> Value:
     """``device == "npu"``, ``device in ("npu", "xpu")`` for a device that is never one of them."""
-    equal = isinstance(kind, ast.Eq | ast.NotEq | ast.Is | ast.IsNot)
+    equal = isinstance(kind, _EQUALITY)
     if swapped and isinstance(kind, ast.In | ast.NotIn):
         part = evaluate(other, scope)
         if isinstance(part, Known) and part.exact and domain.lacks(part.value):
-            return Known(isinstance(kind, ast.NotIn), True, domain.rules | part.rules)
-    if domain.items:
-        return UNKNOWN
-    if not equal and (swapped or not isinstance(kind, ast.In | ast.NotIn)):
+            return _unequal(kind, domain.rules | part.rules)
+    if domain.items or not (equal or (isinstance(kind, ast.In | ast.NotIn) and not swapped)):
         return UNKNOWN
     texts = [other] if equal else other.elts if isinstance(other, ast.Tuple | ast.List | ast.Set) else []
     values = [evaluate(t, scope) for t in texts]
-    if not values or not all(isinstance(v, Known) and v.exact and domain.excludes(v.value) for v in values):
-        return UNKNOWN
-    return Known(isinstance(kind, ast.NotEq | ast.IsNot | ast.NotIn), True, domain.rules)
+    never = values and all(isinstance(v, Known) and v.exact and domain.excludes(v.value) for v in values)
+    return _unequal(kind, domain.rules) if never else UNKNOWN
 
 
 def _compare_values(left: Value, kind: ast.cmpop, right: Value) -> Value:
@@ -118,39 +109,23 @@ def _compare_values(left: Value, kind: ast.cmpop, right: Value) -> Value:
     if not (isinstance(left, Known) and isinstance(right, Known) and left.exact and right.exact):
         return UNKNOWN
     rules = left.rules | right.rules
-    match kind:
-        case ast.Is() if right.value is None or isinstance(right.value, bool):
-            return Known(left.value is right.value, True, rules)
-        case ast.IsNot() if right.value is None or isinstance(right.value, bool):
-            return Known(left.value is not right.value, True, rules)
-        case ast.Eq():
-            return Known(left.value == right.value, True, rules)
-        case ast.NotEq():
-            return Known(left.value != right.value, True, rules)
-        case ast.Lt() | ast.LtE() | ast.Gt() | ast.GtE() as order if _are_numbers(left.value, right.value):
-            return Known(_ORDER[type(order)](left.value, right.value), True, rules)
-    return UNKNOWN
+    answer = _ANSWERS.get(type(kind))
+    if identity:
+        comparable = right.value is None or isinstance(right.value, bool)
+    else:
+        comparable = isinstance(kind, ast.Eq | ast.NotEq) or (_is_number(left.value) and _is_number(right.value))
+    return Known(answer(left.value, right.value), True, rules) if answer and comparable else UNKNOWN
 
 
-def _are_numbers(*values: object) -> bool:
-    return all(isinstance(value, int | float) and not isinstance(value, bool) for value in values)
-
-
-def _compare_member(member: Removed, kind: ast.cmpop) -> Value:
-    """Of a member of an enumeration that nothing produces, with anything."""
-    if isinstance(kind, ast.Eq | ast.Is):
-        return Known(False, True, frozenset({member.rule}))
-    return Known(True, True, frozenset({member.rule})) if isinstance(kind, ast.NotEq | ast.IsNot) else member
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def _compare_switched_off(value: SwitchedOff, kind: ast.cmpop, other: ast.expr) -> Value:
     """Of the text of an environment variable, with what is written: texts that mean yes."""
     texts = other.elts if isinstance(other, ast.Tuple | ast.List | ast.Set) else [other]
-    if not all(isinstance(t, ast.Constant) and t.value in ON_TEXTS for t in texts):
-        return UNKNOWN
-    if isinstance(kind, ast.Eq | ast.In):
-        return Known(False, True, value.rules)
-    return Known(True, True, value.rules) if isinstance(kind, ast.NotEq | ast.NotIn) else UNKNOWN
+    on = all(isinstance(t, ast.Constant) and t.value in ON_TEXTS for t in texts)
+    return _unequal(kind, value.rules) if on and isinstance(kind, ast.Eq | ast.NotEq | ast.In | ast.NotIn) else UNKNOWN
 
 
 _PREDICATES = frozenset(
@@ -173,7 +148,7 @@ def is_boolean(node: ast.expr, scope: ValueScope) -> bool:
                 len(node.ops) == 1 and isinstance(evaluate(node.left, scope), TextDomain)
             )
         case ast.Call():
-            if isinstance(node.func, ast.Attribute) and scope.environment.is_boolean_on_any(node.func.attr):
+            if isinstance(node.func, ast.Attribute) and scope.environment.is_boolean(f".{node.func.attr}"):
                 return True
             function = evaluate(node.func, scope)
             return isinstance(function, Ref) and function.name in _PREDICATES

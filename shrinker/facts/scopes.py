@@ -2,15 +2,17 @@
 
 import ast
 from collections.abc import Mapping
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from shrinker.facts import calls, operators
 from shrinker.facts.bound import Shadowed, bound_value, is_mixed, liveness
 from shrinker.facts.evaluate import ValueScope
-from shrinker.facts.lattice import NOTHING_DECIDED, UNKNOWN, Decided, Known, Ref, Removed, Value
-from shrinker.facts.world import ClosedWorld
+from shrinker.facts.lattice import UNKNOWN, Decided, Known, Ref, Removed, Value
 from shrinker.syntax.scopes import Scope, scope_of
 from shrinker.syntax.walk import Function
+
+if TYPE_CHECKING:
+    from shrinker.facts.environment import Environment
 
 CONSTRUCTS = (calls, operators)
 """Files that register what they evaluate: who has a scope has them."""
@@ -25,33 +27,23 @@ class ModuleScope(ValueScope):
     """Names at module level."""
 
     def __init__(
-        self,
-        environment: ClosedWorld,
-        module: str,
-        decided: Decided = NOTHING_DECIDED,
-        *,
-        during_import: bool = False,
+        self, environment: "Environment", module: str, decided: Decided | None = None, *, during_import: bool = False
     ) -> None:
-        super().__init__(environment, module, decided)
+        super().__init__(environment, module, {} if decided is None else decided)
         self.during_import = during_import
         """True for code that runs while the module is imported: later bindings do not count yet."""
 
     def lookup(self, name: str, line: int) -> Value:
         """Value of a name read at a line."""
         found = self.environment.outlines.get(self.module)
-        if (
-            self.during_import
-            and found is not None
-            and len(found.names.get(name, ())) > 1
-            and name not in found.rebound
-        ):
-            bindings = found.names[name]
-            earlier = [b for b in bindings if b.line < line]
-            if earlier and not any(is_mixed(b, name, line) for b in bindings):
-                return self.environment.bound(self.module, name, earlier)
-        if found is not None and name not in found.names and not found.stars:
+        bindings = found.names.get(name, ()) if found is not None else ()
+        if found is not None and not bindings and not found.stars:
             # A builtin, or a name that only the module's `__getattr__` or a patch could give.
             return Ref(f"builtins.{name}")
+        if found is not None and self.during_import and len(bindings) > 1 and name not in found.rebound:
+            earlier = [b for b in bindings if b.line < line]
+            if earlier and not any(is_mixed(b, name, line) for b in bindings):
+                return bound_value(ModuleScope(self.environment, self.module), name, earlier)
         return self.environment.resolve(self.module, name)
 
 
@@ -68,7 +60,7 @@ class LocalScope(ValueScope):
         self._busy: set[str] = set()
         self._steps = 0
         self._memo: dict[str, Value] = {}
-        self._truths: dict[int, Known | None] = {}
+        self._truths: dict[ast.expr, Known | None] = {}
 
     is_local = True
     cut_short: ClassVar[int] = 0
@@ -86,9 +78,11 @@ class LocalScope(ValueScope):
             return scope.lookup(name, line)
         if self.is_class and name in self.bindings.names:
             return self._in_class(name, line)
-        if name in self.bindings.names:
+        if (bindings := self.bindings.names.get(name)) is not None:
             value = self._local(name)
-            return UNKNOWN if self._is_early(name, line) and not isinstance(value, Removed) else value
+            # A function that reads a name before any place that binds it: an error, whatever it gets there.
+            early = all(b.line > line and not any(g.kind == "loop" for g in b.guards) for b in bindings)
+            return UNKNOWN if early and not isinstance(value, Removed) else value
         # A function's body runs when it is called: what is bound below it may be bound by then.
         return self.outer.lookup(name, line if self.is_class else LATER)
 
@@ -111,18 +105,13 @@ class LocalScope(ValueScope):
 
     def truth(self, test: ast.expr) -> Known | None:
         """What the facts say of a test; of one around many bindings it is asked for each."""
-        if id(test) in self._truths:
-            return self._truths[id(test)]
+        if test in self._truths:
+            return self._truths[test]
         before = LocalScope.cut_short
         value = super().truth(test)
         if not self._busy or LocalScope.cut_short == before:
-            # Its bindings hold the test, so that no other one gets its number.
-            self._truths[id(test)] = value
+            self._truths[test] = value
         return value
-
-    def _is_early(self, name: str, line: int) -> bool:
-        """True where a function reads a name before any place that binds it: an error, whatever it gets there."""
-        return all(b.line > line and not any(g.kind == "loop" for g in b.guards) for b in self.bindings.names[name])
 
     def _in_class(self, name: str, line: int) -> Value:
         """A class body runs once, from top to bottom; a name that it has not bound yet is that of the scope around."""

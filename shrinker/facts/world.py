@@ -1,68 +1,49 @@
-"""What is asked of a closed world: what its rules say by themselves, and what else it must answer."""
+"""What the rules of a closed world say by themselves."""
 
-from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from functools import reduce
 from typing import Generic, TypeVar
 
-from shrinker.facts.lattice import Known, Removed, TextDomain, Value
-from shrinker.facts.outline import Outline
+from shrinker.facts.lattice import Known, Removed, TextDomain
 from shrinker.ruleset.match import any_module_matches, name_matches, overlap
-from shrinker.ruleset.models import Answer, Default, Fact, Guard, Pure, Refusal, Registry, Remove, Rule, Ruleset
-from shrinker.syntax.bindings import Binding
+from shrinker.ruleset.models import Default, Domain, Guard, Registry, Remove, Ruleset
 
-R = TypeVar("R", bound=Rule)
-_NONE: tuple[()] = ()
+Said = TypeVar("Said", bound=Hashable)
 
 
-class NamePatterns(Generic[R]):
-    """Patterns over qualified names; ``.name`` is a method or attribute of any receiver."""
+class NamePatterns(Generic[Said]):
+    """What is said of names by patterns over qualified names; ``.name`` is a method or attribute of any receiver."""
 
-    def __init__(self, pairs: Iterable[tuple[str, R]]) -> None:
-        """
-        Args:
-            pairs: pattern and the rule that it stands in, in the order in which they count.
-        """
-        self._by_last: dict[str, list[tuple[str, R]]] = {}
-        self._open: list[tuple[str, R]] = []
+    def __init__(self, pairs: Iterable[tuple[str, Said]]) -> None:
+        """`pairs` are patterns, each with what it says, in the order in which they count."""
+        self._by_last: dict[str, list[tuple[str, Said]]] = {}
+        self._open: list[tuple[str, Said]] = []
         """Patterns whose last component is not a plain name."""
-        self._any: dict[str, R] = {}
-        self._known: dict[str, Sequence[R]] = {}
-        for pattern, rule in pairs:
-            if pattern.startswith("."):
-                self._any.setdefault(pattern[1:], rule)
-                continue
+        self._known: dict[str, Sequence[Said]] = {}
+        for pattern, said in pairs:
             last = pattern.rpartition(".")[2]
-            rows = self._open if "*" in last else self._by_last.setdefault(last, [])
-            rows.append((pattern, rule))
+            (self._open if "*" in last else self._by_last.setdefault(last, [])).append((pattern, said))
 
     @property
     def words(self) -> set[str]:
         """Last components that are plain names."""
-        return {*self._by_last, *self._any}
+        return set(self._by_last)
 
-    def find(self, name: str) -> R | None:
-        """The first rule with a pattern that names exactly `name`."""
+    def find(self, name: str) -> Said | None:
+        """What the first pattern says that names exactly `name`."""
         found = self.find_all(name)
         return found[0] if found else None
 
-    def find_all(self, name: str) -> Sequence[R]:
-        """All rules with such a pattern, each once."""
-        rows = self._by_last.get(name[name.rfind(".") + 1 :])
-        if rows is None:
-            if not self._open:
-                # Most names by far.
-                return _NONE
-            rows = []
-        found = self._known.get(name)
-        if found is None:
-            matching = (rule for pattern, rule in (*rows, *self._open) if name_matches(pattern, name))
-            found = self._known[name] = list({rule.id: rule for rule in matching}.values())
-        return found
-
-    def find_any(self, name: str) -> R | None:
-        """The rule that speaks of a method or attribute called `name` of any receiver."""
-        return self._any.get(name)
+    def find_all(self, name: str) -> Sequence[Said]:
+        """What all such patterns say, each once."""
+        rows = self._by_last.get(name[name.rfind(".") + 1 :], ())
+        if not rows and not self._open:
+            # Most names by far.
+            return ()
+        if name not in self._known:
+            matching = (said for pattern, said in (*rows, *self._open) if name_matches(pattern, name))
+            self._known[name] = list(dict.fromkeys(matching))
+        return self._known[name]
 
 
 class RuleFacts:
@@ -70,72 +51,45 @@ class RuleFacts:
 
     def __init__(self, rules: Ruleset) -> None:
         self.rules = rules
-        self._calls: NamePatterns[Fact] = NamePatterns((p, f) for f in rules.facts for p in f.calls)
-        self._names: NamePatterns[Fact] = NamePatterns((p, f) for f in rules.facts for p in (*f.names, *f.attributes))
-        self._pure: NamePatterns[Pure] = NamePatterns((p, r) for r in rules.pures for p in r.calls)
+        values = [(fact, Known(fact.value, fact.exact, frozenset({fact.id}))) for fact in rules.facts]
+        self._calls = NamePatterns((p, known) for fact, known in values for p in fact.calls)
+        self._names = NamePatterns((p, known) for fact, known in values for p in (*fact.names, *fact.attributes))
+        self.variables = {variable: known for fact, known in values for variable in fact.environment}
+        self._pure = NamePatterns((p, rule.boolean) for rule in rules.pures for p in rule.calls)
         self._domains = {
-            kind: NamePatterns((p, d) for d in rules.domains for p in getattr(d, kind))
+            kind: NamePatterns((p, _domain(rule, kind)) for rule in rules.domains for p in getattr(rule, kind))
             for kind in ("names", "lists", "calls", "tables", "registers")
         }
-        self._said: dict[str, dict[str, TextDomain | None]] = {kind: {} for kind in self._domains}
         self.domain_words = frozenset().union(*(self._domains[kind].words for kind in ("names", "lists", "calls")))
         """Identifiers of which a rule says what they never are: what is computed from them may be decided."""
-        self._definitions: NamePatterns[Remove] = NamePatterns((p, r) for r in rules.removes for p in r.definitions)
-        self.variables: dict[str, Fact] = {v: f for f in rules.facts for v in f.environment}
+        removed = ((p, (rule.id, rule.feature)) for rule in rules.removes for p in rule.definitions)
+        self._definitions = NamePatterns(removed)
         self.absent: dict[str, str] = {m: a.id for a in rules.absents for m in a.modules}
         self._missing: dict[str, str] = {m: a.id for a in rules.absents for m in a.attributes}
         self._takes = tuple(pattern for rule in rules.removes for pattern in rule.modules)
 
     def called(self, name: str) -> Known | None:
-        """The value that a fact gives to a call of this qualified name."""
-        return _value(self._calls.find(name))
+        """The value that a fact gives to a call of this qualified name, or of ``.method``."""
+        return self._calls.find(name)
 
     def named(self, name: str) -> Known | None:
-        """The value that a fact gives to this qualified name or attribute."""
-        return _value(self._names.find(name))
-
-    def called_on_any(self, method: str) -> Known | None:
-        """The value that a fact gives to a method of any receiver."""
-        return _value(self._calls.find_any(method))
-
-    def read_on_any(self, attribute: str) -> Known | None:
-        """The value that a fact gives to an attribute of any receiver."""
-        return _value(self._names.find_any(attribute))
+        """The value that a fact gives to this qualified name or ``.attribute``."""
+        return self._names.find(name)
 
     def is_pure(self, function: str) -> bool:
-        """True for a function of the tree that a rule declares free of side effects."""
-        return self._pure.find(function) is not None or self._domains["calls"].find(function) is not None
+        """True for a function of the tree, or a ``.method``, that a rule declares free of side effects, or fixes."""
+        return any(said.find(function) is not None for said in (self._calls, self._pure, self._domains["calls"]))
 
-    def is_pure_on_any(self, method: str) -> bool:
-        """True for a method of any receiver that a rule declares free of side effects, or fixes."""
-        return self._pure.find_any(method) is not None or self._calls.find_any(method) is not None
-
-    def is_boolean_on_any(self, method: str) -> bool:
-        """True for a method of any receiver that a rule says answers `True` or `False`."""
-        found = self._pure.find_any(method)
-        return found is not None and found.boolean
+    def is_boolean(self, method: str) -> bool:
+        """True for a ``.method`` that a rule says answers `True` or `False`."""
+        return self._pure.find(method) is True
 
     def domain(self, name: str, kind: str = "names") -> TextDomain | None:
-        """What a qualified name never is.
-
-        Args:
-            name: as it is written, below its module.
-            kind: ``names`` (and lists of such texts), ``calls``, ``tables`` or ``registers``.
-        """
-        known = self._said[kind]
-        if name not in known:
-            known[name] = self._find_domain(name, kind)
-        return known[name]
-
-    def _find_domain(self, name: str, kind: str) -> TextDomain | None:
-        rules = self._domains[kind].find_all(name)
-        if not rules:
-            return self.domain(name, "lists") if kind == "names" else None
-        said = [
-            TextDomain(frozenset(r.never), frozenset({r.id}), frozenset(r.only) if r.only else None, kind == "lists")
-            for r in rules
-        ]
-        return reduce(TextDomain.and_also, said)
+        """What a name, as it is written, below its module, never is; `kind` is ``names`` (and lists of such texts), ``calls``,
+        ``tables`` or ``registers``."""
+        if said := self._domains[kind].find_all(name):
+            return reduce(TextDomain.and_also, said)
+        return self.domain(name, "lists") if kind == "names" else None
 
     def missing_attribute(self, name: str) -> Removed | None:
         """An attribute of an installed module that is not there on this platform."""
@@ -145,20 +99,17 @@ class RuleFacts:
     def removed_definition(self, name: str) -> Removed | None:
         """A function or class that a rule takes out of a module that stays."""
         rule = self._definitions.find(name)
-        return None if rule is None else Removed(rule.id, rule.feature, name)
+        return None if rule is None else Removed(*rule, name)
 
     def variable(self, name: str) -> Known | None:
         """The value that a fact gives to an environment variable."""
-        return _value(self.variables.get(name))
+        return self.variables.get(name)
 
     def is_absent(self, module: str) -> str | None:
         """Rule that says this module outside the tree is not installed."""
-        name = module
-        while name:
-            if name in self.absent:
-                return self.absent[name]
-            name = name.rpartition(".")[0]
-        return None
+        while module and module not in self.absent:
+            module = module.rpartition(".")[0]
+        return self.absent.get(module)
 
     def _rule_that_takes(self, module: str) -> Remove | None:
         if not any_module_matches(self._takes, module):
@@ -168,11 +119,6 @@ class RuleFacts:
     def defaults_in(self, module: str) -> tuple[Default, ...]:
         """The rules that say what takes over from a default of a module."""
         return tuple(r for r in self.rules.defaults if any(overlap(p, f"{module}.**") for p in r.where))
-
-    def refusals_in(self, module: str) -> tuple[Refusal | Answer, ...]:
-        """The rules that have functions of a module look at an argument."""
-        asked: tuple[Refusal | Answer, ...] = (*self.rules.refusals, *self.rules.answers)
-        return tuple(r for r in asked if any(overlap(f, f"{module}.**") for f in r.functions))
 
     def guards_of(self, module: str) -> tuple[Guard, ...]:
         """The rules that guard what is imported in a module."""
@@ -187,37 +133,6 @@ class RuleFacts:
         return any(name_matches(p, name) for rule in self.rules.removes for p in rule.only_when_asked)
 
 
-class ClosedWorld(ABC, RuleFacts):
-    """What evaluation asks besides; `Environment` answers, and scopes and evaluation are what it answers with."""
-
-    outlines: Mapping[str, Outline]
-    packages: frozenset[str]
-    """Top-level packages of the tree."""
-
-    @abstractmethod
-    def resolve(self, module: str, name: str) -> Value:
-        """What `name` is in `module` once that module is imported."""
-
-    @abstractmethod
-    def bound(self, module: str, name: str, bindings: Sequence[Binding]) -> Value:
-        """Value of a module-level name from some of its bindings."""
-
-    @abstractmethod
-    def removed_module(self, module: str) -> Removed | None:
-        """The `remove` rule that takes a module of the tree, if one does."""
-
-    @abstractmethod
-    def removed_member(self, name: str) -> Removed | None:
-        """A member of an enumeration that no value of the closed world equals."""
-
-    @abstractmethod
-    def named_by_string(self, text: object) -> Removed | None:
-        """The removed module that a string names: ``a.b``, ``a.b.Name`` or ``a.b:Name``."""
-
-    @abstractmethod
-    def interpret(self, name: str, depth: int = 0) -> Value:
-        """Constant result of a short function of the tree, UNKNOWN when it has none."""
-
-
-def _value(fact: Fact | None) -> Known | None:
-    return None if fact is None else Known(fact.value, fact.exact, frozenset({fact.id}))
+def _domain(rule: Domain, kind: str) -> TextDomain:
+    only = frozenset(rule.only) if rule.only else None
+    return TextDomain(frozenset(rule.never), frozenset({rule.id}), only, kind == "lists")

@@ -1,4 +1,4 @@
-"""After folding: imports and flags whose every read was folded away.
+"""After folding: imports and flags whose every read was folded away; in functions imports of predicates, and names of constants.
 
 Only names whose reads this run removed are considered: what upstream left unused stays. What other modules may use is
 judged by all of upstream. What only the kept modules as a whole show to be unused goes with the search of symbols.
@@ -7,16 +7,27 @@ judged by all of upstream. What only the kept modules as a whole show to be unus
 import ast
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cache, partial
 
 from shrinker.facts.effects import is_pure
 from shrinker.facts.lattice import Known, Ref
 from shrinker.facts.scopes import ModuleScope
 from shrinker.fold.context import Context
 from shrinker.fold.exports import exported, is_export
-from shrinker.syntax.imports import absolute, bound_name, catches_import_error, is_type_checking, loads
+from shrinker.syntax.control import READ_ALL_LOCALS
+from shrinker.syntax.imports import (
+    Import,
+    absolute,
+    bound_name,
+    catches_import_error,
+    is_type_checking,
+    loads,
+    with_packages,
+)
 from shrinker.syntax.names import reads_in
 from shrinker.syntax.ranges import meets, span
-from shrinker.values.edits import DropElement
+from shrinker.syntax.walk import BLOCKS_OF, Function, functions, statements
+from shrinker.values.edits import DropElement, Span
 
 
 def drop_unused(tree: ast.Module, context: Context) -> None:
@@ -25,9 +36,8 @@ def drop_unused(tree: ast.Module, context: Context) -> None:
 
     def is_used(name: str) -> bool:
         """True when the module itself reads the name, or another module may."""
-        if name in reads or name in exports:
-            return True
-        return (context.module, name) in environment.imported or context.module in environment.starred
+        elsewhere = (context.module, name) in environment.imported or context.module in environment.starred
+        return elsewhere or name in exports or name in reads
 
     def is_dead_flag(node: ast.stmt, around: _Around, last: bool) -> bool:
         # Where a handler waits only what raises nothing goes.
@@ -35,16 +45,16 @@ def drop_unused(tree: ast.Module, context: Context) -> None:
         return quiet and not last and _is_dead_flag(node, context, is_used)
 
     def is_dead_import(node: ast.stmt, around: _Around, last: bool) -> bool:
-        if not isinstance(node, ast.Import | ast.ImportFrom) or any(map(catches_import_error, around.handlers)):
+        if not isinstance(node, Import) or any(map(catches_import_error, around.handlers)):
             return False
-        return not keep_import(node, context, is_used, runs=not around.typing, last=last)
+        return not _keep_import(node, context, is_used, runs=not around.typing, last=last)
 
     edits = len(context.edits)
-    kept = _without(tree.body, is_dead_flag)
+    tree.body = _without(tree.body, is_dead_flag)
     if len(context.edits) > edits:
         # A flag may have been the last to read a predicate, or another flag that stands above it.
-        reads.keep(kept)
-        tree.body = _without(kept, is_dead_flag)
+        reads.keep(tree.body)
+        tree.body = _without(tree.body, is_dead_flag)
         reads.keep(tree.body)
     tree.body = _without(tree.body, is_dead_import)
 
@@ -58,30 +68,25 @@ class _Reads:
     def __init__(self, tree: ast.Module, context: Context) -> None:
         self._context = context
         self._body = [s for s in tree.body if not is_export(s)]
-        self._known: dict[int, set[str]] = {}
-        self._edited = {id(s) for s in self._body if context.is_edited(s)}
+        self._known: dict[ast.stmt, set[str]] = {}
 
     def __contains__(self, name: str) -> bool:
         lines = self._context.source.holding((name,))
-        return any(
-            name in self._of(node)
-            for node in self._body
-            if id(node) in self._edited or id(node) in self._known or meets(lines, node)
-        )
+        touched = (node for node in self._body if self._context.is_edited(node) or meets(lines, node))
+        return any(name in self._of(node) for node in touched)
 
     def _of(self, node: ast.stmt) -> set[str]:
-        found = self._known.get(id(node))
-        if found is None:
-            found = self._known[id(node)] = reads_in(node)
-        return found
+        if node not in self._known:
+            self._known[node] = reads_in(node)
+        return self._known[node]
 
     def keep(self, body: list[ast.stmt]) -> None:
         """Only these statements are left, blocks with what is left in them."""
-        for node in body:
+        left = set(body)
+        self._body = [s for s in self._body if s in left]
+        for node in self._body:
             if isinstance(node, ast.If | ast.Try):
-                self._known[id(node)] = reads_in(node)
-        left = {id(s) for s in body}
-        self._body = [s for s in self._body if id(s) in left]
+                self._known.pop(node, None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,8 +121,8 @@ def _without(
     return kept
 
 
-def keep_import(
-    node: ast.Import | ast.ImportFrom,
+def _keep_import(
+    node: Import,
     context: Context,
     is_used: Callable[[str], bool],
     *,
@@ -128,7 +133,6 @@ def keep_import(
     """Drop the names of an import whose every use was folded away; False when the whole statement goes.
 
     Args:
-        node: the import.
         is_used: whether a name bound by the import is used, wherever it can be.
         runs: False for what only a type checker runs.
         loaded: inside a function, what the module level loads before.
@@ -179,35 +183,101 @@ def keep_import(
 
 def _decided_by(source: str, name: str, context: Context) -> frozenset[str]:
     """Rules that make every use of an imported name foldable: a predicate or a flag."""
-    value = ModuleScope(context.environment, source).environment.resolve(source, name)
-    if isinstance(value, Known) and value.exact:
-        return value.rules
+    value = context.environment.resolve(source, name)
     if isinstance(value, Ref):
         called = context.environment.called(value.name)
-        if called is not None:
-            return called.rules
-    return frozenset()
+        return frozenset() if called is None else called.rules
+    return value.rules if isinstance(value, Known) and value.exact else frozenset()
 
 
 def _is_dead_flag(node: ast.stmt, context: Context, is_used: Callable[[str], bool]) -> bool:
-    if not (isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name)):
+    name, given = _named_value(node)
+    environment = context.environment
+    if given is None or is_used(name) or name in environment.shown:
         return False
-    name = node.targets[0].id
-    if is_used(name) or name in context.environment.shown:
-        return False
-    value = context.environment.resolve(context.module, name)
+    value = environment.resolve(context.module, name)
     if not (isinstance(value, Known) and value.rules):
         return False
-    if isinstance(node.value, ast.Constant) and value.exact:
-        if not isinstance(node.value.value, bool):
+    if isinstance(given, ast.Constant) and value.exact:
+        if not isinstance(given.value, bool):
             return False  # A number or a text is a setting, not a flag.
     else:
         # Reads of an exact constant have all become literals. Of another one only the tests are gone:
         # none may be left here or elsewhere, and asking must have no effect.
-        if name in context.environment.read or not is_pure(
-            node.value, ModuleScope(context.environment, context.module, context.decided)
-        ):
+        if name in environment.read or not is_pure(given, ModuleScope(environment, context.module, context.decided)):
             return False
-        context.forget(node.value)
+        context.forget(given)
     context.sweep(node, "flag", value.rules)
     return True
+
+
+def _named_value(node: ast.stmt) -> tuple[str, ast.expr | None]:
+    """The name that an assignment without an annotation binds alone, and its value."""
+    match node:
+        case ast.Assign(targets=[ast.Name(id=name)], value=value):
+            return name, value
+    return "", None
+
+
+# In functions
+
+
+def drop_unused_locals(tree: ast.Module, context: Context) -> None:
+    """In functions, too: imports of predicates, and names of constants, when nothing reads them any more."""
+    imports = [node for node in tree.body if isinstance(node, Import)]
+    each = [module for node in imports for names in loads(node, context.package) for module in names]
+    # Loaded before any function of the module runs, with the packages around.
+    loaded = with_packages((context.package, *(name for name, perhaps in each if not perhaps)))
+    literals = context.literals()
+    for node in functions(tree):
+        if context.is_edited(node):
+            _clean_function(node, context, literals, loaded)
+
+
+def _local_reads(function: Function) -> set[str]:
+    """Names that a function may read."""
+    names = reads_in(function)
+    for statement in statements(function):
+        match statement:
+            case ast.Nonlocal(names=declared):
+                names.update(declared)
+            case ast.AugAssign(target=ast.Name(id=name)):
+                names.add(name)
+    return names
+
+
+def _clean_function(function: Function, context: Context, literals: set[Span], loaded: frozenset[str]) -> None:
+    # Few functions have something to ask about.
+    reads = cache(partial(_local_reads, function))
+
+    def is_read(name: str) -> bool:
+        return name in reads() or not READ_ALL_LOCALS.isdisjoint(reads())
+
+    def is_dead(node: ast.stmt, last: bool) -> bool:
+        if isinstance(node, Import):
+            return not _keep_import(node, context, is_read, loaded=loaded, last=last)
+        name, value = _named_value(node)
+        if last or value is None or name not in context.touched:
+            return False
+        if not (isinstance(value, ast.Constant) or span(value) in literals) or is_read(name):
+            return False
+        context.sweep(node, "flag", {"unused"})
+        return True
+
+    stack: list[ast.AST] = [function]
+    while stack:
+        node = stack.pop()
+        for field in BLOCKS_OF[node.__class__]:
+            body = getattr(node, field)
+            if isinstance(node, ast.Try) and field == "body" and any(map(catches_import_error, node.handlers)):
+                # The handler tells whether the import works.
+                continue
+            stack.extend(body)
+            if isinstance(node, ast.ClassDef) or field in ("handlers", "cases"):
+                continue
+            kept: list[ast.stmt] = []
+            for index, statement in enumerate(body):
+                # A block is never emptied: its last statement stays when it is the only one left.
+                if not is_dead(statement, last=index == len(body) - 1 and not kept):
+                    kept.append(statement)
+            setattr(node, field, kept)

@@ -23,11 +23,11 @@ def fold_companions(
     kept: Collection[str],
     dead: Mapping[str, frozenset[Span]] | None = None,
 ) -> dict[str, FoldedModule]:
-    """Folded modules of the companions, by path, sorted.
+    """Folded modules of the companions that the rules name, by path, sorted.
 
     Args:
         tree: upstream.
-        environment: the closed world of the served package; its rules name the companions.
+        environment: the closed world of the served package.
         kept: paths of all kept files.
         dead: statements and imported names that nothing names, by path; of the other modules the units are collected.
     """
@@ -47,17 +47,12 @@ def fold_companions(
         # One that does not parse stays as it is.
         if (found := outline_file(tree.root, path, name)) is not None:
             outlines[name] = found
-    own = set(names.values())
-    own |= {name.rpartition(".")[0] for name in own if "." in name}
-    world = Environment(
-        environment.rules, {**environment.outlines, **outlines}, environment.modules | own, environment.rescued
-    )
-
-    def refinement(path: str) -> Refinement:
-        return Refinement(dead=(dead or {}).get(path, frozenset()))
-
-    return {
-        path: fold_source(path, name, path.endswith("/__init__.py"), tree.read(path), world, refinement(path))
-        for path, name in sorted(names.items())
-        if name in outlines
-    }
+    own = {part for name in names.values() for part in (name, name.rpartition(".")[0]) if part}
+    known = {**environment.outlines, **outlines}
+    world = Environment(environment.rules, known, environment.modules | own, environment.rescued)
+    folded: dict[str, FoldedModule] = {}
+    for path, name in sorted(names.items()):
+        if name in outlines:
+            refinement = Refinement(dead=(dead or {}).get(path, frozenset()))
+            folded[path] = fold_source(path, name, path.endswith("/__init__.py"), tree.read(path), world, refinement)
+    return folded

@@ -2,24 +2,23 @@
 
 import ast
 import copy
-import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import TypeVar, cast
 
 from shrinker.facts.environment import Environment
-from shrinker.facts.lattice import Decided, Known, Removed, TextDomain
+from shrinker.facts.lattice import Decided, Removed, TextDomain
 from shrinker.facts.scopes import LocalScope
-from shrinker.syntax.lines import Lines
+from shrinker.syntax.imports import Import
+from shrinker.syntax.lines import Lines, one_line
 from shrinker.syntax.names import words_of
 from shrinker.syntax.ranges import Placed, extent, first_line, meets, span
-from shrinker.syntax.walk import children
+from shrinker.syntax.walk import Definition, Function, children
 from shrinker.values.edits import DropElement, DropStatement, Edit, Literal, Raise, Span, TakeBlock
 from shrinker.values.folded import Decision, LeakedUse, Uncertain
 
 _Written = TypeVar("_Written", bound=ast.stmt | ast.expr)
 
 _TEXT_LIMIT = 120
-_WORDS = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
 class EvaluatesRemoved(Exception):
@@ -56,17 +55,14 @@ class Context:
         self.source = Lines(source)
         self.lines = self.source.rows
         self.environment = environment
-        self._text = source
         self._written: dict[tuple[type[ast.AST], Span], ast.AST] | None = None
         self.replaced: dict[Span, str] = {}
         """Texts in the place of defaults, by where they stand."""
-        self.functions: list[frozenset[str]] = []
-        """Names that the functions around the place bind, the innermost last."""
-        self.bodies: list[ast.FunctionDef | ast.AsyncFunctionDef | None] = []
-        """The functions and classes (None) around the place, the innermost last."""
+        self.bodies: list[tuple[Function | None, Collection[str]]] = []
+        """The functions around the place with the names that they bind, and the classes (None), the innermost last."""
         self.scopes: dict[ast.AST, LocalScope] = {}
         """Scopes of functions as if they stood in the module, from before anything in them was folded."""
-        self.decided = Decided()
+        self.decided: Decided = {}
         """What is known of nodes besides what their names say."""
         self.edits: list[Edit] = []
         self.decisions: list[Decision] = []
@@ -82,9 +78,9 @@ class Context:
         """Modules of the tree whose import went although nothing says that they are loaded anyway."""
         self.taken: list[tuple[TakeBlock, list[ast.stmt]]] = []
         """Blocks that took the place of their statement, and what they were then."""
-        self._swept: list[ast.stmt] = []
-        self.tables: dict[int, TextDomain] = {}
-        """Dictionary displays (by id) that are only asked for texts of a domain."""
+        self._swept: set[ast.stmt] = set()
+        self.tables: dict[ast.Dict, TextDomain] = {}
+        """Dictionary displays that are only asked for texts of a domain."""
         self.catching = 0
         """How many `try` statements around the place catch ImportError."""
         self.watching = 0
@@ -94,27 +90,26 @@ class Context:
         self._hot: list[int] = []
         self._words: frozenset[str] = frozenset()
 
-    def sweep(self, node: ast.stmt, kind: str, rules: Iterable[str]) -> None:
-        """Drop a statement of the folded tree, of which nothing is used any more; the rest as in `decide`."""
+    def drop(self, node: ast.stmt, kind: str, rules: Iterable[str]) -> None:
+        """Drop a statement; the rest as in `decide`."""
         self.edits.append(DropStatement(span(node)))
-        self._swept.append(node)
         self.decide(node, kind, rules, "removed", extent([node]))
+
+    def sweep(self, node: ast.stmt, kind: str, rules: Iterable[str]) -> None:
+        """Drop a statement of the folded tree, of which nothing is used any more."""
+        self._swept.add(node)
+        self.drop(node, kind, rules)
 
     def settle(self) -> None:
         """After sweeping: a block of which nothing is left goes with its statement, instead of becoming a `pass`."""
-        swept = {id(node) for node in self._swept}
-        empty = {edit for edit, live in self.taken if live and all(id(node) in swept for node in live)}
+        empty = {edit for edit, live in self.taken if live and self._swept.issuperset(live)}
         self.edits = [DropStatement(e.span) if isinstance(e, TakeBlock) and e in empty else e for e in self.edits]
 
     def heat(self, words: Iterable[str]) -> bool:
-        """Mark the lines that hold one of these words: only their statements are looked at."""
-        self._words = wanted = frozenset(words)
-        self._hot = self.source.holding(wanted)
+        """Mark the lines that hold one of these words, too: only their statements are looked at. False where no line is marked."""
+        self._words |= frozenset(words)
+        self._hot = self.source.holding(self._words)
         return bool(self._hot)
-
-    def warm(self, words: Iterable[str]) -> None:
-        """Look for further words too."""
-        self.heat(self._words | frozenset(words))
 
     def is_hot(self, node: ast.stmt | ast.expr | ast.ExceptHandler) -> bool:
         """True when a line of the node holds a word that the facts may decide."""
@@ -128,17 +123,16 @@ class Context:
 
     def holds(self, node: ast.stmt, *words: str) -> bool:
         """False when no line of a statement holds one of these words."""
-        lines = self._holding.get(words)
-        if lines is None:
-            lines = self._holding[words] = self.source.holding(words)
-        return meets(lines, node)
+        if words not in self._holding:
+            self._holding[words] = self.source.holding(words)
+        return meets(self._holding[words], node)
 
     def as_written(self, node: _Written) -> _Written:
         """A statement or expression (outside of f-strings) as upstream wrote it, whatever was folded in it."""
         if self._written is None:
             # Rare, and cheaper than to copy every function first.
             self._written = {}
-            stack: list[ast.AST] = [ast.parse(self._text)]
+            stack: list[ast.AST] = [ast.parse(self.source.text)]
             while stack:
                 part = stack.pop()
                 if isinstance(part, ast.stmt | ast.expr):
@@ -154,31 +148,27 @@ class Context:
         """Where folding wrote a literal."""
         return {edit.span for edit in self.edits if isinstance(edit, Literal)}
 
-    def undo(self, edits: int, decisions: int) -> None:
-        """Take back what was decided since there were so many edits and decisions."""
-        del self.edits[edits:]
-        del self.decisions[decisions:]
+    @property
+    def function(self) -> Function | None:
+        """The function whose body the place is in; None in the module and in a class."""
+        return self.bodies[-1][0] if self.bodies else None
 
-    def is_named_beside(self, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> bool:
+    def is_named_beside(self, node: Definition) -> bool:
         """True when the name of a definition stands anywhere else: in this file, or in an import of another one."""
-        if (self.module, node.name) in self.environment.imported or self.module in self.environment.starred:
+        world = self.environment
+        if (self.module, node.name) in world.imported or self.module in world.starred or node.name in world.read:
             return True
-        if node.name in self.environment.read:
-            return True
-        around = self.lines[: first_line(node) - 1] + self.lines[node.end_lineno :]
-        return any(node.name in _WORDS.findall(line) for line in around if node.name in line)
+        own = range(first_line(node), (node.end_lineno or node.lineno) + 1)
+        return any(line not in own for line in self.source.holding((node.name,)))
 
     def text(self, node: Placed) -> str:
         """The node as upstream wrote it, on one line."""
-        end = node.end_lineno or node.lineno
-        rows = self.lines[node.lineno - 1 : end]
-        if not rows:
+        encoded = [row.encode() for row in self.lines[node.lineno - 1 : node.end_lineno or node.lineno]]
+        if not encoded:
             return ""
-        encoded = [row.encode() for row in rows]
         encoded[-1] = encoded[-1][: node.end_col_offset]
         encoded[0] = encoded[0][node.col_offset :]
-        joined = " ".join(b" ".join(encoded).decode("utf-8", "replace").split())
-        return joined if len(joined) <= _TEXT_LIMIT else joined[: _TEXT_LIMIT - 1] + "…"
+        return one_line(b" ".join(encoded).decode("utf-8", "replace"), _TEXT_LIMIT)
 
     def is_elif(self, node: ast.If) -> bool:
         """True when the statement is an `elif` arm in the source."""
@@ -215,10 +205,10 @@ class Context:
         self.edits.append(DropElement(span(node), container))
         self.decide(node, kind, rules, "removed", 0, shown)
 
-    def take(self, node: ast.stmt, block: str, live: list[ast.stmt]) -> None:
-        """A block takes the place of its statement, which goes with a block of which nothing is left."""
+    def take(self, node: ast.stmt, block: str, live: list[ast.stmt], emptied: Edit | None = None) -> None:
+        """A block takes the place of its statement, which goes (or is `emptied`) with a block of which nothing is left."""
         taken = TakeBlock(span(node), block)
-        self.edits.append(taken if live else DropStatement(taken.span))
+        self.edits.append(taken if live else emptied or DropStatement(taken.span))
         self.taken.append((taken, list(live)))
 
     def forget(self, *nodes: ast.AST) -> None:
@@ -234,7 +224,7 @@ class Context:
         call = ast.Call(ast.Name(error, ast.Load()), [ast.Constant(text)], [])
         return ast.fix_missing_locations(ast.copy_location(ast.Raise(call, None), node))
 
-    def drop_aliases(self, node: ast.Import | ast.ImportFrom, gone: Iterable[tuple[ast.alias, Iterable[str]]]) -> None:
+    def drop_aliases(self, node: Import, gone: Iterable[tuple[ast.alias, Iterable[str]]]) -> None:
         """Drop names of an import that keeps others, each by its rules."""
         for alias, rules in gone:
             self.drop_element(alias, "alias", "import", rules)
@@ -243,15 +233,3 @@ class Context:
     def escape(self, node: Placed, removed: Removed) -> None:
         """Record a use of a removed module that no fact decides and that every run may reach."""
         self.escapes.append(LeakedUse(removed.module, removed.name, node.lineno, removed.rule))
-
-    def decide_known(
-        self,
-        node: Placed,
-        kind: str,
-        value: Known,
-        lines: int,
-        shown: Placed | None = None,
-        gone: tuple[int, int] | None = None,
-    ) -> None:
-        """Record a condition that the facts decided."""
-        self.decide(node, kind, value.rules, "true" if value.truth else "false", lines, shown, gone)

@@ -7,19 +7,21 @@ so that no answer goes unnoticed when the environment learns to answer more.
 """
 
 import types
-from collections.abc import Callable, Iterable, Set
+from collections.abc import Callable, Iterable, Mapping, Set
 from dataclasses import fields, is_dataclass
-from typing import Any, cast
+from typing import Any
 
 from shrinker.cache import Question, digest_of
 from shrinker.facts.environment import Environment
 from shrinker.facts.lattice import Ref
+from shrinker.facts.outline import Outline
 from shrinker.facts.world import RuleFacts
 from shrinker.ruleset.models import Rule
 
-ASKED = frozenset({"constant_function", "hot_names", "interpret", "removed_member", "removed_module"} | {"resolve"}) | {
-    name for name in vars(RuleFacts) if not name.startswith("_")
-}
+ASKED = frozenset(
+    {"hot_names", "interpret", "refusals_in", "removed_member", "removed_module", "resolve"}
+    | {name for name in vars(RuleFacts) if not name.startswith("_")}
+)
 """Methods whose arguments and answer are noted."""
 
 AMONG = frozenset({"domain_words", "words"})
@@ -28,7 +30,7 @@ AMONG = frozenset({"domain_words", "words"})
 UNASKED = frozenset({"absent", "rules"})
 """What folding has methods for that ask for less of it."""
 
-COMPOSED = frozenset({"bound", "is_hot", "named_by_string"})
+COMPOSED = frozenset({"is_hot", "named_by_string"})
 """Methods that only ask others: they run on the recorder, which notes what they ask."""
 
 TABLES = frozenset(
@@ -46,12 +48,7 @@ class Answers:
         sha256_of: Callable[[str], str | None],
         words_of: Callable[[str], Set[str]] = lambda module: frozenset(),
     ) -> None:
-        """
-        Args:
-            environment: the closed world.
-            sha256_of: hash of a module's file by dotted name.
-            words_of: every word of a module's text, by dotted name.
-        """
+        """`sha256_of` and `words_of` tell of a module, by dotted name, the hash of its file and every word of its text."""
         self.environment = environment
         self._sha256_of = sha256_of
         self._read_words = words_of
@@ -73,19 +70,14 @@ class Answers:
 
     def text(self, question: Question) -> str:
         """A question and its answer, equal for equal ones in every process."""
-        found = self._known.get(question)
-        if found is None:
-            found = self._known[question] = f"{canonical(question)} {self._ask(question)}"
-        return found
+        if question not in self._known:
+            self._known[question] = f"{canonical(question)} {self._ask(question)}"
+        return self._known[question]
 
     def note(self, question: Question, answer: object) -> None:
         """An answer that is known already."""
         if question not in self._known:
             self._known[question] = f"{canonical(question)} {canonical(answer)}"
-
-    def outline(self, module: str) -> str:
-        """An outline is a function of the module's text."""
-        return str(self._sha256_of(module)) if module in self.environment.outlines else "none"
 
     def digest(self, questions: Iterable[Question]) -> bytes:
         """One hash over all questions, in their order, and their answers."""
@@ -93,9 +85,10 @@ class Answers:
 
     def _ask(self, question: Question) -> str:
         name, *arguments = question
-        if name == "outlines":
-            return self.outline(arguments[0])
         value = getattr(self.environment, name)
+        if name == "outlines":
+            # An outline is a function of the module's text.
+            return str(self._sha256_of(arguments[0])) if arguments[0] in value else "none"
         if name in ASKED:
             return canonical(value(*arguments))
         if name in AMONG:
@@ -108,19 +101,11 @@ class RecordingEnvironment:
     """Stands in the place of the environment while one module is folded."""
 
     def __init__(self, answers: Answers, module: str) -> None:
-        """
-        Args:
-            answers: where the answers are found, shared by the modules that are folded in one process.
-            module: the module that is folded; its own outline is part of its text.
-        """
+        """`answers` are shared by the modules that are folded in one process; the own outline of `module` is part of its text."""
         self._answers = answers
         self._module = module
         self._asked: dict[Question, object] = {}
-        """Questions in their order, with the answers of what is asked often."""
-
-    def as_environment(self) -> Environment:
-        """Itself, for code that asks an environment."""
-        return cast(Environment, self)
+        """Questions in their order, with the answers."""
 
     @property
     def questions(self) -> tuple[Question, ...]:
@@ -135,11 +120,13 @@ class RecordingEnvironment:
             value = types.MethodType(getattr(Environment, name), self)
         elif name in ASKED:
             value = self._recorded(name, getattr(environment, name))
+        elif name == "outlines":
+            value = _Outlines(environment.outlines, self._module, self._asked)
         elif name in TABLES:
-            value = (_Outlines if name == "outlines" else _Members)(self, name)
+            value = _Members(self._recorded(name, getattr(environment, name).__contains__))
         elif name in AMONG:
             value = getattr(environment, name) & self._answers.words_of(self._module)
-            self._note((name, self._module, self._answers.whole(name), canonical(value)), value)
+            self._recorded(name, lambda *_: value)(self._module, self._answers.whole(name), canonical(value))
         else:
             raise AttributeError(f"fold/dependency_tracker.py does not say how Environment.{name} is recorded")
         self.__dict__[name] = value
@@ -150,50 +137,42 @@ class RecordingEnvironment:
 
         def ask(*arguments: object) -> object:
             question = (name, *arguments)
-            if question in asked:
-                return asked[question]
-            answer = method(*arguments)
-            asked[question] = answer
-            note(question, answer)
-            return answer
+            if question not in asked:
+                asked[question] = method(*arguments)
+                note(question, asked[question])
+            return asked[question]
 
         return ask
-
-    def _note(self, question: Question, answer: object) -> None:
-        if question not in self._asked:
-            self._asked[question] = None
-            self._answers.note(question, answer)
 
 
 class _Members:
     """A collection of which only membership may be asked."""
 
-    def __init__(self, recorder: RecordingEnvironment, name: str) -> None:
-        self._recorder = recorder
-        self._name = name
-        self._table = getattr(recorder._answers.environment, name)
+    def __init__(self, ask: Callable[..., object]) -> None:
+        self._ask = ask
 
     def __contains__(self, item: object) -> bool:
-        answer = item in self._table
-        self._recorder._note((self._name, item), answer)
-        return answer
+        return self._ask(item) is True
 
 
-class _Outlines(_Members):
+class _Outlines:
     """The outlines: whether there is one is an answer, and one that is handed out depends on its whole module."""
 
-    def __contains__(self, module: object) -> bool:
+    def __init__(self, outlines: Mapping[str, Outline], own: str, asked: dict[Question, object]) -> None:
+        self._outlines, self._own, self._asked = outlines, own, asked
+
+    def __contains__(self, module: str) -> bool:
         return self.get(module) is not None
 
-    def __getitem__(self, module: str) -> object:
+    def __getitem__(self, module: str) -> Outline:
         self.get(module)
-        return self._table[module]
+        return self._outlines[module]
 
-    def get(self, module: object) -> object:
+    def get(self, module: str) -> Outline | None:
         """The outline, None for a module without one."""
-        if module != self._recorder._module:
-            self._recorder._asked["outlines", module] = None
-        return self._table.get(module)
+        if module != self._own:
+            self._asked["outlines", module] = None
+        return self._outlines.get(module)
 
 
 def canonical(value: object) -> str:
@@ -203,6 +182,7 @@ def canonical(value: object) -> str:
         TypeError: a kind of value that is not known here.
     """
     if isinstance(value, Ref):
+        # The answer to most questions.
         return f"Ref({value.name!r})"
     if value is None or value is ... or isinstance(value, bool | int | float | complex | str | bytes):
         return f"{type(value).__name__}:{value!r}"

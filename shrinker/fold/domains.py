@@ -9,10 +9,8 @@ from shrinker.fold.context import Context
 from shrinker.syntax.names import written
 
 
-def is_never(node: ast.expr | None, domain: TextDomain, scope: ValueScope) -> bool:
+def is_never(node: ast.expr, domain: TextDomain, scope: ValueScope) -> bool:
     """True for an expression whose value is a text that the domain never is."""
-    if node is None:
-        return False
     value = evaluate(node, scope)
     return isinstance(value, Known) and value.exact and domain.excludes(value.value)
 
@@ -22,40 +20,22 @@ def drop_texts(
 ) -> None:
     """Elements that a collection is never asked for, as long as one stays: an emptied set would be a dict."""
     gone = [e for e in display.elts if is_never(e, domain, scope)]
-    if not gone or len(gone) == len(display.elts):
-        return
-    for element in gone:
-        context.drop_element(element, type(display).__name__, "domain", domain.rules)
-    display.elts = [e for e in display.elts if not any(e is g for g in gone)]
+    if len(gone) < len(display.elts):
+        for element in gone:
+            context.drop_element(element, type(display).__name__, "domain", domain.rules)
+        display.elts = [e for e in display.elts if e not in gone]
 
 
 def drop_rows(context: Context, scope: ValueScope, table: ast.Dict, domain: TextDomain) -> None:
     """Rows of a table that is only asked for texts of the domain."""
-    keys: list[ast.expr | None] = []
-    values: list[ast.expr] = []
+    kept: list[tuple[ast.expr | None, ast.expr]] = []
     for key, value in zip(table.keys, table.values, strict=True):
         if key is not None and is_never(key, domain, scope) and is_pure(value, scope):
             context.drop_element(value, "Dict", "table", domain.rules, key)
             context.forget(value)
         else:
-            keys.append(key)
-            values.append(value)
-    table.keys, table.values = keys, values
-
-
-def asked_table(node: ast.expr, scope: ValueScope) -> tuple[ast.expr, TextDomain] | None:
-    """The table and the domain of ``table[device]``, ``table.get(device)`` and ``device in table``."""
-    asked: tuple[ast.expr, ast.expr] | None = None
-    if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Load):
-        asked = node.value, node.slice
-    elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "get" and node.args:
-        asked = node.func.value, node.args[0]
-    elif isinstance(node, ast.Compare) and len(node.ops) == 1 and isinstance(node.ops[0], ast.In | ast.NotIn):
-        asked = node.comparators[0], node.left
-    if asked is None:
-        return None
-    domain = evaluate(asked[1], scope)
-    return (asked[0], domain) if isinstance(domain, TextDomain) and not domain.items else None
+            kept.append((key, value))
+    table.keys, table.values = [key for key, _ in kept], [value for _, value in kept]
 
 
 def registration(node: ast.expr, scope: ValueScope) -> Removed | None:
@@ -63,20 +43,18 @@ def registration(node: ast.expr, scope: ValueScope) -> Removed | None:
     domain never is, or is read from something removed."""
     if not isinstance(node, ast.Call) or not node.args:
         return None
-    environment = scope.environment
     function = evaluate(node.func, scope)
     name = function.name if isinstance(function, Ref) else f"{scope.module}.{written(node.func)}"
-    domain = environment.domain(name, "registers")
+    if (domain := scope.environment.domain(name, "registers")) is None:
+        return None
     filed = node.args[0]
     if isinstance(filed, ast.Call):
         filed = next((k.value for k in filed.keywords if k.arg == "name"), filed)
-    if domain is None:
-        return None
     value = evaluate(filed, scope)
     # Under a name that is read from what a rule removes nothing is filed.
     if not (is_never(filed, domain, scope) or (isinstance(value, Removed) and value.module)):
         return None
     if not all(is_pure(a, scope) for a in (*node.args, *(k.value for k in node.keywords))):
         return None
-    text = ast.unparse(filed)
-    return Removed("+".join(sorted(domain.rules)), "a name that is not used here", f"{name}({text})")
+    rules = "+".join(sorted(domain.rules))
+    return Removed(rules, "a name that is not used here", f"{name}({ast.unparse(filed)})")

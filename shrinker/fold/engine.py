@@ -12,7 +12,7 @@ from pathlib import Path
 from shrinker.cache import Cache, Variants, unpack
 from shrinker.facts.build import outline_file
 from shrinker.facts.environment import Environment
-from shrinker.facts.lattice import Removed
+from shrinker.facts.lattice import Removed, Value
 from shrinker.fold.dependency_tracker import Answers, canonical
 from shrinker.fold.imported_rows import LOADED
 from shrinker.fold.workers import FoldWorkers, Result, Wanted, World
@@ -40,11 +40,7 @@ class FoldEngine:
     ) -> None:
         """
         Args:
-            tree: upstream.
-            environment: the closed world.
-            jobs: worker processes.
             progress: called with the number of modules folded so far.
-            cache: results of earlier runs; by default none.
             unwritable: paths that stay as upstream wrote them, and why.
             leads: paths of modules that will be asked for because of a folded one; those are folded before they are.
         """
@@ -75,15 +71,10 @@ class FoldEngine:
     def fold(self, paths: Sequence[str]) -> Iterable[FoldedModule]:
         """Folded modules of these paths, in their order.
 
-        Args:
-            paths: of modules.
-
         Raises:
             InputError: a file does not parse, or a worker died.
         """
-        missing = {p: self._refinement(p) for p in paths if p not in self.folded}
-        self._recall(missing)
-        for module, recorded in self._fold(missing):
+        for module, recorded in self._fold([p for p in paths if p not in self.folded]):
             self.folded[module.path] = module
             self.folded_anew += 1
             if recorded is not None:
@@ -92,14 +83,15 @@ class FoldEngine:
         self.progress(len(self.folded))
         return [self.folded[p] for p in paths]
 
-    def _recall(self, missing: Mapping[str, Refinement]) -> dict[str, FoldedModule]:
-        world = self._world()
-        if isinstance(world, Environment):
-            return {}
-        inputs = {path: self._input(path, refinement) for path, refinement in missing.items()}
-        found = {path: unpack(packed) for path, packed in self._results.recall(inputs, world.digest).items()}
+    def _recall(self, paths: Iterable[str]) -> tuple[dict[str, FoldedModule], list[Wanted]]:
+        """Modules that an earlier run folded, and the others."""
+        world, missing = self._world(), {path: self._refinement(path) for path in paths}
+        found: dict[str, FoldedModule] = {}
+        if isinstance(world, Answers):
+            inputs = {path: self._input(path, refinement) for path, refinement in missing.items()}
+            found = {path: unpack(packed) for path, packed in self._results.recall(inputs, world.digest).items()}
         self.folded.update(found)
-        return found
+        return found, [(path, refinement) for path, refinement in missing.items() if path not in found]
 
     def _input(self, path: str, refinement: Refinement) -> str:
         """Stands for all that a result depends on besides the closed world."""
@@ -115,8 +107,8 @@ class FoldEngine:
             self._answers = Answers(self.environment, hashes.get, partial(_words, self.tree.root, paths))
         return self._answers
 
-    def _fold(self, missing: Mapping[str, Refinement]) -> Iterator[Result]:
-        wanted = [(path, refinement) for path, refinement in missing.items() if path not in self.folded]
+    def _fold(self, missing: Iterable[str]) -> Iterator[Result]:
+        _, wanted = self._recall(missing)
         asked = {path for path, _ in wanted}
 
         def more(module: FoldedModule) -> list[Wanted]:
@@ -125,10 +117,9 @@ class FoldEngine:
             while seen:
                 ahead = [p for p in self._leads(seen.pop()) if p not in asked and p not in self.folded]
                 asked.update(ahead)
-                unknown = {path: self._refinement(path) for path in ahead}
-                known = self._recall(unknown)
+                known, unknown = self._recall(ahead)
                 seen += known.values()
-                fresh += [(path, refinement) for path, refinement in unknown.items() if path not in known]
+                fresh += unknown
             return fresh
 
         return self._workers.fold(wanted, self._world(), more)
@@ -139,11 +130,7 @@ class FoldEngine:
         return known if reason is None else replace(known, unwritable=frozenset({reason}))
 
     def drop(self, dead: Mapping[str, frozenset[Span]]) -> None:
-        """Fold again without what nothing reachable names.
-
-        Args:
-            dead: spans of statements and imported names by path; replaces what was dropped before.
-        """
+        """Fold again without what nothing reachable names: spans of statements and imported names by path, in the place of those before."""
         for path in sorted({*self.refinements, *dead}):
             before = self.refinements.get(path, NOTHING)
             after = self.refinements[path] = replace(before, dead=dead.get(path, frozenset()))
@@ -151,21 +138,14 @@ class FoldEngine:
                 self.folded.pop(path, None)
 
     def whole(self, paths: Iterable[str]) -> Iterable[FoldedModule]:
-        """Modules folded with what is known of them, with nothing dropped that nothing reachable names.
-
-        Args:
-            paths: of modules.
-        """
+        """Modules folded with what is known of them, with nothing dropped that nothing reachable names."""
         return self.refold({p: replace(self.refinements[p], dead=frozenset()) for p in paths})
 
     def restore(self, before: Mapping[str, Refinement]) -> Iterable[FoldedModule]:
         """Modules of which more was found out than was known before, folded with that alone."""
-        paths = [
-            path
-            for path, facts in self.refinements.items()
-            if replace(facts, dead=frozenset()) != before.get(path, NOTHING)
-        ]
-        return self.refold({path: before.get(path, NOTHING) for path in paths})
+        known = {path: before.get(path, NOTHING) for path in self.refinements}
+        more = (path for path, facts in self.refinements.items() if replace(facts, dead=frozenset()) != known[path])
+        return self.refold({path: known[path] for path in more})
 
     def refold(self, facts: Mapping[str, Refinement]) -> Iterable[FoldedModule]:
         """Modules folded with what propagation found out, by path."""
@@ -175,18 +155,14 @@ class FoldEngine:
         return self.fold(sorted(facts))
 
     def rescue(self, kept: Iterable[str]) -> bool:
-        """Rescue the removed modules that the kept ones are seen to run.
-
-        Args:
-            kept: paths of the modules that the graph reached.
+        """Rescue the removed modules that the kept ones (paths) are seen to run.
 
         Returns:
             True when a module was rescued: its importers are to be folded again, the graph built again.
         """
         fresh: dict[str, tuple[str, LeakedUse]] = {}
         for path in sorted(kept):
-            module = self.folded.get(path)
-            for use in module.escapes if module is not None else ():
+            for use in self.folded[path].escapes if path in self.folded else ():
                 for name in self._with_packages(use.module):
                     if name not in self.rescued:
                         fresh.setdefault(name, (path, use))
@@ -206,13 +182,11 @@ class FoldEngine:
     def world_with(self, rescued: frozenset[str]) -> Environment:
         """The closed world in which these modules stay."""
         before = self.environment
-        outlines = dict(before.outlines)
         paths = modules_of(self.tree.by_path)
-        for name in sorted(rescued - before.rescued):
-            found = outline_file(self.tree.root, paths[name]) if name in paths else None
-            if found is not None:
-                outlines[name] = found
-        return Environment(before.rules, outlines, before.modules, rescued, before)
+        fresh = sorted(name for name in rescued - before.rescued if name in paths)
+        found = {name: outline_file(self.tree.root, paths[name]) for name in fresh}
+        outlines = {**before.outlines, **{name: each for name, each in found.items() if each is not None}}
+        return Environment(before.rules, outlines, before.modules, rescued)
 
     def _with_packages(self, name: str) -> list[str]:
         """The module and the removed packages around it: importing it runs their ``__init__``."""
@@ -234,11 +208,10 @@ def _touches(module: FoldedModule, fresh: Collection[str], before: Environment) 
         return True
     for source, name, _ in known.aliases:
         whole = f"{source}.{name}" if name else source
-        values = [before.removed_module(whole), *(before.resolve(whole, n) for n in before.hot_names(whole))]
-        if name and name != "*":
-            values.append(before.resolve(source, name))
-        elif name == "*":
-            values += [before.removed_module(source), *(before.resolve(source, n) for n in before.hot_names(source))]
+        values: list[Value | None] = [] if name in ("", "*") else [before.resolve(source, name)]
+        for module_name in (whole, source) if name == "*" else (whole,):
+            values.append(before.removed_module(module_name))
+            values += (before.resolve(module_name, n) for n in before.hot_names(module_name))
         if any(isinstance(v, Removed) and v.module in fresh for v in values):
             return True
     return False

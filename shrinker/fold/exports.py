@@ -3,6 +3,7 @@ goes through to give each name that is there something else."""
 
 import ast
 from collections.abc import Iterable, Iterator
+from operator import itemgetter
 
 from shrinker.fold.context import Context
 from shrinker.syntax.ranges import span
@@ -20,24 +21,14 @@ def is_export(node: ast.stmt) -> bool:
 def exported(tree: ast.Module) -> set[str]:
     """Names in ``__all__``, as far as they are spelled out."""
     values = (node.value for node in tree.body if isinstance(node, ast.Assign | ast.AugAssign) and is_export(node))
-    constants = (part for value in values for part in walk(value) if isinstance(part, ast.Constant))
-    return {part.value for part in constants if isinstance(part.value, str)}
+    return {text for value in values for text, _ in _texts(walk(value))}
 
 
 def replaces_own(node: ast.stmt) -> bool:
     """True for ``for x in NAMES: if x in globals(): globals()[x] = wrap(globals()[x], f"a.{x}")``: it names nothing that is not there."""
     match node:
         case ast.For(
-            target=ast.Name(id=name),
-            iter=ast.Name(),
-            body=[
-                ast.If(
-                    test=test,
-                    body=[ast.Assign(targets=[target], value=ast.Call(func=ast.Name(), args=args, keywords=[]))],
-                    orelse=[],
-                )
-            ],
-            orelse=[],
+            ast.Name(name), ast.Name(), [ast.If(test, [ast.Assign([target], ast.Call(ast.Name(), args, []))], [])], []
         ):
             own = f"globals()[{name}]"
             plain = (argument for argument in args if not _is_label(argument, name))
@@ -48,7 +39,7 @@ def replaces_own(node: ast.stmt) -> bool:
 def _is_label(node: ast.expr, name: str) -> bool:
     """``f"a.{name}"``."""
     match node:
-        case ast.JoinedStr(values=[ast.Constant(value=str() as before), ast.FormattedValue(value=ast.Name(id=shown))]):
+        case ast.JoinedStr([ast.Constant(str() as before), ast.FormattedValue(ast.Name(shown))]):
             return before.endswith(".") and shown == name
     return False
 
@@ -58,25 +49,23 @@ def replaced_names(tree: ast.Module) -> frozenset[str]:
     loops = [node for node in tree.body if replaces_own(node)]
     if not loops or "globals" in bound_by(*tree.body):
         return frozenset()
-    allowed = {id(node.iter) for node in loops if isinstance(node, ast.For)}
-    found: set[str] = set()
-    deleted: set[str] = set()
+    looped = {node.iter for node in loops if isinstance(node, ast.For)}
+    found: dict[ast.AST, str] = {}
+    deleted: dict[ast.AST, str] = {}
     for node in tree.body:
         match node:
-            case ast.Assign(targets=[ast.Name(id=name) as target], value=ast.List(elts=texts)) if all(
-                map(_is_text, texts)
-            ):
-                found.add(name)
-                allowed.add(id(target))
-            case ast.Delete(targets=[ast.Name(id=name) as target]):
-                deleted.add(name)
-                allowed.add(id(target))
-    others = {part.id for part in walk(tree) if isinstance(part, ast.Name) and id(part) not in allowed}
-    return frozenset(found & deleted - others)
+            case ast.Assign([ast.Name(name) as target], ast.List(texts)) if len(_texts(texts)) == len(texts):
+                found[target] = name
+            case ast.Delete([ast.Name(name) as target]):
+                deleted[target] = name
+    allowed = looped | found.keys() | deleted.keys()
+    others = {part.id for part in walk(tree) if isinstance(part, ast.Name) and part not in allowed}
+    return frozenset(found.values()) & frozenset(deleted.values()) - others
 
 
-def _is_text(node: ast.expr) -> bool:
-    return isinstance(node, ast.Constant) and isinstance(node.value, str)
+def _texts(nodes: Iterable[ast.AST]) -> list[tuple[str, ast.Constant]]:
+    """Each text among some nodes, with its node."""
+    return [(node.value, node) for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)]
 
 
 def _items(tree: ast.Module) -> Iterator[tuple[str, ast.Constant, ast.List | ast.Tuple]]:
@@ -86,9 +75,7 @@ def _items(tree: ast.Module) -> Iterator[tuple[str, ast.Constant, ast.List | ast
         listed = is_export(node) or (isinstance(node, ast.Assign) and not replaced.isdisjoint(bound_by(node)))
         value = getattr(node, "value", None) if listed else None
         if isinstance(value, ast.List | ast.Tuple):
-            for item in value.elts:
-                if isinstance(item, ast.Constant) and isinstance(item.value, str):
-                    yield item.value, item, value
+            yield from ((text, item, value) for text, item in _texts(value.elts))
 
 
 def entries(tree: ast.Module) -> tuple[tuple[str, Span], ...]:
@@ -98,8 +85,7 @@ def entries(tree: ast.Module) -> tuple[tuple[str, Span], ...]:
 
 def drop_entries(tree: ast.Module, context: Context, gone: Iterable[str]) -> None:
     """Delete the entries of names whose definitions go."""
-    items = list(_items(tree))
-    for name in sorted(set(gone)):
-        for item, container in ((item, container) for each, item, container in items if each == name):
-            container.elts = [other for other in container.elts if other is not item]
-            context.drop_element(item, type(container).__name__, "export", {"unused"})
+    names = set(gone)
+    for _, item, container in sorted((each for each in _items(tree) if each[0] in names), key=itemgetter(0)):
+        container.elts = [other for other in container.elts if other is not item]
+        context.drop_element(item, type(container).__name__, "export", {"unused"})

@@ -6,9 +6,8 @@ from typing import Any, TypeVar
 
 from shrinker.facts.effects import is_pure
 from shrinker.facts.evaluate import ValueScope, evaluate, truth
-from shrinker.facts.lattice import UNKNOWN, Decided, Known, Removed, Value
+from shrinker.facts.lattice import Known, Removed, TextDomain, Value
 from shrinker.fold.context import Context, EvaluatesRemoved, LeavesWhole
-from shrinker.fold.domains import asked_table
 from shrinker.syntax.ranges import span
 from shrinker.syntax.walk import ByClass, walk
 from shrinker.values.edits import Literal
@@ -60,19 +59,15 @@ class ExpressionFolder:
         """
         if isinstance(value, Removed):
             raise EvaluatesRemoved(value)
-        if (
-            isinstance(value, Known)
-            and value.exact
-            and value.rules
-            and (value.value is None or isinstance(value.value, bool))
-        ):
-            if not is_pure(node, self.scope):
-                return None
-            self.context.forget(node)
-            self.context.edits.append(Literal(span(node), repr(value.value)))
-            self.context.decide(node, "value", value.rules, repr(value.value), 0)
-            return decided_constant(node, value, self.scope.decided)
+        match value:
+            case Known(value=None | bool(), exact=True) if value.rules and is_pure(node, self.scope):
+                return self._write(node, value, "value", repr(value.value))
         return None
+
+    def valued(self, node: ast.expr) -> ast.expr | None:
+        """The literal in the place of an expression; None when it cannot be written. Removed operands are handled where they stand."""
+        value = evaluate(node, self.scope)
+        return None if isinstance(value, Removed) else self.literal(node, value)
 
     def when_reached(self, node: ast.expr, *, condition: bool = False) -> ast.expr:
         """Fold what is evaluated only sometimes: the error of something missing must not come earlier."""
@@ -91,24 +86,36 @@ class ExpressionFolder:
 
     def operand(self, node: ast.expr) -> ast.expr:
         """Fold what is calculated with: of `None` that is an error, so that such a place is reached where it is something else."""
-        if isinstance(node, ast.Name | ast.Attribute):
-            value = evaluate(node, self.scope)
-            if isinstance(value, Known) and value.exact and value.value is None:
+        match evaluate(node, self.scope) if isinstance(node, ast.Name | ast.Attribute) else None:
+            case Known(value=None, exact=True):
                 return node
         return self.fold(node)
 
     def asked(self, node: ast.expr) -> None:
-        """Note what a dictionary display is asked for, when the expression asks one."""
-        asked = asked_table(node, self.scope)
-        if asked is not None and isinstance(asked[0], ast.Dict):
-            self.context.tables[id(asked[0])] = asked[1]
+        """Note what a dictionary display is asked for by ``{…}[device]``, ``{…}.get(device)`` and ``device in {…}``."""
+        match node:
+            case (
+                ast.Subscript(ast.Dict() as table, asked, ast.Load())
+                | ast.Call(ast.Attribute(ast.Dict() as table, "get"), [asked, *_])
+                | ast.Compare(asked, [ast.In() | ast.NotIn()], [ast.Dict() as table])
+            ):
+                domain = evaluate(asked, self.scope)
+                if isinstance(domain, TextDomain) and not domain.items:
+                    self.context.tables[table] = domain
 
     def constant(self, node: ast.expr, value: bool, kind: str, rule: str) -> ast.expr:
         """The bool in the place of an expression that a rule decides."""
+        known = Known(value, True, frozenset({rule}))
+        return self._write(node, known, kind, known.outcome)
+
+    def _write(self, node: ast.expr, value: Known, kind: str, outcome: str) -> ast.Constant:
+        """The literal in the place of an expression; what is decided still knows the rules that it rests on."""
         self.context.forget(node)
-        self.context.edits.append(Literal(span(node), repr(value)))
-        self.context.decide(node, kind, {rule}, repr(value).lower(), 0)
-        return decided_constant(node, Known(value, True, frozenset({rule})), self.scope.decided)
+        self.context.edits.append(Literal(span(node), repr(value.value)))
+        self.context.decide(node, kind, value.rules, outcome, 0)
+        constant = ast.copy_location(ast.Constant(value.value), node)  # type: ignore[arg-type]
+        self.scope.decided[constant] = value
+        return constant
 
     def decided(self, node: ast.expr) -> Known | None:
         """What the facts say of an expression as a condition, where asking it does nothing else."""
@@ -116,12 +123,8 @@ class ExpressionFolder:
         return value if value is not None and value.rules and is_pure(node, self.scope) else None
 
     def tested(self, node: ast.expr, fold: Callable[..., ast.expr] | None = None) -> tuple[ast.expr, Known | None]:
-        """A condition, and what the facts say of it, or of what folding left of it, where asking it does nothing else.
-
-        Args:
-            node: the condition.
-            fold: folds it where nothing is said of the whole; by default as what is evaluated for certain.
-        """
+        """A condition, and what the facts say of it, or of what folding left of it, where asking it does nothing else; `fold` folds it
+        where nothing is said of the whole, by default as what is evaluated for certain."""
         value, left = self.decided(node), node
         if value is None:
             edits = len(self.context.edits)
@@ -143,10 +146,8 @@ def _name(folder: ExpressionFolder, node: ast.Name, condition: bool) -> ast.expr
 
 @folds_expression(ast.Attribute)
 def _attribute(folder: ExpressionFolder, node: ast.Attribute, condition: bool) -> ast.expr:
-    if isinstance(node.ctx, ast.Load):
-        folded = folder.literal(node, evaluate(node, folder.scope))
-        if folded is not None:
-            return folded
+    if isinstance(node.ctx, ast.Load) and (folded := folder.literal(node, evaluate(node, folder.scope))) is not None:
+        return folded
     node.value = folder.followed(node.value)
     return node
 
@@ -169,16 +170,3 @@ def _joined(folder: ExpressionFolder, node: ast.JoinedStr, condition: bool) -> a
             if isinstance(value, Removed):
                 raise EvaluatesRemoved(value)
     return node
-
-
-def decided_constant(node: ast.expr, value: Known, decided: Decided) -> ast.Constant:
-    """The literal in the place of an expression, of which the table still knows the rules that it rests on."""
-    assert value.value is None or isinstance(value.value, bool)
-    constant = ast.copy_location(ast.Constant(value.value), node)
-    decided.note(constant, value)
-    return constant
-
-
-def without_removed(value: Value) -> Value:
-    """Removed operands are handled where they stand, operand by operand."""
-    return UNKNOWN if isinstance(value, Removed) else value

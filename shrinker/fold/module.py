@@ -9,19 +9,18 @@ from shrinker.facts.environment import Environment
 from shrinker.facts.scopes import ModuleScope
 from shrinker.fold import constructs
 from shrinker.fold.attributes import decide_attributes, drop_stores
-from shrinker.fold.cleanup import drop_unused
+from shrinker.fold.cleanup import drop_unused, drop_unused_locals
 from shrinker.fold.context import Context, LeavesWhole
 from shrinker.fold.defaults import replace_defaults
 from shrinker.fold.imported_rows import drop_removed_rows
-from shrinker.fold.local_cleanup import drop_unused_locals
 from shrinker.fold.prefilter import heat
 from shrinker.fold.reading import Reading
-from shrinker.fold.refusals import find_looks, place_looks
+from shrinker.fold.refusals import Look, find_looks, place_looks
 from shrinker.fold.statements import StatementFolder
 from shrinker.fold.summary import summarise
 from shrinker.fold.symbols.collect import collect_symbols
 from shrinker.fold.unreachable import drop_unreachable
-from shrinker.syntax.imports import absolute, package_of
+from shrinker.syntax.imports import Import, absolute, package_of
 from shrinker.syntax.parsing import decode
 from shrinker.syntax.walk import walk
 from shrinker.values.folded import FoldedModule, Uncertain
@@ -35,31 +34,23 @@ constructs.load()
 def fold_source(
     path: str, module: str, is_package: bool, data: bytes, environment: Environment, refinement: Refinement = NOTHING
 ) -> FoldedModule:
-    """Fold one module.
-
-    Args:
-        path: path in upstream's layout.
-        module: dotted name.
-        is_package: True for an ``__init__.py``.
-        data: bytes of the file.
-        environment: the closed world.
-        refinement: what propagation and the search found out for this module.
+    """Fold one module, of a path in upstream's layout and a dotted name, with what propagation and the search found out for it.
 
     Raises:
         SyntaxError: the file does not parse (with its line).
     """
     source, _ = decode(data)
     package = package_of(module, is_package)
-    whole = refinement.unwritable
-    try:
-        tree, context = ast.parse(data, path), Context(path, module, package, source, environment)
-        looks = [] if whole else find_looks(tree, context)
-        if not whole:
+    whole, looks = refinement.unwritable, list[Look]()
+    tree, context = ast.parse(data, path), Context(path, module, package, source, environment)
+    if not whole:
+        try:
+            looks = find_looks(tree, context)
             replace_defaults(tree, context)
             _fold(tree, context, refinement)
-    except LeavesWhole as reason:
-        whole = frozenset({str(reason)})
-        tree, context, looks = ast.parse(data, path), Context(path, module, package, source, environment), []
+        except LeavesWhole as reason:
+            whole, looks = frozenset({str(reason)}), []
+            tree, context = ast.parse(data, path), Context(path, module, package, source, environment)
     if whole:
         _leave(tree, context, whole)
     named = summarise(Reading(tree), context)
@@ -89,8 +80,7 @@ def _fold(tree: ast.Module, context: Context, refinement: Refinement) -> None:
     scope = ModuleScope(environment, context.module, context.decided, during_import=True)
     drop_removed_rows(tree, context)
     decide_attributes(tree, refinement.attributes, context.decided)
-    derived = {name for _, name, _ in refinement.attributes}
-    if heat(context, tree, derived):
+    if heat(context, tree, frozenset(name for _, name, _ in refinement.attributes)):
         tree.body = StatementFolder(context, scope, "module").block(tree.body)
     drop_stores(tree, context, refinement.stores)
     if context.edits:
@@ -105,7 +95,7 @@ def _leave(tree: ast.Module, context: Context, reasons: Iterable[str]) -> None:
     uncertain = (f"what folding decides cannot be written: {reason}" for reason in sorted(reasons))
     context.uncertain.extend(Uncertain(context.path, 0, reason) for reason in uncertain)
     for node in walk(tree):
-        if isinstance(node, ast.Import | ast.ImportFrom):
+        if isinstance(node, Import):
             source = absolute(node.module, node.level, context.package) if isinstance(node, ast.ImportFrom) else ""
             names = [alias for alias in node.names if source]
             parts = ((alias, context.environment.removed_module(f"{source}.{alias.name}")) for alias in names)

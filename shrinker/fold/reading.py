@@ -4,138 +4,53 @@ A walk costs as much as half of what is done with the nodes, so that there is on
 """
 
 import ast
-from collections.abc import Callable, Iterable
+from collections import defaultdict
+from collections.abc import Iterator
 from itertools import chain
 from typing import Any
 
-from shrinker.fold.messages import is_message
-from shrinker.syntax.imports import catches_import_error, is_type_checking
-from shrinker.syntax.scopes import Comprehension
-from shrinker.syntax.walk import BLOCKS_OF, HOLDERS, Definition, Function
-
-_COMPUTING = (ast.Add, ast.Div, ast.Mod)
-_LOOPS = (ast.For, ast.ListComp, ast.SetComp, ast.GeneratorExp, ast.DictComp)
-_DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+from shrinker.fold.exports import is_export
+from shrinker.syntax.imports import Import, catches_import_error, is_type_checking
+from shrinker.syntax.walk import BLOCKS_OF, Function, walk
 
 
 class Reading:
     """The nodes of a folded module."""
 
     def __init__(self, tree: ast.Module) -> None:
-        """
-        Args:
-            tree: the folded module; not changed.
-        """
         self.tree = tree
-        self.names: list[ast.Name] = []
-        self.attributes: list[ast.Attribute] = []
-        self.calls: list[ast.Call] = []
-        self.joined: list[ast.JoinedStr] = []
-        self.matched: list[ast.MatchClass] = []
-        self.outer: list[ast.Global | ast.Nonlocal] = []
-        self.texts: list[ast.Constant] = []
-        """Strings, but for those that are part of another one or stand alone."""
-        self.parts: list[ast.Constant] = []
+        self._nodes: defaultdict[type, list[Any]] = defaultdict(list)
+        for node in walk(tree):
+            self._nodes[node.__class__].append(node)
+        formats = {node.format_spec for node in self.of(ast.FormattedValue) if node.format_spec is not None}
+        self.joined = [node for node in self.of(ast.JoinedStr) if node not in formats]
+        """F-strings."""
+        self.parts = [part for node in self.joined for part in node.values if isinstance(part, ast.Constant)]
         """Constant parts of f-strings."""
-        self.exported: list[ast.Constant] = []
+        listed = (node for node in self.of(ast.Assign, ast.AugAssign, ast.AnnAssign) if is_export(node))
+        displays = (node.value for node in listed if isinstance(node.value, ast.List | ast.Tuple))
+        self.exported = [entry for display in displays for entry in display.elts if _is_text(entry)]
         """Entries of ``__all__``."""
-        self.sums: list[ast.BinOp] = []
-        """``+``, ``/`` and ``%``, which may compute a string."""
-        self.imports: list[tuple[ast.Import | ast.ImportFrom, str, bool]] = []
-        """With the kind of the `ImportSite`, and whether a handler catches ImportError."""
-        self.stores: list[tuple[ast.Attribute, ast.expr | None]] = []
+        # Documentation, and what stands in the format of an f-string, name nothing.
+        silent = {node.value for node in self.of(ast.Expr)}.union(*(node.values for node in formats))
+        silent.update(self.parts, self.exported)
+        self.texts = [node for node in self.of(ast.Constant) if _is_text(node) and node not in silent]
+        """Strings, but for those that are part of another one or stand alone."""
+        self.sums = [node for node in self.of(ast.BinOp) if isinstance(node.op, ast.Add | ast.Div | ast.Mod)]
+        """What may compute a string."""
+        given = [(target, node.value) for node in self.of(ast.Assign) for target in node.targets]
+        given += [(node.target, node.value) for node in self.of(ast.AnnAssign)]
+        self.stores = [(target, value) for target, value in given if isinstance(target, ast.Attribute)]
         """Attributes that an assignment of its own sets, and to what."""
-        self.augmented: set[str] = set()
-        """Attributes that are changed in place."""
-        self._plain: dict[type, list[Any]] = {
-            ast.Name: self.names,
-            ast.Attribute: self.attributes,
-            ast.Call: self.calls,
-            ast.MatchClass: self.matched,
-            ast.Global: self.outer,
-            ast.Nonlocal: self.outer,
-            **{kind: [] for kind in (*_LOOPS, *_DEFINITIONS)},
-        }
-        self._read(tree)
+        self.augmented = {node.target.attr for node in self.of(ast.AugAssign) if isinstance(node.target, ast.Attribute)}
+        """Attributes that are changed in place: it reads before it writes."""
+        self.imports: list[tuple[Import, str, bool]] = []
+        """With the kind of the `ImportSite`, and whether a handler catches ImportError."""
         self._find_imports(tree, "import", False)
 
-    @property
-    def definitions(self) -> Iterable[Definition]:
-        """Functions and classes."""
-        return chain.from_iterable(self._plain[kind] for kind in _DEFINITIONS)
-
-    @property
-    def unrollable(self) -> list[ast.For | Comprehension]:
-        """Loops and comprehensions."""
-        return list(chain.from_iterable(self._plain[kind] for kind in _LOOPS))
-
-    def _read(self, tree: ast.Module) -> None:
-        stack: list[ast.AST] = [tree]
-        pop, push, plain, special = stack.pop, stack.append, self._plain, _SPECIAL
-        while stack:
-            node = pop()
-            kind = node.__class__
-            if (into := plain.get(kind)) is not None:
-                into.append(node)
-            elif (method := special.get(kind)) is not None:
-                stack += method(self, node)
-                continue
-            values = node.__dict__
-            for field in HOLDERS[kind]:
-                value = values.get(field)
-                if value.__class__ is list:
-                    stack += [item for item in value if item is not None]
-                elif value is not None:
-                    push(value)
-
-    # What says something by itself; each returns the parts that are read on
-
-    def _constant(self, node: ast.Constant) -> Iterable[ast.AST]:
-        if node.value.__class__ is str:
-            self.texts.append(node)
-        return ()
-
-    def _alone(self, node: ast.Expr) -> Iterable[ast.AST]:
-        # A string that stands alone is documentation.
-        return () if node.value.__class__ is ast.Constant else (node.value,)
-
-    def _raise(self, node: ast.Raise) -> Iterable[ast.AST]:
-        match node.exc:
-            case ast.Call(args=[ast.Constant(value=str() as text)]) if is_message(text):
-                # It names what is gone, and mentions nothing.
-                return ()
-        return [part for part in (node.exc, node.cause) if part is not None]
-
-    def _sum(self, node: ast.BinOp) -> Iterable[ast.AST]:
-        if isinstance(node.op, _COMPUTING):
-            self.sums.append(node)
-        return node.left, node.right
-
-    def _joined(self, node: ast.JoinedStr) -> Iterable[ast.AST]:
-        self.joined.append(node)
-        self.parts += [part for part in node.values if isinstance(part, ast.Constant)]
-        computed = [part for part in node.values if isinstance(part, ast.FormattedValue)]
-        # The texts of a format name nothing.
-        formats = [part.format_spec.values for part in computed if isinstance(part.format_spec, ast.JoinedStr)]
-        inner = [part for part in chain.from_iterable(formats) if isinstance(part, ast.FormattedValue)]
-        return [part.value for part in (*computed, *inner)]
-
-    def _assigned(self, node: ast.Assign | ast.AugAssign | ast.AnnAssign) -> Iterable[ast.AST]:
-        targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-        value = [] if node.value is None else [node.value]
-        match targets:
-            case [ast.Name(id="__all__")] if isinstance(node.value, ast.List | ast.Tuple):
-                entries = [e for e in node.value.elts if isinstance(e, ast.Constant) and isinstance(e.value, str)]
-                self.exported += entries
-                return [each for each in node.value.elts if each not in entries]
-        for target in targets:
-            if isinstance(target, ast.Attribute):
-                if isinstance(node, ast.AugAssign):
-                    # It reads before it writes.
-                    self.augmented.add(target.attr)
-                else:
-                    self.stores.append((target, node.value))
-        return [*targets, *value, *([node.annotation] if isinstance(node, ast.AnnAssign) else [])]
+    def of(self, *kinds: type[ast.AST]) -> Iterator[Any]:
+        """All nodes of some classes."""
+        return chain.from_iterable(self._nodes[kind] for kind in kinds)
 
     def _find_imports(self, node: ast.AST, kind: str, guarded: bool) -> None:
         """Imports below a node, with what stands around them."""
@@ -148,21 +63,11 @@ class Reading:
             elif field == "body" and isinstance(node, ast.Try):
                 watched = guarded or any(map(catches_import_error, node.handlers))
             for part in getattr(node, field):
-                if isinstance(part, ast.Import | ast.ImportFrom):
+                if isinstance(part, Import):
                     self.imports.append((part, here, watched))
                 elif BLOCKS_OF[part.__class__]:
                     self._find_imports(part, here, watched)
 
 
-_SPECIAL: dict[type, Callable[..., Iterable[ast.AST]]] = {
-    ast.Import: lambda self, node: (),
-    ast.ImportFrom: lambda self, node: (),
-    ast.Constant: Reading._constant,
-    ast.Expr: Reading._alone,
-    ast.Raise: Reading._raise,
-    ast.BinOp: Reading._sum,
-    ast.JoinedStr: Reading._joined,
-    ast.Assign: Reading._assigned,
-    ast.AugAssign: Reading._assigned,
-    ast.AnnAssign: Reading._assigned,
-}
+def _is_text(node: ast.AST) -> bool:
+    return isinstance(node, ast.Constant) and isinstance(node.value, str)

@@ -6,12 +6,14 @@ tree receives it when everything else is decided, since what it names is shrinke
 """
 
 import ast
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import takewhile
 
 from shrinker.fold.context import Context
 from shrinker.ruleset.match import any_name_matches
+from shrinker.syntax.ranges import first_line
 from shrinker.syntax.scopes import parameters_of
 from shrinker.syntax.walk import Function, definitions
 from shrinker.values.edits import Guard, Refuse, Span
@@ -46,22 +48,18 @@ def find_looks(tree: ast.Module, context: Context) -> list[Look]:
             _missing(context, tree.body[_head(tree)].lineno, "the guard of imports")
     rules = context.environment.refusals_in(context.module)
     for name, node in _functions(tree) if rules else ():
-        whole = f"{context.module}.{name}"
-        wanted = [
-            r
-            for r in rules
-            if any_name_matches(r.functions, whole)
-            and (not r.optional or r.argument in parameters_of(node.args))
+        whole, parameters = f"{context.module}.{name}", parameters_of(node.args)
+        asking: defaultdict[str, set[str]] = defaultdict(set)
+        for rule in rules:
             # Of several functions those that only have a docstring are not meant.
-            and (len(r.functions) == 1 or _head(node) < len(node.body))
-        ]
-        for argument in dict.fromkeys(r.argument for r in wanted):
-            place = _place(node, context) if argument in parameters_of(node.args) else None
-            if place is None:
+            meant = len(rule.functions) == 1 or _head(node) < len(node.body)
+            if meant and any_name_matches(rule.functions, whole) and (not rule.optional or rule.argument in parameters):
+                asking[rule.argument].add(rule.id)
+        for argument, ids in asking.items():
+            if argument in parameters and (place := _place(node, context)) is not None:
+                found.append(Look(name, node.lineno, Refuse(place, whole, argument), frozenset(ids)))
+            else:
                 _missing(context, node.lineno, f"a look at `{argument}`")
-                continue
-            asking = frozenset(r.id for r in wanted if r.argument == argument)
-            found.append(Look(name, node.lineno, Refuse(place, whole, argument), asking))
     return found
 
 
@@ -70,13 +68,12 @@ def place_looks(tree: ast.Module, looks: Iterable[Look], context: Context) -> No
     wanted = {(look.name, look.line if look.name else 0): look for look in looks}
     for name, node in (("", tree), *_functions(tree)) if wanted else ():
         look = wanted.get((name, node.lineno if isinstance(node, Function) else 0))
-        if look is None:
-            continue
-        context.edits.append(look.edit)
-        text = context.lines[look.line - 1].strip()[:120]
-        context.decisions.append(Decision(look.line, "+".join(sorted(look.rules)), "refusal", text, "refuses", 0))
-        index = _head(node)
-        node.body[index:index] = ast.parse(refusal_line(look.edit)).body
+        if look is not None:
+            context.edits.append(look.edit)
+            text = context.lines[look.line - 1].strip()[:120]
+            context.decisions.append(Decision(look.line, "+".join(sorted(look.rules)), "refusal", text, "refuses", 0))
+            index = _head(node)
+            node.body[index:index] = ast.parse(refusal_line(look.edit)).body
 
 
 def _functions(tree: ast.Module) -> Iterator[tuple[str, Function]]:
@@ -90,8 +87,7 @@ def _missing(context: Context, line: int, what: str) -> None:
 def _head(node: ast.Module | Function) -> int:
     """Number of statements that nothing may stand before: the docstring, and imports from the future."""
     index = int(ast.get_docstring(node, clean=False) is not None)
-    rest = node.body[index:]
-    return index + sum(1 for _ in takewhile(lambda s: isinstance(s, ast.ImportFrom) and s.module == "__future__", rest))
+    return index + len([*takewhile(lambda s: getattr(s, "module", "") == "__future__", node.body[index:])])
 
 
 def _place(node: ast.Module | Function, context: Context) -> Span | None:
@@ -99,11 +95,10 @@ def _place(node: ast.Module | Function, context: Context) -> Span | None:
     if (index := _head(node)) >= len(node.body):
         return None
     first = node.body[index]
-    decorators = getattr(first, "decorator_list", None)
-    line = min(first.lineno, decorators[0].lineno) if decorators else first.lineno
+    line = first_line(first)
     text = context.lines[line - 1]
     column = len(text) - len(text.lstrip(" \t"))
     # Of a statement on the line of its header, or after a semicolon.
-    if not decorators and text.encode()[: first.col_offset].strip():
+    if line == first.lineno and text.encode()[: first.col_offset].strip():
         return None
     return Span(line, column, first.end_lineno or line, first.end_col_offset or column)

@@ -12,6 +12,7 @@ from shrinker.fold.context import Context, EvaluatesRemoved, LeavesWhole, filled
 from shrinker.fold.expressions import ExpressionFolder
 from shrinker.fold.messages import message
 from shrinker.syntax.control import leaves, runs_something
+from shrinker.syntax.imports import Import
 from shrinker.syntax.names import assigned
 from shrinker.syntax.ranges import extent, span
 from shrinker.syntax.walk import ByClass, statements, walk
@@ -45,14 +46,8 @@ class StatementFolder:
         self.scope = scope
         self.kind = kind
         self.expressions = ExpressionFolder(context, scope)
-        self.ends: set[int] = set()
-        """`try` statements (by id) of which the facts say that control never passes them."""
-
-    def inside(self, scope: ValueScope, kind: str, owner: str = "") -> "StatementFolder":
-        """The folder of a body within this one."""
-        return StatementFolder(self.context, scope, kind, owner)
-
-    # Blocks
+        self.ends: set[ast.stmt] = set()
+        """`try` statements of which the facts say that control never passes them."""
 
     def block(self, body: Body) -> Body:
         """The folded block; may be empty."""
@@ -63,16 +58,16 @@ class StatementFolder:
                 continue
             edits, decisions = len(self.context.edits), len(self.context.decisions)
             try:
-                folded, changed = self._statement(statement)
+                folded, changed = _CONSTRUCTS.get(type(statement), _fold_parts)(self, statement)
             except EvaluatesRemoved as poison:
                 self._keep_readers(statement, poison)
                 folded, changed = self._replace_removed(statement, poison.removed), True
                 if folded == [statement]:
                     # Some parts may have been folded before.
-                    self.context.undo(edits, decisions)
+                    del self.context.edits[edits:], self.context.decisions[decisions:]
                     folded = [self.context.as_written(statement)]
             result.extend(folded)
-            ends = bool(folded) and (leaves(folded[-1]) or id(folded[-1]) in self.ends)
+            ends = bool(folded) and (leaves(folded[-1]) or folded[-1] in self.ends)
             if changed and ends and index + 1 < len(body):
                 self._drop_tail(body[index + 1 :])
                 break
@@ -92,7 +87,7 @@ class StatementFolder:
         """
         removed = poison.removed
         name = removed.name.rpartition(".")[2]
-        if removed.module or not any(name in names for names in self.context.functions):
+        if removed.module or not any(name in names for _, names in self.context.bodies):
             return
         if poison.deferred or not (removed.missing or reads_surely(node, name)):
             raise LeavesWhole(f"{name}, which only a dead branch binds, may be read or not")
@@ -107,14 +102,11 @@ class StatementFolder:
             return [node]
         if removed.missing and (self.kind != "function" or not fails_first(node, self.scope)):
             return [node]
-        self.context.forget(node)
-        lines = extent([node])
         is_row = not removed.missing and self._adds_row(node)
         if is_row or self.kind != "function":
-            self.context.edits.append(DropStatement(span(node)))
-            self.context.decide(node, "table" if is_row else "use", {removed.rule}, "removed", lines)
-            return []
-        self.context.decide(node, "use", {removed.rule}, "raises", lines)
+            return self.drop(node, {removed.rule}, "table" if is_row else "use")[0]
+        self.context.forget(node)
+        self.context.decide(node, "use", {removed.rule}, "raises", extent([node]))
         return self.raises(node, removed)
 
     def _makes_something(self, node: ast.stmt) -> bool:
@@ -126,19 +118,14 @@ class StatementFolder:
 
     def _adds_row(self, node: ast.stmt) -> bool:
         """True for `kinds.append(Gone)` where the function binds `kinds` to a list or set display: a row of it, written apart."""
-        function = self.context.bodies[-1] if self.context.bodies else None
+        function = self.context.function
         match node:
-            case ast.Expr(
-                value=ast.Call(
-                    func=ast.Attribute(value=ast.Name(id=name), attr="append" | "add"), args=[row], keywords=[]
-                )
-            ) if function is not None and self.names_removed(row):
-                return any(
-                    isinstance(each, ast.Assign)
-                    and isinstance(each.value, ast.List | ast.Set)
-                    and any(isinstance(target, ast.Name) and target.id == name for target in each.targets)
-                    for each in statements(function)
-                )
+            case ast.Expr(ast.Call(ast.Attribute(ast.Name(name), "append" | "add"), [row], [])) if (
+                function is not None and self.names_removed(row)
+            ):
+                made = (each for each in statements(function) if isinstance(each, ast.Assign))
+                targets = (t for each in made if isinstance(each.value, ast.List | ast.Set) for t in each.targets)
+                return any(isinstance(target, ast.Name) and target.id == name for target in targets)
         return False
 
     def raises(self, node: ast.stmt, removed: Removed) -> Body:
@@ -152,22 +139,13 @@ class StatementFolder:
         value = evaluate(node, self.scope)
         return isinstance(value, Removed) and not value.member
 
-    def drop(self, node: ast.stmt, rules: set[str] | frozenset[str], kind: str) -> tuple[Body, bool]:
+    def drop(self, node: ast.stmt, rules: Iterable[str], kind: str) -> Folded:
         """Drop a whole statement."""
         self.context.forget(node)
-        self.context.edits.append(DropStatement(span(node)))
-        self.context.decide(node, kind, rules, "removed", extent([node]))
+        self.context.drop(node, kind, rules)
         return [], True
 
-    def _statement(self, node: ast.stmt) -> Folded:
-        """Folded statements, and whether control flow after them may have changed."""
-        construct = _CONSTRUCTS.get(type(node))
-        if construct is not None:
-            return construct(self, node)
-        self._parts(node)
-        return [node], isinstance(node, ast.With | ast.AsyncWith)
-
-    def _parts(self, node: ast.AST) -> None:
+    def parts(self, node: ast.AST) -> None:
         """Fold what a statement, or a clause of one, holds: its expressions, then its blocks."""
         for name, child in ast.iter_fields(node):
             if name == "orelse":
@@ -182,20 +160,24 @@ class StatementFolder:
                 setattr(node, name, [self.expressions.fold(c) if isinstance(c, ast.expr) else c for c in child])
                 for clause in child:
                     if isinstance(clause, ast.withitem | ast.match_case):
-                        self._parts(clause)
+                        self.parts(clause)
 
     def orelse(self, node: ast.If | ast.For | ast.AsyncFor | ast.While | ast.Try | ast.TryStar) -> None:
         """Fold the `else` of a statement; an empty one goes."""
         if node.orelse:
-            folded = self.block(node.orelse)
-            if not folded:
+            node.orelse = self.block(node.orelse)
+            if not node.orelse:
                 self.context.edits.append(DropBlock(span(node), "orelse"))
-            node.orelse = folded
+
+
+def _fold_parts(folder: StatementFolder, node: ast.stmt) -> Folded:
+    folder.parts(node)
+    return [node], isinstance(node, ast.With | ast.AsyncWith)
 
 
 def fails_first(node: ast.stmt, scope: ValueScope) -> bool:
     """True when the first thing that a statement does, beside reading, is to fail for what is not installed."""
-    if isinstance(node, ast.Import | ast.ImportFrom):
+    if isinstance(node, Import):
         return True
     for part in _evaluated(node):
         value = evaluate(part, scope) if isinstance(part, ast.Name | ast.Attribute | ast.Call) else None
@@ -223,11 +205,11 @@ def _evaluated(node: ast.stmt | ast.expr | None) -> Iterator[ast.expr]:
             parts = [left, right]
         case ast.Call(func=function, args=arguments, keywords=keywords):
             parts = [function, *arguments, *(keyword.value for keyword in keywords)]
-        case ast.Expr(value=head) | ast.Return(value=head) | ast.Assign(value=head) | ast.AnnAssign(value=head):
-            parts = [head]
-        case ast.If(test=head) | ast.While(test=head) | ast.Assert(test=head):
-            parts = [head]
-        case ast.For(iter=head) | ast.AsyncFor(iter=head) | ast.Raise(exc=head) | ast.Match(subject=head):
+        case (
+            (ast.Expr(value=head) | ast.Return(value=head) | ast.Assign(value=head) | ast.AnnAssign(value=head))
+            | (ast.If(test=head) | ast.While(test=head) | ast.Assert(test=head) | ast.Raise(exc=head))
+            | (ast.For(iter=head) | ast.AsyncFor(iter=head) | ast.Match(subject=head))
+        ):
             parts = [head]
         case _:
             parts = []

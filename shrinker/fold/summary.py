@@ -7,16 +7,20 @@ from functools import lru_cache
 from itertools import chain
 from typing import Any
 
-from shrinker.fold.computed import computed_strings, pattern_of
 from shrinker.fold.context import Context
-from shrinker.fold.harvest import harvest
+from shrinker.fold.messages import is_message
 from shrinker.fold.reading import Reading
 from shrinker.ruleset.models import Registry
 from shrinker.syntax.imports import names_of
-from shrinker.syntax.names import last_name
+from shrinker.syntax.names import assigned, last_name
+from shrinker.syntax.ranges import span
+from shrinker.syntax.scopes import COMPREHENSIONS
+from shrinker.syntax.side_effects import is_inert
 from shrinker.syntax.unroll import Unroller
-from shrinker.syntax.walk import walk
+from shrinker.syntax.walk import statements, walk
+from shrinker.values.edits import Span
 from shrinker.values.folded import DynamicSite, ImportSite, StringSite
+from shrinker.values.summary import ModuleSummary, Store
 
 _PATH_LIKE = re.compile(r"^[\w*./:\-=,\[\]{} +]{2,160}$")
 _FILE_LIKE = re.compile(
@@ -24,6 +28,11 @@ _FILE_LIKE = re.compile(
 )
 _DOTTED = re.compile(r"^[A-Za-z_*][\w*]*(?:\.[A-Za-z_*][\w*]*)+(?::[\w*.]+)?$")
 _WORD = re.compile(r"^[\w\-*]{3,60}$")
+
+_IDENTIFIER = re.compile(r"[A-Za-z_]\w*")
+_SHORT = 200
+"""Characters: a longer string is no name."""
+_DOTTED_TAIL = re.compile(r"^(?:[A-Za-z_]\w*[.:])*([A-Za-z_]\w*)$")
 
 _MECHANISMS = {
     "iter_modules": "walk",
@@ -36,40 +45,33 @@ _MECHANISMS = {
 
 
 def summarise(reading: Reading, context: Context) -> dict[str, Any]:
-    """What the folded tree names, in source order, as fields of `FoldedModule`.
-
-    Args:
-        reading: the folded module.
-        context: of its folding.
-    """
-    unroller = Unroller(reading.tree, reading.unrollable, context.module, context.package)
+    """What the folded tree names, in source order, as fields of `FoldedModule`."""
+    unroller = Unroller(reading.tree, [*reading.of(ast.For, *COMPREHENSIONS)], context.module, context.package)
     strings, own = _rows(reading, unroller, context.environment.registries_in(context.module))
     constants = ((node, str(node.value)) for node in chain(reading.texts, reading.exported))
     named = chain(constants, computed_strings(reading, unroller))
-    strings.update(StringSite(node.lineno, text) for node, text in named if _may_be_path(text) and id(node) not in own)
+    strings.update(StringSite(node.lineno, text) for node, text in named if _may_be_path(text) and node not in own)
     return {
         "imports": tuple(_imports(reading, context.package)),
         "strings": tuple(sorted(strings, key=lambda site: (site.line, site.text, site.key, site.rule))),
         "dynamic": tuple(_dynamic(reading, unroller)),
         "defines": tuple(_defines(reading.tree.body)),
-        "summary": harvest(reading, context),
+        "summary": _harvest(reading, context),
     }
 
 
-def _rows(reading: Reading, unroller: Unroller, rules: Iterable[Registry]) -> tuple[set[StringSite], set[int]]:
-    """Targets of the rows of tables with their keys, and ids of the nodes of both, which name nothing by themselves."""
+def _rows(reading: Reading, unroller: Unroller, rules: Iterable[Registry]) -> tuple[set[StringSite], set[ast.AST]]:
+    """Targets of the rows of tables with their keys, and the nodes of both, which name nothing by themselves."""
     sites: set[StringSite] = set()
-    own: set[int] = set()
+    own: set[ast.AST] = set()
     for rule in rules:
-        for call in reading.calls:
-            if last_name(call.func) != rule.row:
-                continue
+        for call in (each for each in reading.of(ast.Call) if last_name(each.func) == rule.row):
             given = {keyword.arg: keyword.value for keyword in call.keywords}
             key, target = given.get(rule.key), given.get(rule.target)
             rows = unroller.rows(key, target) if key and target else None
             if key and target and rows is not None:
                 sites.update(StringSite(target.lineno, text, asked, rule.id) for asked, text in rows)
-                own.update(id(node) for part in (key, target) for node in walk(part))
+                own.update(node for part in (key, target) for node in walk(part))
     return sites, own
 
 
@@ -84,43 +86,161 @@ def _may_be_path(text: str) -> bool:
     if "#include" in text:
         # Source text of a kernel that is compiled at run time: its includes are files.
         return True
-    return _PATH_LIKE.match(text) is not None and bool(
-        "sglang." in text or _FILE_LIKE.search(text) or _DOTTED.match(text) or "/" in text or _WORD.match(text)
-    )
+    found = "sglang." in text or "/" in text or _FILE_LIKE.search(text) or _DOTTED.match(text) or _WORD.match(text)
+    return _PATH_LIKE.match(text) is not None and bool(found)
 
 
-def _dynamic(reading: Reading, unroller: Unroller) -> list[DynamicSite]:
-    found: list[tuple[int, int, DynamicSite]] = []
-    for node in reading.calls:
-        function = node.func
-        name = getattr(function, "attr", "") or getattr(function, "id", "")
-        mechanism = _MECHANISMS.get(name)
-        if mechanism is None:
-            continue
+def computed_strings(reading: Reading, unroller: Unroller) -> Iterator[tuple[ast.expr, str]]:
+    """Computed strings, each computed part written ``*``; where loops spell them out, what they are."""
+    joins = (call for call in reading.of(ast.Call) if last_name(call.func) == "join")
+    for node in chain(reading.joined, reading.sums, joins):
+        pattern = pattern_of(node)
+        if pattern != "*":
+            exact = unroller.texts(node) if "*" in pattern else None
+            yield from ((node, text) for text in ((pattern,) if exact is None else exact))
+
+
+def pattern_of(node: ast.AST) -> str:
+    """The text of a string expression, each computed part written ``*``; that alone where nothing of it is known."""
+    match node:
+        case ast.Constant(value=str() as text):
+            return text
+        case ast.JoinedStr(values=values):
+            return _squeeze("".join(str(v.value) if isinstance(v, ast.Constant) else "*" for v in values))
+        case ast.BinOp(left=one, op=ast.Add() | ast.Div() as op, right=other):
+            return _joined([pattern_of(one), pattern_of(other)], "/" if isinstance(op, ast.Div) else "")
+        case ast.BinOp(left=one, op=ast.Mod()):
+            return _squeeze(re.sub(r"%[sdr]", "*", pattern_of(one)))
+        case ast.Call(func=ast.Attribute(attr="join"), args=[_, _, *_] as parts):
+            return _joined(list(map(pattern_of, parts)), "/")
+        case ast.Call(func=ast.Attribute(value=ast.Constant(value=str() as text), attr="format")):
+            return _squeeze(re.sub(r"\{[^}]*\}", "*", text))
+    return "*"
+
+
+def _joined(parts: list[str], by: str) -> str:
+    return _squeeze(by.join(parts)) if any(part != "*" for part in parts) else "*"
+
+
+def _squeeze(text: str) -> str:
+    return re.sub(r"\*+", "*", text) if "**" in text else text
+
+
+def _dynamic(reading: Reading, unroller: Unroller) -> Iterator[DynamicSite]:
+    calls = (call for call in reading.of(ast.Call) if last_name(call.func) in _MECHANISMS)
+    for node in sorted(calls, key=lambda call: (call.lineno, call.col_offset)):
         target = pattern_of(node.args[0]) if node.args else "*"
         text = " ".join(ast.unparse(node).split())
         exact = unroller.texts(node.args[0]) if node.args and "*" in target else None
         for each in (target,) if exact is None else exact:
-            site = DynamicSite(node.lineno, mechanism, text[:120], None if each == "*" else each)
-            found.append((node.lineno, node.col_offset, site))
-    return [site for _, _, site in sorted(found, key=lambda item: item[:2])]
+            yield DynamicSite(node.lineno, _MECHANISMS[last_name(node.func)], text[:120], None if each == "*" else each)
 
 
-def _defines(body: list[ast.stmt]) -> list[tuple[str, int]]:
-    found: list[tuple[str, int]] = []
+def _defines(body: Iterable[ast.stmt]) -> Iterator[tuple[str, int]]:
     for node in body:
         match node:
-            case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
-                found.append((node.name, node.lineno))
-            case ast.Assign():
-                found.extend((t.id, node.lineno) for t in node.targets if isinstance(t, ast.Name))
-            case ast.AnnAssign(target=ast.Name(id=name)):
-                found.append((name, node.lineno))
+            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
+                yield name, node.lineno
+            case ast.Assign() | ast.AnnAssign():
+                targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+                yield from ((target.id, node.lineno) for target in targets if isinstance(target, ast.Name))
             case ast.If():
-                found.extend(_defines(node.body))
-                found.extend(_defines(node.orelse))
+                yield from _defines((*node.body, *node.orelse))
             case ast.Try():
-                found.extend(_defines(node.body))
-                for handler in node.handlers:
-                    found.extend(_defines(handler.body))
-    return found
+                yield from _defines((*node.body, *(inner for handler in node.handlers for inner in handler.body)))
+
+
+# What is counted by name, not by object: words, and attributes that are set
+
+
+def _harvest(reading: Reading, context: Context) -> ModuleSummary:
+    """The words of the folded module, and its attributes."""
+    spoken, texts = _spoken(reading)
+    stores = _attribute_stores(reading)
+    fields, decided = _class_fields(reading.tree, stores, context.literals())
+    return ModuleSummary(
+        words=tuple(sorted(spoken)),
+        texts=tuple(sorted(texts)),
+        defined=tuple(sorted({node.name for node in reading.of(ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)})),
+        stores=tuple(sorted(stores)),
+        fields=tuple(sorted(fields)),
+        decided=tuple(sorted(decided)),
+        inert=is_inert(reading.tree),
+        unproven_imports=tuple(sorted(context.unproven_imports)),
+        lost=tuple(sorted(context.lost)),
+    )
+
+
+@lru_cache(maxsize=1 << 16)
+def _said(text: str) -> tuple[str, ...]:
+    """Words of a string."""
+    return tuple(dict.fromkeys(_IDENTIFIER.findall(text)))
+
+
+def _spoken(reading: Reading) -> tuple[set[str], set[str]]:
+    """Words that a module mentions, and its strings that are a name or end in one."""
+    found: set[str] = {node.id for node in reading.of(ast.Name) if node.ctx.__class__ is not ast.Store}
+    found.update(node.attr for node in reading.of(ast.Attribute) if node.ctx.__class__ is not ast.Store)
+    found.update(k.arg for call in reading.of(ast.Call) for k in call.keywords if k.arg is not None)
+    texts: set[str] = set()
+    for constant in chain(reading.texts, reading.parts):
+        text = str(constant.value)
+        if not is_message(text):
+            found.update(_said(text))
+            if len(text) < _SHORT and (tail := _DOTTED_TAIL.match(text)):
+                texts.add(tail.group(1))
+    aliases = [(node, alias) for node, _, _ in reading.imports for alias in node.names]
+    found.update(part for _, alias in aliases for part in alias.name.split("."))
+    found.update(alias.asname for node, alias in aliases if alias.asname and isinstance(node, ast.ImportFrom))
+    found.update(name for outer in reading.of(ast.Global, ast.Nonlocal) for name in outer.names)
+    found.update(name for matched in reading.of(ast.MatchClass) for name in matched.kwd_attrs)
+    return found | reading.augmented, texts
+
+
+def _attribute_stores(reading: Reading) -> set[Store]:
+    """Attributes that are given a value."""
+    stores = {Store(target.attr, _literal(value)) for target, value in reading.stores}
+    alone = {target for target, _ in reading.stores}
+    others = (a for a in reading.of(ast.Attribute) if a.ctx.__class__ is not ast.Load and a not in alone)
+    given = (k.arg for call in reading.of(ast.Call) for k in call.keywords if k.arg is not None)
+    return stores | {Store(a.attr) for a in others} | {Store(name) for name in given}
+
+
+def _literal(value: ast.expr | None) -> str:
+    if isinstance(value, ast.Constant) and (value.value is None or isinstance(value.value, bool)):
+        return repr(value.value)
+    return ""
+
+
+def _class_fields(tree: ast.Module, stores: set[Store], literals: set[Span]) -> tuple[set[tuple[str, str]], set[str]]:
+    """Attributes that classes set for certain, and those that folding gave a literal; class bodies add to `stores`."""
+    fields: set[tuple[str, str]] = set()
+    decided: set[str] = set()
+    for node in tree.body:
+        if not isinstance(node, ast.ClassDef):
+            continue
+        for statement in statements(node):
+            place, given = assigned(statement)
+            if isinstance(place, ast.Attribute) and isinstance(given, ast.Constant) and span(given) in literals:
+                decided.add(place.attr)
+        for statement in node.body:
+            match statement:
+                case ast.Assign(targets=targets, value=value):
+                    if len(targets) == 1 and isinstance(targets[0], ast.Name) and span(value) in literals:
+                        decided.add(targets[0].id)
+                    for name in (part for target in targets for part in walk(target) if isinstance(part, ast.Name)):
+                        kind = _literal(value) if name in targets else ""
+                        stores.add(Store(name.id, kind))
+                        if kind:
+                            fields.add((node.name, name.id))
+                case ast.AnnAssign(target=ast.Name(id=name)) | ast.AugAssign(target=ast.Name(id=name)):
+                    stores.add(Store(name))
+                case ast.FunctionDef(name="__init__"):
+                    places = (assigned(inner)[0] for inner in statement.body)
+                    own = (place for place in places if isinstance(place, ast.Attribute))
+                    fields.update((node.name, place.attr) for place in own if isinstance(place.value, ast.Name))
+                case ast.If() | ast.Try() | ast.For() | ast.With():
+                    parts = (part for inner in statements(statement) for part in ast.iter_child_nodes(inner))
+                    names = (part for part in parts if isinstance(part, ast.Name))
+                    stores |= {Store(name.id) for name in names if isinstance(name.ctx, ast.Store)}
+    return fields, decided

@@ -2,10 +2,11 @@
 
 import ast
 
-from shrinker.fold.context import Context, written_pass
+from shrinker.fold.context import Context, filled
 from shrinker.fold.exports import drop_entries, entries
 from shrinker.fold.messages import no_program
 from shrinker.syntax.control import is_main
+from shrinker.syntax.imports import Import
 from shrinker.syntax.ranges import extent, first_line, span
 from shrinker.syntax.side_effects import bound_by
 from shrinker.values.edits import DropBlock, Span
@@ -14,13 +15,7 @@ _RULE = "unreachable"
 
 
 def drop_unreachable(tree: ast.Module, context: Context, dead: frozenset[Span]) -> None:
-    """Delete statements and names of imports by their position, after everything else was folded.
-
-    Args:
-        tree: the folded tree.
-        context: receives the edits.
-        dead: spans of statements, of the aliases of imports and of entries of ``__all__``.
-    """
+    """Delete statements, names of imports and entries of ``__all__`` by their position, after everything else was folded."""
     if not dead:
         return
     before = bound_by(*tree.body)
@@ -34,30 +29,29 @@ def drop_unreachable(tree: ast.Module, context: Context, dead: frozenset[Span]) 
 def _without(body: list[ast.stmt], context: Context, dead: frozenset[Span]) -> list[ast.stmt]:
     kept: list[ast.stmt] = []
     for node in body:
-        if span(node) in dead:
-            if is_main(node):
-                kept.append(_refuse(node, context))
-            else:
-                _drop(node, context)
+        aliases = [alias for alias in node.names if span(alias) in dead] if isinstance(node, Import) else []
+        if span(node) in dead and is_main(node):
+            kept.append(_refuse(node, context))
+            continue
+        if span(node) in dead or (isinstance(node, Import) and len(aliases) == len(node.names)):
+            _forget(node, context)
+            context.forget(node)
+            context.sweep(node, "symbol", {_RULE})
             continue
         match node:
             case ast.Import() | ast.ImportFrom():
-                aliases = [alias for alias in node.names if span(alias) not in dead]
-                if not aliases:
-                    _drop(node, context)
-                    continue
-                context.drop_aliases(node, [(a, {_RULE}) for a in node.names if a not in aliases])
+                context.drop_aliases(node, [(alias, {_RULE}) for alias in aliases])
             case ast.ClassDef():
-                node.body = _without(node.body, context, dead) or [written_pass()]
+                node.body = filled(_without(node.body, context, dead))
             case ast.If():
                 whole = _goes_whole(node, context, dead)
-                node.body = _without(node.body, context, dead) or [written_pass()]
+                node.body = filled(_without(node.body, context, dead))
                 if whole:
                     context.edits.append(DropBlock(span(node), "orelse"))
                     context.decide(node.orelse[0], "symbol", {_RULE}, "removed", extent(node.orelse))
                     node.orelse = []
-                else:
-                    node.orelse = _without(node.orelse, context, dead) or ([written_pass()] if node.orelse else [])
+                elif node.orelse:
+                    node.orelse = filled(_without(node.orelse, context, dead))
         kept.append(node)
     return kept
 
@@ -79,12 +73,6 @@ def _refuse(node: ast.If, context: Context) -> ast.If:
     node.body = [context.raises(body[0], no_program(context.module))]
     context.decide(body[0], "program", {_RULE}, "raises", extent(body))
     return node
-
-
-def _drop(node: ast.stmt, context: Context) -> None:
-    _forget(node, context)
-    context.forget(node)
-    context.sweep(node, "symbol", {_RULE})
 
 
 def _forget(node: ast.stmt, context: Context) -> None:

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
+from typing import cast
 
 from shrinker.cache import Recorded, pack, unpack
 from shrinker.cache.workers import WorkerPool, worker_context
@@ -37,11 +38,6 @@ class FoldWorkers:
     """Worker processes that fold in one closed world, started when there is enough to do."""
 
     def __init__(self, tree: UpstreamTree, jobs: int) -> None:
-        """
-        Args:
-            tree: upstream.
-            jobs: worker processes.
-        """
         self._tree = tree
         self._jobs = jobs
         self._pool: WorkerPool | None = None
@@ -55,12 +51,7 @@ class FoldWorkers:
     def fold(
         self, wanted: Sequence[Wanted], world: World, more: Callable[[FoldedModule], Sequence[Wanted]]
     ) -> Iterator[Result]:
-        """Fold these modules, and in other processes also `more`, which is asked of each result.
-
-        Args:
-            wanted: the modules.
-            world: the closed world.
-            more: modules that a folded one leads to; none twice, and none of `wanted`.
+        """Fold these modules, and in other processes also `more`: what a folded one leads to, none twice, and none of `wanted`.
 
         Raises:
             InputError: a file does not parse, or a worker died.
@@ -127,12 +118,7 @@ def _arrived(sent: bytes | Recorded) -> Result:
 
 
 def fold_files(root: Path, wanted: Sequence[Wanted], world: World) -> list[Result]:
-    """Fold files in this process; with what later runs need to know of it where the world keeps answers.
-
-    Args:
-        root: folder of the upstream tree.
-        wanted: the modules.
-        world: the closed world.
+    """Fold files below a folder in this process; with what later runs need to know of it where the world keeps answers.
 
     Raises:
         InputError: a file does not parse.
@@ -141,27 +127,22 @@ def fold_files(root: Path, wanted: Sequence[Wanted], world: World) -> list[Resul
     for path, refinement in wanted:
         name = module_name(path)
         assert name is not None
-        recorder: RecordingEnvironment | None = None
-        environment = world
-        if isinstance(world, Answers):
-            # It folds in the sight of a recorder: the result may serve later runs that would give the same answers.
-            recorder = RecordingEnvironment(world, name)
-            environment = recorder.as_environment()
-        assert not isinstance(environment, Answers)
+        # It folds in the sight of a recorder: the result may serve later runs that would give the same answers.
+        recorder = RecordingEnvironment(world, name) if isinstance(world, Answers) else None
+        environment = cast(Environment, recorder or world)
+        is_package, data = path.endswith("/__init__.py"), (root / path).read_bytes()
         try:
-            module = fold_source(
-                path, name, path.endswith("/__init__.py"), (root / path).read_bytes(), environment, refinement
-            )
+            module = fold_source(path, name, is_package, data, environment, refinement)
         except SyntaxError as error:
-            raise InputError(
-                f"{path}:{error.lineno or 1}: does not parse: {error.msg}", "mend the file in the upstream tree"
-            ) from None
+            raise _broken(f"{path}:{error.lineno or 1}: does not parse: {error.msg}") from None
         except (UnicodeDecodeError, ValueError) as error:
-            raise InputError(
-                f"{path}:1: cannot be read as Python source: {error}", "mend the file in the upstream tree"
-            ) from None
+            raise _broken(f"{path}:1: cannot be read as Python source: {error}") from None
         kept = None
         if recorder is not None and isinstance(world, Answers):
             kept = Recorded(recorder.questions, world.digest(recorder.questions), pack(module))
         found.append((module, kept))
     return found
+
+
+def _broken(message: str) -> InputError:
+    return InputError(message, "mend the file in the upstream tree")

@@ -11,7 +11,7 @@ from tests.small import python
 ROOT = Path(__file__).resolve().parents[2]
 MUTANTS = {
     "a call has no effect": (
-        "            case ast.Call() if not _is_pure_call(part, scope, depth):\n                return False\n",
+        "            case ast.Call() if not _is_pure_call(part, scope):\n                return False\n",
         "",
     ),
     "an operand before the one that decides has no effect": ("values[: index + 1]", "values[index : index + 1]"),

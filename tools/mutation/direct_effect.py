@@ -79,7 +79,7 @@ class DirectEffect:
             probe = Environment(rules, {}, self._before.modules, rescued)
             gone = {m for m in self._words if probe.removed_module(m) is not None}
             outlines = {name: it for name, it in self._before.outlines.items() if name not in gone}
-            world = Environment(rules, outlines, self._before.modules, rescued, probe)
+            world = Environment(rules, outlines, self._before.modules, rescued)
             asked = [(self._paths[m], self._steps[self._paths[m]]) for m in sorted(self._touched(words, gone, world))]
             now = {module.path: module for module, _ in fold_files(self._tree.root, asked, world)}
             fresh = {

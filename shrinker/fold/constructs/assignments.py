@@ -1,40 +1,50 @@
-"""Assignments: tables whose rows nothing asks for, and annotations of variables."""
+"""Assignments: tables whose rows nothing asks for, and annotations that name something removed. These are dropped from parameters, and
+blanked where a field needs one.
+
+A name that only `TYPE_CHECKING` imports is never evaluated, so nothing at run time reads it.
+"""
 
 import ast
 
-from shrinker.fold.constructs.annotations import fold_annotation
+from shrinker.facts.evaluate import evaluate
+from shrinker.facts.lattice import Removed
 from shrinker.fold.constructs.displays import fold_rows
 from shrinker.fold.constructs.imports import fold_exports
 from shrinker.fold.domains import drop_rows, drop_texts
+from shrinker.fold.expressions import ExpressionFolder
 from shrinker.fold.statements import Folded, StatementFolder, folds
+from shrinker.syntax.names import last_name
+from shrinker.syntax.ranges import span
+from shrinker.syntax.walk import walk
+from shrinker.values.edits import Literal, TakeOperand
+
+_NEVER_ALONE = frozenset({"Optional", "Union", "Annotated", "Literal"})
+"""What is no type without its parts: who evaluates the annotations of a class would fail."""
 
 
 @folds(ast.AnnAssign)
 def fold_annotated(folder: StatementFolder, node: ast.AnnAssign) -> Folded:
     """`x: T = value`."""
-    if isinstance(node.target, ast.Name) and node.value is not None:
-        drop_unasked(folder, node.target.id, node.value)
-    folded = fold_annotation(folder.expressions, node.annotation, "variable")
-    if folded is not None:
-        node.annotation = folded
-    if node.value is not None:
-        rows = isinstance(node.target, ast.Name)
-        node.value = fold_rows(folder.expressions, node.value) if rows else folder.expressions.fold(node.value)
-    if not isinstance(node.target, ast.Name):
-        node.target = folder.expressions.fold(node.target)  # type: ignore[assignment]
+    node.annotation = fold_annotation(folder.expressions, node.annotation, "variable") or node.annotation
+    match node:
+        case ast.AnnAssign(target=ast.Name(name), value=ast.expr() as value):
+            node.value = _fold_table(folder, name, value)
+        case ast.AnnAssign(target=ast.Attribute() | ast.Subscript()):
+            node.value = node.value and folder.expressions.fold(node.value)
+            node.target = folder.expressions.fold(node.target)  # type: ignore[assignment]
     return [node], False
 
 
-def drop_unasked(folder: StatementFolder, name: str, value: ast.expr) -> None:
-    """A collection that a rule says is only asked for texts of a domain, itself or within a call that makes one."""
+def _fold_table(folder: StatementFolder, name: str, value: ast.expr) -> ast.expr:
+    """The value of a name; what a rule says is only asked for texts of a domain, itself or within a call that makes it, loses other rows."""
     domain = folder.context.environment.domain(f"{folder.owner or folder.context.module}.{name}", "tables")
-    if domain is None:
-        return
-    for table in (value, *(value.args if isinstance(value, ast.Call) else ())):
-        if isinstance(table, ast.Dict):
-            drop_rows(folder.context, folder.scope, table, domain)
-        elif isinstance(table, ast.Tuple | ast.List | ast.Set):
-            drop_texts(folder.context, folder.scope, table, domain)
+    if domain is not None:
+        for table in (value, *(value.args if isinstance(value, ast.Call) else ())):
+            if isinstance(table, ast.Dict):
+                drop_rows(folder.context, folder.scope, table, domain)
+            elif isinstance(table, ast.Tuple | ast.List | ast.Set):
+                drop_texts(folder.context, folder.scope, table, domain)
+    return fold_rows(folder.expressions, value)
 
 
 @folds(ast.Assign)
@@ -44,8 +54,7 @@ def fold_assigned(folder: StatementFolder, node: ast.Assign) -> Folded:
         case [ast.Name(id="__all__")]:
             fold_exports(folder, node.value)
         case [ast.Name(id=name)]:
-            drop_unasked(folder, name, node.value)
-            node.value = fold_rows(folder.expressions, node.value)
+            node.value = _fold_table(folder, name, node.value)
         case _:
             folder.expressions.children(node)
     return [node], False
@@ -59,3 +68,46 @@ def fold_augmented(folder: StatementFolder, node: ast.AugAssign) -> Folded:
     else:
         folder.expressions.children(node)
     return [node], False
+
+
+def fold_annotation(expressions: ExpressionFolder, node: ast.expr, place: str) -> ast.expr | None:
+    """The annotation without removed names; None when it goes. Its place is ``annotation`` or ``returns`` (it can go as a whole)
+    or ``variable`` (it must stay: a dataclass field is a field because it has one)."""
+    if (removed := _removed_name(expressions, node)) is None:
+        return node
+    context = expressions.context
+    context.forget(node)
+    if place != "variable":
+        context.drop_element(node, place, "annotation", {removed.rule})
+        return None
+    context.decide(node, "annotation", {removed.rule}, "removed", 0)
+    return _blank(expressions, node)
+
+
+def _blank(expressions: ExpressionFolder, node: ast.expr) -> ast.expr:
+    name = last_name(node)
+    if isinstance(node, ast.Subscript) and name not in _NEVER_ALONE and _removed_name(expressions, node.value) is None:
+        # `List[Gone]` becomes `List`.
+        expressions.context.edits.append(TakeOperand(span(node), "value"))
+        return node.value
+    expressions.context.edits.append(Literal(span(node), "None"))
+    return ast.copy_location(ast.Constant(None), node)
+
+
+def _removed_name(expressions: ExpressionFolder, node: ast.expr) -> Removed | None:
+    for part in walk(node):
+        if isinstance(part, ast.Constant) and isinstance(part.value, str):
+            try:
+                inner = ast.parse(part.value, mode="eval").body
+            except (SyntaxError, ValueError):
+                continue
+            for name in walk(inner):
+                if hasattr(name, "lineno"):
+                    name.lineno = part.lineno
+            if not isinstance(inner, ast.Constant) and (found := _removed_name(expressions, inner)) is not None:
+                return found
+        elif isinstance(part, ast.Name | ast.Attribute):
+            value = evaluate(part, expressions.scope)
+            if isinstance(value, Removed):
+                return value
+    return None

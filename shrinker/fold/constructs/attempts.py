@@ -3,10 +3,9 @@ the import does not: the handler takes its place, unless it looks at the excepti
 
 import ast
 
-from shrinker.facts.bound import failing_import, removed_names
+from shrinker.facts.bound import failing_import
 from shrinker.facts.lattice import Removed
 from shrinker.fold.context import EvaluatesRemoved, LeavesWhole, filled
-from shrinker.fold.messages import message
 from shrinker.fold.statements import Folded, StatementFolder, folds
 from shrinker.syntax.control import asks_for_exception, leaves
 from shrinker.syntax.imports import catches_import_error
@@ -28,8 +27,8 @@ def fold_try(folder: StatementFolder, node: ast.Try) -> Folded:
     if failing is not None:
         index = next(i for i, h in enumerate(node.handlers) if catches_import_error(h))
         if not _uses_exception(node.handlers[index]):
-            return _take_handler(folder, node, index, failing), True
-        return _fail_alone(folder, node, node.handlers[index], failing)
+            return _take_handler(folder, node, index, failing[0]), True
+        return _fail_alone(folder, node, node.handlers[index], *failing)
     catches, watches = any(map(catches_import_error, node.handlers)), any(map(_tells, node.handlers))
     context.catching += catches
     context.watching += watches
@@ -50,11 +49,10 @@ def fold_try(folder: StatementFolder, node: ast.Try) -> Folded:
 
 def _fold_handlers(folder: StatementFolder, node: ast.Try) -> None:
     for handler in node.handlers:
-        if handler.type is not None:
-            try:
-                handler.type = folder.expressions.fold(handler.type)
-            except EvaluatesRemoved as poison:
-                raise LeavesWhole(f"a handler catches {poison.removed.name}, which is removed") from poison
+        try:
+            handler.type = handler.type and folder.expressions.fold(handler.type)
+        except EvaluatesRemoved as poison:
+            raise LeavesWhole(f"a handler catches {poison.removed.name}, which is removed") from poison
         handler.body = filled(folder.block(handler.body))
 
 
@@ -88,11 +86,12 @@ def _take_handler(folder: StatementFolder, node: ast.Try, index: int, rule: str)
     return live
 
 
-def _fail_alone(folder: StatementFolder, node: ast.Try, handler: ast.ExceptHandler, rule: str) -> Folded:
+def _fail_alone(
+    folder: StatementFolder, node: ast.Try, handler: ast.ExceptHandler, rule: str, removed: Removed | None
+) -> Folded:
     """Keep the import for the exception that it raises, without what follows it in the body: of something removed the named error in its
     place, which the handler tells."""
     context, first = folder.context, node.body[0]
-    removed = _removed_by(folder, first)
     catches_all = handler.type is None or (isinstance(handler.type, ast.Name) and handler.type.id in _ALL)
     if removed is not None and not (folder.kind == "function" and catches_all):
         raise LeavesWhole("import of a removed module fails, but its handler uses the exception")
@@ -108,19 +107,9 @@ def _fail_alone(folder: StatementFolder, node: ast.Try, handler: ast.ExceptHandl
     node.body, node.orelse, ends = [first], [], leaves(handler.body[-1])
     if removed is not None:
         context.forget(first)
-        node.body = [context.raises(first, message(removed), removed.error)]
+        node.body = folder.raises(first, removed)
         context.decide(first, "use", {removed.rule}, "raises", extent([first]))
     elif ends:
-        folder.ends.add(id(node))
+        folder.ends.add(node)
     _fold_handlers(folder, node)
     return [node], ends
-
-
-def _removed_by(folder: StatementFolder, node: ast.stmt) -> Removed | None:
-    """What an import would take from a removed module; None where the module is outside the tree and not installed."""
-    environment = folder.context.environment
-    module = node.names[0].name if isinstance(node, ast.Import) else getattr(node, "module", "")
-    if environment.is_absent(module) is not None:
-        return None
-    taken = removed_names(node, module, environment) if isinstance(node, ast.ImportFrom) else ()
-    return next((removed for _, removed in taken), environment.removed_module(module))

@@ -15,23 +15,21 @@ from shrinker.values.edits import DropBlock, DropStatement, DropTail, TakeBlock
 def fold_if(folder: StatementFolder, node: ast.If) -> Folded:
     """Take the branch that the facts decide; an `if` without an effect whose blocks are empty goes."""
     context = folder.context
-    elif_arm = context.is_elif(node)
     known, edits = _decided_test(folder, node), len(context.edits)
     test, value = folder.expressions.tested(node.test)
     if value is not None:
-        return _decided(folder, node, value, elif_arm)
+        return _decided(folder, node, value)
     node.test = test
     certain = known or (_decided_test(folder, node) if len(context.edits) > edits else None)
     if certain is not None:
         if is_pure(test, folder.scope):
             # What stands beside the part that was decided need not be asked.
-            return _decided(folder, node, certain, elif_arm)
+            return _decided(folder, node, certain)
         return _asked_in_vain(folder, node, certain)
-    body = folder.block(node.body)
-    orelse = folder.block(node.orelse) if node.orelse else []
+    body, orelse = folder.block(node.body), folder.block(node.orelse)
     if not body and not orelse and is_pure(node.test, folder.scope):
-        folder.context.forget(node.test)
-        context.edits.append(_emptied(context, node, elif_arm))
+        context.forget(node.test)
+        context.edits.append(_emptied(context, node))
         context.decide(node, "if", {"emptied"}, "removed", extent([node]))
         return [], True
     if node.orelse and not orelse:
@@ -46,25 +44,23 @@ def _decided_test(folder: StatementFolder, node: ast.If) -> Known | None:
     return value if value is not None and value.rules else None
 
 
-def _decided(folder: StatementFolder, node: ast.If, value: Known, elif_arm: bool) -> Folded:
+def _decided(folder: StatementFolder, node: ast.If, value: Known) -> Folded:
     context = folder.context
-    dead = node.orelse if value.truth else node.body
-    folder.context.decide_known(
-        node, "elif" if elif_arm else "if", value, extent(dead), node.test, _dead_lines(node, value)
-    )
-    folder.context.forget(node.test, *dead)
-    live = folder.block(node.body if value.truth else node.orelse)
-    taken = TakeBlock(span(node), "body" if value.truth else "orelse")
-    folder.context.edits.append(taken if live else _emptied(context, node, elif_arm))
-    context.taken.append((taken, list(live)))
+    dead, live = (node.orelse, node.body) if value.truth else (node.body, node.orelse)
+    # With the dead block go the test, and `else`.
+    gone = node.lineno, first_line(node.orelse[0]) - 1 if node.orelse else last_line(node.body)
+    if value.truth:
+        gone = (last_line(node.body) + 1, last_line(node.orelse)) if node.orelse else (0, 0)
+    _tell(context, node, value, gone)
+    context.forget(node.test, *dead)
+    live = folder.block(live)
+    context.take(node, "body" if value.truth else "orelse", live, _emptied(context, node))
     return live, True
 
 
-def _dead_lines(node: ast.If, value: Known) -> tuple[int, int]:
-    """The lines of a statement that go with its dead block: the test, and `else`."""
-    if not value.truth:
-        return node.lineno, first_line(node.orelse[0]) - 1 if node.orelse else last_line(node.body)
-    return (last_line(node.body) + 1, last_line(node.orelse)) if node.orelse else (0, 0)
+def _tell(context: Context, node: ast.If, value: Known, gone: tuple[int, int]) -> None:
+    kind, dead = "elif" if context.is_elif(node) else "if", node.orelse if value.truth else node.body
+    context.decide(node, kind, value.rules, value.outcome, extent(dead), node.test, gone)
 
 
 def _asked_in_vain(folder: StatementFolder, node: ast.If, value: Known) -> Folded:
@@ -73,8 +69,7 @@ def _asked_in_vain(folder: StatementFolder, node: ast.If, value: Known) -> Folde
     dead = node.orelse if value.truth else node.body
     is_pass = all(isinstance(statement, ast.Pass) for statement in dead)
     if not is_pass:
-        kind, rows = "elif" if context.is_elif(node) else "if", (first_line(dead[0]), last_line(dead))
-        context.decide_known(node, kind, value, extent(dead), node.test, rows)
+        _tell(context, node, value, (first_line(dead[0]), last_line(dead)))
         context.forget(*dead)
     if value.truth:
         if dead:
@@ -88,9 +83,9 @@ def _asked_in_vain(folder: StatementFolder, node: ast.If, value: Known) -> Folde
     return [node], True
 
 
-def _emptied(context: Context, node: ast.If, elif_arm: bool) -> TakeBlock | DropStatement:
+def _emptied(context: Context, node: ast.If) -> TakeBlock | DropStatement:
     # An `elif` arm cannot be dropped as a statement: it is its chain's else.
-    return TakeBlock(span(node), "orelse") if elif_arm and not node.orelse else DropStatement(span(node))
+    return TakeBlock(span(node), "orelse") if context.is_elif(node) and not node.orelse else DropStatement(span(node))
 
 
 @folds(ast.Assert)

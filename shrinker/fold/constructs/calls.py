@@ -2,23 +2,19 @@
 
 import ast
 
-from shrinker.facts.evaluate import evaluate
+from shrinker.facts.calls import named_argument
 from shrinker.fold.constructs.comparisons import fold_instance_test
 from shrinker.fold.constructs.displays import fold_display
 from shrinker.fold.context import EvaluatesRemoved
 from shrinker.fold.domains import registration
-from shrinker.fold.expressions import ExpressionFolder, folds_expression, without_removed
+from shrinker.fold.expressions import ExpressionFolder, folds_expression
 from shrinker.fold.statements import Folded, StatementFolder, folds
-
-_INSTANCE_TESTS = frozenset({"isinstance", "issubclass"})
-_SETS = frozenset({"set", "frozenset"})
 
 
 @folds(ast.Expr)
 def fold_alone(folder: StatementFolder, node: ast.Expr) -> Folded:
     """An expression that stands alone."""
-    filed = registration(node.value, folder.scope)
-    if filed is not None:
+    if (filed := registration(node.value, folder.scope)) is not None:
         return folder.drop(node, {filed.rule}, "registration")
     value = folder.expressions.fold(node.value)
     if isinstance(value, ast.Constant) and value is not node.value:
@@ -30,32 +26,21 @@ def fold_alone(folder: StatementFolder, node: ast.Expr) -> Folded:
 @folds_expression(ast.Call)
 def fold_call(folder: ExpressionFolder, node: ast.Call, condition: bool) -> ast.expr:
     """A call."""
-    if (
-        isinstance(node.func, ast.Name)
-        and node.func.id in _INSTANCE_TESTS
-        and len(node.args) == 2
-        and not node.keywords
-    ):
-        return fold_instance_test(folder, node)
-    folded = folder.literal(node, without_removed(evaluate(node, folder.scope)))
-    if folded is not None:
+    match node:
+        case ast.Call(ast.Name("isinstance" | "issubclass"), [_, _], []):
+            return fold_instance_test(folder, node)
+    if (folded := folder.valued(node)) is not None:
         return folded
-    filed = registration(node, folder.scope)
-    if filed is not None:
+    if (filed := registration(node, folder.scope)) is not None:
         raise EvaluatesRemoved(filed)
     folder.asked(node)
     node.func = folder.followed(node.func)
-    for argument in node.args:
-        # `register("npu", "sglang.srt.npu.store")`: an import by name, when it is asked for.
-        named = (
-            folder.context.environment.named_by_string(argument.value) if isinstance(argument, ast.Constant) else None
-        )
-        if named is not None:
-            raise EvaluatesRemoved(named)
+    if (named := named_argument(node, folder.context.environment)) is not None:
+        raise EvaluatesRemoved(named)
     match node:
-        case ast.Call(ast.Name(name), [ast.Tuple() as rows], []) if name in _SETS:
+        case ast.Call(ast.Name("set" | "frozenset"), [ast.Tuple() as rows], []):
             # Nobody counts the places of a set.
-            fold_display(folder, rows, "Tuple")
+            fold_display(folder, rows)
         case _:
             node.args = [folder.fold(a) for a in node.args]
     for keyword in node.keywords:

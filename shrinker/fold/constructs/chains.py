@@ -9,11 +9,11 @@ from collections import Counter
 from copy import deepcopy
 from dataclasses import replace
 
-from shrinker.facts.evaluate import evaluate, truth
-from shrinker.facts.lattice import UNKNOWN, Known, Value
+from shrinker.facts.evaluate import truth
+from shrinker.facts.lattice import Known
 from shrinker.facts.operators import is_boolean
 from shrinker.fold.context import EvaluatesRemoved
-from shrinker.fold.expressions import ExpressionFolder, folds_expression, without_removed
+from shrinker.fold.expressions import ExpressionFolder, folds_expression
 from shrinker.syntax.ranges import span
 from shrinker.syntax.walk import walk
 from shrinker.values.edits import DropElement, TakeOperand
@@ -38,10 +38,9 @@ def fold_ternary(folder: ExpressionFolder, node: ast.IfExp, condition: bool) -> 
         test, value = folder.tested(node.test)
     if value is not None:
         child = "body" if value.truth else "orelse"
-        folder.context.forget(node.test)
-        folder.context.forget(node.orelse if value.truth else node.body)
+        folder.context.forget(node.test, node.orelse if value.truth else node.body)
         folder.context.edits.append(TakeOperand(span(node), child))
-        folder.context.decide_known(node, "ternary", value, 0, node.test)
+        folder.context.decide(node, "ternary", value.rules, value.outcome, 0, node.test)
         return folder.fold(getattr(node, child), condition=condition)
     node.test = test
     arms: dict[str, ast.expr] = {}
@@ -57,7 +56,7 @@ def fold_ternary(folder: ExpressionFolder, node: ast.IfExp, condition: bool) -> 
 
 def _without_bindings(folder: ExpressionFolder, node: ast.IfExp) -> ast.expr:
     """The test, with the value in the place of each `name := value` whose name nothing else of the function has."""
-    function = folder.context.bodies[-1] if folder.context.bodies else None
+    function = folder.context.function
     bound = {part.target.id for part in walk(node.test) if isinstance(part, ast.NamedExpr)}
     if function is None or not bound:
         return node.test
@@ -80,10 +79,10 @@ def fold_chain(folder: ExpressionFolder, node: ast.BoolOp, condition: bool) -> a
     is_and = isinstance(node.op, ast.And)
     if condition:
         whole = folder.decided(node)
-        value: Value = UNKNOWN if whole is None else Known(whole.truth, True, whole.rules)
+        literal = None if whole is None else folder.literal(node, Known(whole.truth, True, whole.rules))
     else:
-        value = without_removed(evaluate(node, folder.scope))
-    if (literal := folder.literal(node, value)) is not None:
+        literal = folder.valued(node)
+    if literal is not None:
         return literal
     kept: list[ast.expr] = []
     rest = list(node.values)
@@ -93,7 +92,7 @@ def fold_chain(folder: ExpressionFolder, node: ast.BoolOp, condition: bool) -> a
         known, certain = truth(operand, folder.scope), folder.decided(operand)
         # `True and x`, `False or x`. As the last operand it is the chain's value.
         if certain is not None and certain.truth is is_and and (tested or _adds_nothing(folder, certain, kept)):
-            _drop_operand(folder, operand, node, certain)
+            _drop_operand(folder, operand, certain)
             continue
         try:
             edits, fold = len(folder.context.edits), folder.when_reached if kept else folder.fold
@@ -102,20 +101,20 @@ def fold_chain(folder: ExpressionFolder, node: ast.BoolOp, condition: bool) -> a
             if not kept or poison.removed.eager:
                 raise
             # In the closed world the chain has ended before this operand.
-            _drop_operand(folder, operand, node, rule=poison.removed.rule)
+            _drop_operand(folder, operand, rule=poison.removed.rule)
             break
         if len(folder.context.edits) > edits:
             # An arm of a ternary took its place, or an operand within it went: what is left may be decided.
             known, certain = truth(folded, folder.scope), folder.decided(folded)
             if certain is not None and certain.truth is is_and and tested:
-                _drop_operand(folder, operand, node, certain)
+                _drop_operand(folder, operand, certain)
                 continue
         kept.append(folded)
         if known is not None and known.rules and known.truth is not is_and:
             # It ends the chain, whatever asking it does.
             break
     for operand in rest:
-        _drop_operand(folder, operand, node)
+        _drop_operand(folder, operand)
     if not kept:
         return folder.constant(node, is_and, "boolean", "constant")
     if len(kept) == 1:
@@ -130,13 +129,11 @@ def _adds_nothing(folder: ExpressionFolder, value: Known, before: list[ast.expr]
     return bool(before) and plain and all(is_boolean(each, folder.scope) for each in before)
 
 
-def _drop_operand(
-    folder: ExpressionFolder, operand: ast.expr, node: ast.BoolOp, value: Known | None = None, rule: str = ""
-) -> None:
+def _drop_operand(folder: ExpressionFolder, operand: ast.expr, value: Known | None = None, rule: str = "") -> None:
     folder.context.forget(operand)
     folder.context.edits.append(DropElement(span(operand), "BoolOp"))
     if value is not None:
-        folder.context.decide_known(operand, "boolean", value, 0)
+        folder.context.decide(operand, "boolean", value.rules, value.outcome, 0)
     elif rule:
         folder.context.decide(operand, "boolean", {rule}, "removed", 0)
 

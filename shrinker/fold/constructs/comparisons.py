@@ -1,7 +1,6 @@
 """Comparisons, and questions after a class: nothing in the closed world is what is removed."""
 
 import ast
-from typing import cast
 
 from shrinker.facts.effects import is_pure
 from shrinker.facts.evaluate import evaluate
@@ -9,14 +8,15 @@ from shrinker.facts.lattice import Known, Removed, TextDomain
 from shrinker.fold.constructs.displays import fold_display
 from shrinker.fold.context import EvaluatesRemoved
 from shrinker.fold.domains import drop_texts
-from shrinker.fold.expressions import ExpressionFolder, folds_expression, without_removed
+from shrinker.fold.expressions import ExpressionFolder, folds_expression
+
+_DISPLAYS = ast.Tuple | ast.List | ast.Set
 
 
 @folds_expression(ast.Compare)
 def fold_comparison(folder: ExpressionFolder, node: ast.Compare, condition: bool) -> ast.expr:
     """Comparisons with flags, domains, members and what is removed."""
-    folded = folder.literal(node, without_removed(evaluate(node, folder.scope)))
-    if folded is not None:
+    if (folded := folder.valued(node)) is not None:
         return folded
     folder.asked(node)
     operands = (node.left, *node.comparators)
@@ -24,26 +24,27 @@ def fold_comparison(folder: ExpressionFolder, node: ast.Compare, condition: bool
     single = node.ops[0] if len(node.ops) == 1 else None
     try:
         display = node.comparators[0] if isinstance(single, ast.In | ast.NotIn) else None
-        if isinstance(display, ast.Tuple | ast.List | ast.Set):
+        if isinstance(display, _DISPLAYS):
             domain = evaluate(node.left, folder.scope)
             if isinstance(domain, TextDomain) and not domain.items:
                 drop_texts(folder.context, folder.scope, display, domain)
-        if isinstance(display, ast.Tuple | ast.List | ast.Set) and (
+        if isinstance(display, _DISPLAYS) and (
             (isinstance(display, ast.Tuple) and _is_class_of_something(node.left))
             or any(_is_removed_member(folder, element) for element in display.elts)
         ):
-            node.comparators = [fold_display(folder, display, type(display).__name__)]
-            if not cast(ast.Tuple, display).elts and is_pure(node.left, folder.scope):
+            fold_display(folder, display)
+            if not display.elts and is_pure(node.left, folder.scope):
                 return folder.constant(node, isinstance(single, ast.NotIn), "compare", "removed-rows")
-        elif single is not None and isinstance(single, ast.In | ast.NotIn) and _is_decided(folder, node.comparators[0]):
+        elif display is not None and _is_decided(folder, display):
             # Not for the sake of writing `x in None`.
             pass
         else:
             for index, operand in enumerate(node.comparators):
-                fold = folder.when_reached if index else folder.fold
-                if _is_display_in_chain(node, index):
-                    display = cast(ast.Tuple, operand)
-                    display.elts = [e if _is_removed_member(folder, e) else fold(e) for e in display.elts]
+                fold, kind = folder.when_reached if index else folder.fold, node.ops[index]
+                if kind is not single and isinstance(kind, ast.In | ast.NotIn) and isinstance(operand, _DISPLAYS):
+                    # The next link compares the display itself, so that no element may go; naming a removed member there
+                    # produces nothing.
+                    operand.elts = [e if _is_removed_member(folder, e) else fold(e) for e in operand.elts]
                 elif not _stays(folder, node, index + 1):
                     node.comparators[index] = fold(operand)
     except EvaluatesRemoved as poison:
@@ -57,7 +58,7 @@ def fold_comparison(folder: ExpressionFolder, node: ast.Compare, condition: bool
         raise
     if any(new is not old for new, old in zip((node.left, *node.comparators), operands, strict=True)):
         # An arm of a ternary took its place, say: what is left may be decided.
-        return folder.literal(node, without_removed(evaluate(node, folder.scope))) or node
+        return folder.valued(node) or node
     return node
 
 
@@ -72,13 +73,6 @@ def _stays(folder: ExpressionFolder, node: ast.Compare, index: int) -> bool:
     if not all(isinstance(o, decided if index else decided | ast.In | ast.NotIn) for o in beside):
         return False
     return _is_removed_member(folder, operand)
-
-
-def _is_display_in_chain(node: ast.Compare, index: int) -> bool:
-    """True for what a link of a chain looks for something in. The next link compares the display itself, so that no element
-    may go; naming a removed member there produces nothing."""
-    display = isinstance(node.comparators[index], ast.Tuple | ast.List | ast.Set)
-    return display and len(node.ops) > 1 and isinstance(node.ops[index], ast.In | ast.NotIn)
 
 
 def _is_removed_member(folder: ExpressionFolder, node: ast.expr) -> bool:
@@ -96,9 +90,7 @@ def fold_instance_test(folder: ExpressionFolder, node: ast.Call) -> ast.expr:
     node.args[0] = folder.fold(node.args[0])
     classes = node.args[1]
     try:
-        node.args[1] = (
-            fold_display(folder, classes, "Tuple") if isinstance(classes, ast.Tuple) else folder.fold(classes)
-        )
+        node.args[1] = fold_display(folder, classes) if isinstance(classes, ast.Tuple) else folder.fold(classes)
     except EvaluatesRemoved as poison:
         if poison.removed.missing or not is_pure(node.args[0], folder.scope):
             raise

@@ -11,7 +11,7 @@ from shrinker.fold.expressions import ExpressionFolder, folds_expression
 from shrinker.syntax.control import runs_something
 
 
-def fold_display(folder: ExpressionFolder, node: ast.Tuple | ast.List | ast.Set, container: str) -> ast.expr:
+def fold_display(folder: ExpressionFolder, node: ast.Tuple | ast.List | ast.Set) -> ast.expr:
     """Fold the elements; a row that names something removed goes.
 
     Raises:
@@ -26,7 +26,7 @@ def fold_display(folder: ExpressionFolder, node: ast.Tuple | ast.List | ast.Set,
             if poison.removed.missing or (poison.removed.eager and runs_something(element)):
                 raise
             folder.context.forget(element)
-            folder.context.drop_element(element, container, "table", {poison.removed.rule})
+            folder.context.drop_element(element, type(node).__name__, "table", {poison.removed.rule})
     if isinstance(node, ast.Set) and not kept and node.elts:
         # `{}` would be a dict.
         raise EvaluatesRemoved(Removed("removed-rows", "every row of the table is removed", "set"))
@@ -48,7 +48,7 @@ def _drop_alternatives(folder: ExpressionFolder, rows: Sequence[ast.expr]) -> No
             values = [evaluate(each, folder.scope) for each in key.elts]
             gone = [value for value in values if isinstance(value, Removed)]
             if 0 < len(gone) < len(values) and not any(value.missing or value.member for value in gone):
-                fold_display(folder, key, "Tuple")
+                fold_display(folder, key)
 
 
 def fold_rows(folder: ExpressionFolder, node: ast.expr) -> ast.expr:
@@ -58,47 +58,35 @@ def fold_rows(folder: ExpressionFolder, node: ast.expr) -> ast.expr:
         EvaluatesRemoved: evaluating it touches a removed name.
     """
     if isinstance(node, ast.Tuple) and len(node.elts) > 2:
-        return fold_display(folder, node, "Tuple")
+        return fold_display(folder, node)
     return folder.fold(node)
 
 
-@folds_expression(ast.List)
-def fold_list(folder: ExpressionFolder, node: ast.List, condition: bool) -> ast.expr:
-    """A list; a target is no table."""
-    return fold_display(folder, node, "List") if isinstance(node.ctx, ast.Load) else folder.children(node)
-
-
-@folds_expression(ast.Set)
-def fold_set(folder: ExpressionFolder, node: ast.Set, condition: bool) -> ast.expr:
-    """A set."""
-    return fold_display(folder, node, "Set")
+@folds_expression(ast.List, ast.Set)
+def fold_collection(folder: ExpressionFolder, node: ast.List | ast.Set, condition: bool) -> ast.expr:
+    """A set, or a list that is no target."""
+    is_table = isinstance(node, ast.Set) or isinstance(node.ctx, ast.Load)
+    return fold_display(folder, node) if is_table else folder.children(node)
 
 
 @folds_expression(ast.Dict)
 def fold_dict(folder: ExpressionFolder, node: ast.Dict, condition: bool) -> ast.expr:
     """A dictionary: rows by key and by value."""
-    domain = folder.context.tables.get(id(node))
-    if domain is not None:
+    if (domain := folder.context.tables.get(node)) is not None:
         drop_rows(folder.context, folder.scope, node, domain)
-    keys: list[ast.expr | None] = []
-    values: list[ast.expr] = []
+    kept: list[tuple[ast.expr | None, ast.expr]] = []
     for key, value in zip(node.keys, node.values, strict=True):
         try:
-            new_key = folder.fold(key) if key is not None else None
-            new_value = folder.fold(value)
+            kept.append((None if key is None else folder.fold(key), folder.fold(value)))
         except EvaluatesRemoved as poison:
             if poison.removed.member and isinstance(key, ast.Attribute):
                 # What goes through the enumeration looks every member up.
-                keys.append(key)
-                values.append(folder.fold(value))
+                kept.append((key, folder.fold(value)))
                 continue
             runs = runs_something(value) or (key is not None and runs_something(key))
             if poison.removed.missing or (poison.removed.eager and runs):
                 raise
             folder.context.forget(value)
             folder.context.drop_element(value, "Dict", "table", {poison.removed.rule})
-            continue
-        keys.append(new_key)
-        values.append(new_value)
-    node.keys, node.values = keys, values
+    node.keys, node.values = [key for key, _ in kept], [value for _, value in kept]
     return node

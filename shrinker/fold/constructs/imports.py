@@ -6,7 +6,7 @@ from shrinker.facts.bound import removed_names
 from shrinker.facts.lattice import Removed
 from shrinker.fold.context import EvaluatesRemoved, LeavesWhole
 from shrinker.fold.statements import Folded, StatementFolder, folds
-from shrinker.syntax.imports import absolute
+from shrinker.syntax.imports import Import, names_of
 
 
 def _not_installed(folder: StatementFolder, module: str) -> None:
@@ -16,12 +16,10 @@ def _not_installed(folder: StatementFolder, module: str) -> None:
 
 
 @folds(ast.Import, ast.ImportFrom)
-def fold_import(folder: StatementFolder, node: ast.Import | ast.ImportFrom) -> Folded:
+def fold_import(folder: StatementFolder, node: Import) -> Folded:
     """`import a, b` and `from a import b, c`."""
-    level = node.level if isinstance(node, ast.ImportFrom) else 0
-    named = node.module if isinstance(node, ast.ImportFrom) else node.names[0].name
-    source = absolute(named, level, folder.context.package)
-    if not level:
+    source = names_of(node, folder.context.package)[0][0]
+    if isinstance(node, ast.Import) or not node.level:
         _not_installed(folder, source)
     gone = list(removed_names(node, source, folder.context.environment))
     if not gone:
@@ -30,9 +28,8 @@ def fold_import(folder: StatementFolder, node: ast.Import | ast.ImportFrom) -> F
         for alias, _ in gone:
             # It binds the package, of which nothing says that every run asks it for this module.
             if alias.asname is None and folder.context.source.text.count(alias.name) > 1:
-                raise LeavesWhole(
-                    f"line {node.lineno} imports {alias.name}, and what is removed of it may be used by that name"
-                )
+                used = "and what is removed of it may be used by that name"
+                raise LeavesWhole(f"line {node.lineno} imports {alias.name}, {used}")
     if len(gone) == len(node.names):
         return folder.drop(node, {removed.rule for _, removed in gone}, "import")
     folder.context.drop_aliases(node, [(alias, {removed.rule}) for alias, removed in gone])

@@ -55,11 +55,8 @@ def fold_comprehension(folder: ExpressionFolder, node: Comprehension, condition:
                 continue
             folder.context.forget(test)
             folder.context.edits.append(DropElement(span(test), "comprehension"))
-            folder.context.decide_known(test, "comprehension", value, 0)
+            folder.context.decide(test, "comprehension", value.rules, value.outcome, 0)
         generator.ifs = kept
-    if isinstance(node, ast.DictComp):
-        node.key = inside.when_reached(node.key)
-        node.value = inside.when_reached(node.value)
-    else:
-        node.elt = inside.when_reached(node.elt)
+    for field in ("key", "value") if isinstance(node, ast.DictComp) else ("elt",):
+        setattr(node, field, inside.when_reached(getattr(node, field)))
     return node

@@ -7,7 +7,7 @@ from typing import Any
 from shrinker.fold.exports import entries, exported, is_export, replaced_names, replaces_own
 from shrinker.fold.symbols.uses import Uses
 from shrinker.syntax.control import is_main
-from shrinker.syntax.imports import is_type_checking, names_of
+from shrinker.syntax.imports import Import, is_type_checking, names_of
 from shrinker.syntax.names import dotted
 from shrinker.syntax.ranges import span
 from shrinker.syntax.scopes import Scope, scope_of
@@ -27,16 +27,12 @@ from shrinker.syntax.side_effects import (
 from shrinker.syntax.walk import Function
 from shrinker.values.symbols import Symbol, SymbolTable
 
-_OWN_CLASS = frozenset({"classmethod", "__new__", "__init_subclass__", "__class_getitem__"})
+_OF_CLASS = frozenset({"__new__", "__init_subclass__", "__class_getitem__"})
+"""Methods that Python hands the class."""
 
 
 def collect_symbols(tree: ast.Module, package: str) -> SymbolTable:
-    """All units of a folded module.
-
-    Args:
-        tree: the folded syntax tree, with the positions of the original file.
-        package: the package that relative imports start from.
-    """
+    """All units of a folded module, whose tree has the positions of the original file."""
     collector = _Collector(scope_of(tree, package), {"__all__"} | replaced_names(tree))
     collector.block(tree.body, -1, frozenset())
     exports, places = exported(tree), entries(tree)
@@ -53,32 +49,32 @@ class _Collector:
 
     def block(self, body: Sequence[ast.stmt], parent: int, flags: frozenset[str]) -> None:
         for node in body:
-            self.statement(node, parent, flags)
+            match node:
+                case ast.FunctionDef() | ast.AsyncFunctionDef():
+                    self._function(node, parent, flags)
+                case ast.ClassDef():
+                    self._class(node, parent, flags)
+                case ast.Import() | ast.ImportFrom():
+                    self._import(node, parent, flags)
+                case ast.If():
+                    self._if(node, parent, flags)
+                case ast.Assign() | ast.AnnAssign():
+                    self._assign(node, parent, flags)
+                case ast.Expr(value=ast.Constant()) | ast.Pass():
+                    pass
+                case _:
+                    self._effect(node, parent, flags)
 
-    def statement(self, node: ast.stmt, parent: int, flags: frozenset[str]) -> None:
-        match node:
-            case ast.FunctionDef() | ast.AsyncFunctionDef():
-                self._function(node, parent, flags)
-            case ast.ClassDef():
-                self._class(node, parent, flags)
-            case ast.Import() | ast.ImportFrom():
-                self._import(node, parent, flags)
-            case ast.If():
-                self._if(node, parent, flags)
-            case ast.Assign() | ast.AnnAssign():
-                self._assign(node, parent, flags)
-            case ast.Expr(value=ast.Constant()) | ast.Pass():
-                pass
-            case _:
-                uses = Uses(self.module)
-                uses.statement(node)
-                if is_export(node):
-                    uses.texts.clear()
-                if replaces_own(node):
-                    # Whatever it finds is there for something else.
-                    uses.enumerates.clear()
-                    uses.patterns.clear()
-                self._add("effect", sorted(bound_by(node)), node, parent, uses, runs=acts(node), flags=flags)
+    def _effect(self, node: ast.stmt, parent: int, flags: frozenset[str]) -> None:
+        uses = Uses(self.module)
+        uses.visit(node)
+        if is_export(node):
+            uses.texts.clear()
+        if replaces_own(node):
+            # Whatever it finds is there for something else.
+            uses.enumerates.clear()
+            uses.patterns.clear()
+        self._add("effect", sorted(bound_by(node)), node, parent, uses, runs=acts(node), flags=flags)
 
     def _add(self, kind: str, names: Sequence[str], node: ast.stmt, parent: int, uses: Uses, **more: Any) -> int:
         """One more unit, and its number; `more` are fields of it."""
@@ -95,22 +91,12 @@ class _Collector:
     def _class(self, node: ast.ClassDef, parent: int, flags: frozenset[str]) -> None:
         own = bound_by(*node.body)
         uses = Uses(self.module, own)
-        members: list[Function] = []
-        for part in (*node.decorator_list, *node.bases):
-            uses.expression(part)
-        for keyword in node.keywords:
-            uses.expression(keyword.value)
-        replaced = not all(only_wraps(d) for d in node.decorator_list)
-        runs = replaced
-        for statement in node.body:
-            if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef):
-                members.append(statement)
-                continue
-            if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant):
-                continue
-            uses.statement(statement)
-            runs = runs or acts(statement)
-            uses.attributes |= bound_by(statement)
+        members = [part for part in node.body if isinstance(part, Function)]
+        uses.visit_all((*node.decorator_list, *node.bases, *(keyword.value for keyword in node.keywords)))
+        replaced = not all(map(only_wraps, node.decorator_list))
+        others = [part for part in node.body if not isinstance(part, Function)]
+        uses.visit_all(others)
+        uses.attributes |= bound_by(*others)
         more = {"replaced"} if replaced else set()
         if any(k.arg != "metaclass" or "ABCMeta" not in dotted(k.value) for k in node.keywords):
             more.add("metaclass")
@@ -120,7 +106,7 @@ class _Collector:
             node,
             parent,
             uses,
-            runs=runs,
+            runs=replaced or any(map(acts, others)),
             bases=tuple("|".join(uses.paths_of(b.value if isinstance(b, ast.Subscript) else b)) for b in node.bases),
             flags=flags | more,
             pure=class_calls(node),
@@ -130,14 +116,11 @@ class _Collector:
 
     def _member(self, node: Function, parent: int, own: frozenset[str]) -> None:
         decorators = {dotted(d.func if isinstance(d, ast.Call) else d).rpartition(".")[2] for d in node.decorator_list}
-        flags: set[str] = set()
-        first = "@self"
+        flags, first = set[str](), "@self"
         if "staticmethod" in decorators:
-            flags.add("static")
-            first = ""
-        elif not _OWN_CLASS.isdisjoint({node.name, *(decorators & {"classmethod"})}):
-            flags.add("classmethod")
-            first = "@cls"
+            flags, first = {"static"}, ""
+        elif "classmethod" in decorators or node.name in _OF_CLASS:
+            flags, first = {"classmethod"}, "@cls"
         if decorators & {"abstractmethod", "abstractproperty"}:
             flags.add("abstract")
         uses = Uses(self.module, own)
@@ -145,7 +128,7 @@ class _Collector:
         quiet = all(only_wraps(d) or _belongs(d, own) for d in node.decorator_list)
         self._add("member", [node.name], node, parent, uses, runs=not quiet, flags=frozenset(flags))
 
-    def _import(self, node: ast.Import | ast.ImportFrom, parent: int, flags: frozenset[str]) -> None:
+    def _import(self, node: Import, parent: int, flags: frozenset[str]) -> None:
         if isinstance(node, ast.ImportFrom) and node.module == "__future__":
             return
         for alias, (source, name, bound) in zip(node.names, names_of(node, self.module.package), strict=True):
@@ -156,16 +139,15 @@ class _Collector:
     def _if(self, node: ast.If, parent: int, flags: frozenset[str]) -> None:
         if is_main(node):
             uses = Uses(self.module)
-            uses.body(node.body)
+            uses.visit_all(node.body)
             self._add("main", sorted(bound_by(node)), node, parent, uses, flags=flags)
             return
-        uses = Uses(self.module)
         if len(node.orelse) == 1 and isinstance(node.orelse[0], ast.If):
             # A chain goes or stays as one.
-            uses.statement(node)
-            self._add("effect", sorted(bound_by(node)), node, parent, uses, runs=acts(node), flags=flags)
+            self._effect(node, parent, flags)
             return
-        uses.expression(node.test)
+        uses = Uses(self.module)
+        uses.visit(node.test)
         index = self._add("if", (), node, parent, uses, runs=not is_pure_value(node.test), flags=flags)
         inner = flags | {"typing"} if is_type_checking(node.test) else flags
         self.block(node.body, index, inner)
@@ -173,7 +155,7 @@ class _Collector:
 
     def _assign(self, node: ast.Assign | ast.AnnAssign, parent: int, flags: frozenset[str]) -> None:
         uses = Uses(self.module)
-        uses.statement(node)
+        uses.visit(node)
         targets = node.targets if isinstance(node, ast.Assign) else [node.target]
         names = sorted(bound_by(node))
         plain = all(isinstance(t, ast.Name) for t in targets)
@@ -199,9 +181,7 @@ class _Collector:
 
 def _belongs(decorator: ast.expr, own: frozenset[str]) -> bool:
     """``@name.setter`` of a property of the class."""
-    return (
-        isinstance(decorator, ast.Attribute)
-        and decorator.attr in ("setter", "getter", "deleter")
-        and isinstance(decorator.value, ast.Name)
-        and decorator.value.id in own
-    )
+    match decorator:
+        case ast.Attribute(ast.Name(name), "setter" | "getter" | "deleter"):
+            return name in own
+    return False

@@ -41,16 +41,13 @@ class Paths:
                 return self._name(name, scope)
             case ast.Attribute(value=value, attr=name):
                 bases = self.of(value, scope)
-                if len(bases) == 1:
+                if len(bases) == 1 and len(bases[0]) + len(name) < _LONGEST:
                     # Nearly all.
-                    path = f"{bases[0]}.{name}"
-                    return (path,) if len(path) <= _LONGEST else (ANYTHING,)
+                    return (f"{bases[0]}.{name}",)
                 return _bounded(f"{p}.{name}" for p in bases)
             case ast.Call(func=ast.Name(id="super")):
                 return ("@super",)
-            case ast.Call(func=ast.Name(id="getattr"), args=[target, ast.Constant(value=str() as name), *rest]) if (
-                name.isidentifier()
-            ):
+            case ast.Call(ast.Name("getattr"), [target, ast.Constant(str() as name), *rest]) if name.isidentifier():
                 found = [f"{p}.{name}" for p in self.of(target, scope)]
                 return _bounded([*found, *(p for default in rest for p in self.of(default, scope))])
             case ast.IfExp(body=body, orelse=orelse):
@@ -66,19 +63,16 @@ class Paths:
         if owner is None:
             return (name,)
         key = owner, name
-        known = self._known.get(key)
-        if known is not None:
-            return known
+        if key in self._known:
+            return self._known[key]
         given = self._given.get(key)
         bindings = owner.values(name) if given is None else owner.bindings.names.get(name, ())
         if bindings is None or key in self._busy:
             return (ANYTHING,)
         self._busy.add(key)
-        found = [] if given is None else [given]
-        for binding in bindings:
-            found += self._bound(binding, owner)
+        found = [path for binding in bindings for path in self._bound(binding, owner)]
         self._busy.discard(key)
-        result = _bounded(found) or (ANYTHING,)
+        result = _bounded(found if given is None else (given, *found)) or (ANYTHING,)
         if not self._busy:
             self._known[key] = result
         return result
@@ -97,6 +91,4 @@ def owner_of(name: str, scope: Scope) -> Scope | None:
 
 def _bounded(paths: Iterable[str]) -> tuple[str, ...]:
     found = tuple(dict.fromkeys(paths))
-    if len(found) > _MOST or any(len(p) > _LONGEST for p in found):
-        return (ANYTHING,)
-    return found
+    return found if len(found) <= _MOST and all(len(path) <= _LONGEST for path in found) else (ANYTHING,)

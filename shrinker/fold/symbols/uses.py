@@ -2,12 +2,14 @@
 
 import ast
 import re
+from collections.abc import Iterable
 from typing import Any
 
-from shrinker.fold.computed import pattern_of
 from shrinker.fold.messages import is_message
+from shrinker.fold.summary import pattern_of
 from shrinker.fold.symbols.paths import ANYTHING, Paths, owner_of
-from shrinker.syntax.imports import names_of
+from shrinker.syntax.imports import Import, names_of
+from shrinker.syntax.names import last_name
 from shrinker.syntax.scopes import Comprehension, Scope, arguments_of
 from shrinker.syntax.walk import Function, children, walk
 
@@ -17,19 +19,19 @@ _LETTER = re.compile(r"[A-Za-z]")
 _PIECE = re.compile(r"[\w.:]*")
 _LONGEST = 200
 _ENUMERATES = frozenset({"globals", "vars", "dir", "getmembers", "getmembers_static"})
-_PLACED = ("texts", "patterns", "lookups", "enumerates", "open")
-"""What is collected with the first line that has it, beside the paths."""
+_PLACED = ("uses", "texts", "patterns", "lookups", "enumerates", "open")
+"""What is collected with the first line that has it."""
 _LOOKUPS = frozenset({"getattr", "hasattr", "setattr", "delattr", "methodcaller", "attrgetter"})
 
 
 class Uses:
     """Collects what one unit names, each with the first line that does."""
 
-    def __init__(self, module: Scope, owner: frozenset[str] | None = None) -> None:
-        """`owner` are the names that the body of the unit's class binds; None outside a class."""
-        self._owner = owner or frozenset()
+    def __init__(self, module: Scope, owner: frozenset[str] = frozenset()) -> None:
+        """`owner` are the names that the body of the unit's class binds, if it has one."""
+        self._owner = owner
         self._line = 0
-        self.paths: dict[str, int] = {}
+        self.uses: dict[str, int] = {}
         self.texts: dict[str, int] = {}
         self.patterns: dict[str, int] = {}
         self.lookups: dict[str, int] = {}
@@ -44,10 +46,8 @@ class Uses:
 
     def fields(self) -> dict[str, Any]:
         """What was collected, as fields of `Symbol`."""
-        placed = {name: getattr(self, name) for name in _PLACED} | {"uses": self.paths}
-        plain = {"stores": self.stores, "attributes": self.attributes, "patches": self.patches}
-        found: dict[str, Any] = {name: tuple(sorted(each.items())) for name, each in placed.items()}
-        found |= {name: tuple(sorted(each)) for name, each in plain.items()}
+        found: dict[str, Any] = {name: tuple(sorted(getattr(self, name).items())) for name in _PLACED}
+        found |= {name: tuple(sorted(getattr(self, name))) for name in ("stores", "attributes", "patches")}
         return {**found, "imports": self._follow.imports, "classes": tuple(self.classes)}
 
     def paths_of(self, node: ast.expr) -> tuple[str, ...]:
@@ -56,20 +56,17 @@ class Uses:
 
     def function(self, node: Function, *, first: str = "") -> None:
         """A function with all that is evaluated where it is defined; `first` is the path of a method's first parameter."""
-        for decorator in node.decorator_list:
-            self.expression(decorator)
+        self.visit_all(node.decorator_list)
         scope = self._enter(node, first)
         if node.returns is not None:
             self.annotation(node.returns)
         before, self._scope = self._scope, scope
-        self.body(node.body)
+        self.visit_all(node.body)
         self._scope = before
 
     def _enter(self, node: Function | ast.Lambda, first: str = "") -> Scope:
         scope, args = self._scope.inside(node), node.args
-        for default in (*args.defaults, *args.kw_defaults):
-            if default is not None:
-                self.expression(default)
+        self.visit_all(default for default in (*args.defaults, *args.kw_defaults) if default is not None)
         if first and (positional := [*args.posonlyargs, *args.args]):
             self._follow.give(scope, positional[0].arg, first)
         for arg in arguments_of(args):
@@ -77,55 +74,17 @@ class Uses:
                 self.annotation(arg.annotation)
         return scope
 
-    def _imported(self, node: ast.Import | ast.ImportFrom) -> None:
+    def _imported(self, node: Import) -> None:
         for alias, (source, name, bound) in zip(node.names, names_of(node, self._scope.package), strict=True):
             self._follow.imported(source, name, node.lineno)
             if not name and alias.asname is None:
                 # It binds the package around it.
                 self._follow.imported(bound, "", node.lineno)
 
-    def body(self, body: list[ast.stmt]) -> None:
-        """Statements one after the other; texts that stand alone say nothing."""
-        for node in body:
-            if not (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)):
-                self.statement(node)
-
-    def statement(self, node: ast.AST) -> None:
-        """One statement or clause."""
-        match node:
-            case ast.FunctionDef() | ast.AsyncFunctionDef():
-                self.function(node)
-                return
-            case ast.ClassDef():
-                self._class(node)
-                return
-            case ast.Import() | ast.ImportFrom():
-                self._imported(node)
-                return
-            case ast.Global():
-                self.stores.update(node.names)
-                return
-            case ast.AnnAssign():
-                self.annotation(node.annotation)
-                self.expression(node.target)
-                if node.value is not None:
-                    self.expression(node.value)
-                return
-        for child in children(node):
-            if isinstance(child, ast.expr):
-                self.expression(child)
-            elif isinstance(child, ast.Expr) and isinstance(child.value, ast.Constant):
-                continue
-            else:
-                self.statement(child)
-
     def _class(self, node: ast.ClassDef) -> None:
-        for part in (*node.decorator_list, *node.keywords):
-            self.statement(part) if isinstance(part, ast.keyword) else self.expression(part)
-        for base in node.bases:
-            self.expression(base)
+        self.visit_all((*node.decorator_list, *(keyword.value for keyword in node.keywords), *node.bases))
         self.classes.append(tuple("|".join(self.paths_of(base)) for base in node.bases))
-        self.body(node.body)
+        self.visit_all(node.body)
 
     def _give(self, name: str, target: ast.expr) -> None:
         """An attribute is set."""
@@ -153,18 +112,21 @@ class Uses:
 
     def _paths(self, node: ast.expr) -> tuple[str, ...]:
         found = self.paths_of(node)
-        for path in found:
-            if path != ANYTHING:
-                self.paths.setdefault(path, self._line)
+        self._note(self.uses, *(path for path in found if path != ANYTHING))
         return found
+
+    def _note(self, into: dict[str, int], *names: str) -> None:
+        """Names on the line that is read now; what an earlier one has keeps that."""
+        for name in names:
+            into.setdefault(name, self._line)
 
     def _name(self, name: str) -> None:
         self._paths(ast.Name(name, ast.Load()))
         if name in self._owner and self._scope.outer is None:
-            self.paths.setdefault(f"@cls.{name}", self._line)
+            self._note(self.uses, f"@cls.{name}")
 
-    def expression(self, node: ast.AST) -> None:
-        """An expression and all in it."""
+    def visit(self, node: ast.AST) -> None:
+        """A node and all in it; texts that stand alone say nothing."""
         self._line = getattr(node, "lineno", self._line)
         match node:
             case ast.Name(id=name):
@@ -172,19 +134,29 @@ class Uses:
                     self._name(name)
                 else:
                     # Its value was looked at where it was given; a local import is one that is used here.
-                    for path in self.paths_of(node):
-                        if path[0] == "#":
-                            self.paths.setdefault(path, self._line)
+                    self._note(self.uses, *(path for path in self.paths_of(node) if path[0] == "#"))
             case ast.Attribute():
                 self._attribute(node)
-            case ast.Constant(value=value):
-                if isinstance(value, str):
-                    self._text(value)
+            case ast.Constant(value=str() as text):
+                self._text(text)
             case ast.Call():
                 self._call(node)
+            case ast.FunctionDef() | ast.AsyncFunctionDef():
+                self.function(node)
+            case ast.ClassDef():
+                self._class(node)
+            case ast.Import() | ast.ImportFrom():
+                self._imported(node)
+            case ast.Global():
+                self.stores.update(node.names)
+            case ast.AnnAssign():
+                self.annotation(node.annotation)
+                self.visit_all(part for part in (node.target, node.value) if part is not None)
+            case ast.Expr(value=ast.Constant()):
+                pass
             case ast.Lambda():
                 before, self._scope = self._scope, self._enter(node)
-                self.expression(node.body)
+                self.visit(node.body)
                 self._scope = before
             case ast.ListComp() | ast.SetComp() | ast.DictComp() | ast.GeneratorExp():
                 self._comprehension(node)
@@ -193,51 +165,48 @@ class Uses:
                     case ast.JoinedStr() | ast.BinOp(op=ast.Add() | ast.Mod()):
                         self._computed(node, self.patterns)
                     case ast.MatchClass(kwd_attrs=names):
-                        for name in names:
-                            self.paths.setdefault(f"?.{name}", node.lineno)
-                for child in children(node):
-                    self.expression(child)
+                        self._note(self.uses, *(f"?.{name}" for name in names))
+                self.visit_all(children(node))
+
+    def visit_all(self, nodes: Iterable[ast.AST]) -> None:
+        """Some nodes, one after the other."""
+        for node in nodes:
+            self.visit(node)
 
     def _attribute(self, node: ast.Attribute) -> None:
         if isinstance(node.ctx, ast.Store):
             self._give(node.attr, node.value)
         if isinstance(node.value, ast.Constant | ast.JoinedStr):
             # A method of a text.
-            self.expression(node.value)
+            self.visit(node.value)
             return
         found = self._paths(node)
         inner: ast.expr = node
         while isinstance(inner, ast.Attribute):
             if inner.attr == "__dict__":
-                for path in self.paths_of(inner.value):
-                    self.enumerates.setdefault(path, node.lineno)
+                self._note(self.enumerates, *self.paths_of(inner.value))
             elif inner.attr == "modules" and getattr(inner.value, "id", "") == "sys":
-                self.enumerates.setdefault("", node.lineno)
+                self._note(self.enumerates, "")
             inner = inner.value
         if not isinstance(inner, ast.Name) or any(p[0] == ANYTHING for p in found):
-            self.expression(node.value)
+            self.visit(node.value)
 
     def _comprehension(self, node: Comprehension) -> None:
         first = node.generators[0]
         # What the first loop runs over is evaluated outside.
-        self.expression(first.iter)
+        self.visit(first.iter)
         before, self._scope = self._scope, self._scope.inside(node)
         for child in children(node):
-            if child is first:
-                for part in (first.target, *first.ifs):
-                    self.expression(part)
-            else:
-                self.expression(child)
+            self.visit_all((first.target, *first.ifs) if child is first else (child,))
         self._scope = before
 
     def _call(self, node: ast.Call) -> None:
-        name = getattr(node.func, "id", "") or getattr(node.func, "attr", "")
+        name = last_name(node.func)
         arguments: list[ast.expr] = list(node.args)
         if name in _LOOKUPS and len(arguments) > 1:
             target, asked = arguments[0], arguments[1]
             if isinstance(asked, ast.Constant) and isinstance(asked.value, str):
-                for path in self.paths_of(target):
-                    self.paths.setdefault(f"{path}.{asked.value}", node.lineno)
+                self._note(self.uses, *(f"{path}.{asked.value}" for path in self.paths_of(target)))
                 if name == "setattr":
                     self._give(asked.value, target)
                 del arguments[1]
@@ -246,23 +215,14 @@ class Uses:
                     self._give(pattern_of(asked), target)
             else:
                 # The name may come from anywhere.
-                for path in self.paths_of(target):
-                    self.open.setdefault(path, node.lineno)
+                self._note(self.open, *self.paths_of(target))
         elif name == "type" and len(arguments) == 3 and isinstance(arguments[1], ast.Tuple):
             self.classes.append(tuple("|".join(self.paths_of(b)) for b in arguments[1].elts))
         elif name in _ENUMERATES:
-            for path in (p for a in arguments[:1] for p in self.paths_of(a)):
-                self.enumerates.setdefault(path, node.lineno)
-            if not arguments:
-                self.enumerates.setdefault("", node.lineno)
+            self._note(self.enumerates, *(self.paths_of(arguments[0]) if arguments else ("",)))
         elif name == "super":
-            for path in ("@self", "@super"):
-                self.paths.setdefault(path, node.lineno)
-        self.expression(node.func)
-        for argument in arguments:
-            self.expression(argument)
-        for keyword in node.keywords:
-            self.expression(keyword.value)
+            self._note(self.uses, "@self", "@super")
+        self.visit_all((node.func, *arguments, *(keyword.value for keyword in node.keywords)))
 
     def _computed(self, node: ast.expr, into: dict[str, int]) -> bool:
         """A text that may be computed; False when no letter of it is known."""
@@ -272,12 +232,11 @@ class Uses:
         if "*" not in pattern:
             self._text(pattern)
         elif _PIECE.fullmatch(pattern.replace("*", "")):
-            into.setdefault(pattern, self._line)
+            self._note(into, pattern)
         return True
 
     def _text(self, text: str) -> None:
         if is_message(text):
             return
         if (len(text) <= _LONGEST and _NAMES.fullmatch(text)) or "sglang" in text or "import " in text:
-            for word in _WORD.findall(text):
-                self.texts.setdefault(word, self._line)
+            self._note(self.texts, *_WORD.findall(text))

@@ -1,78 +1,69 @@
-"""Functions: decorators, defaults, annotations, the body in its own scope, and what must not lose its only `yield`."""
+"""Functions and classes: decorators, defaults, annotations and bases, the body in its own scope, and what must not lose its only `yield`."""
 
 import ast
 
+from shrinker.facts.bound import NEVER_TAKEN
 from shrinker.facts.lattice import Removed
 from shrinker.facts.scopes import LATER, LocalScope, ModuleScope, around_function, function_scope, shadowed
-from shrinker.fold.constructs.annotations import fold_annotation
-from shrinker.fold.context import Context, EvaluatesRemoved, LeavesWhole, filled
+from shrinker.fold.constructs.assignments import fold_annotation
+from shrinker.fold.context import EvaluatesRemoved, LeavesWhole, filled
 from shrinker.fold.domains import registration
 from shrinker.fold.statements import Folded, StatementFolder, folds
 from shrinker.syntax.control import declares, is_generator, rebinds
 from shrinker.syntax.ranges import extent
-from shrinker.syntax.scopes import arguments_of
+from shrinker.syntax.scopes import arguments_of, scope_of
 from shrinker.syntax.walk import Definition, Function, walk
 
-LOCALS = "<locals>"
+_LOCALS = "<locals>"
 """In the name of a class that a function defines, as Python itself names it."""
 
 
 @folds(ast.FunctionDef, ast.AsyncFunctionDef)
 def fold_function(folder: StatementFolder, node: Function) -> Folded:
     """Fold a function; what is left of it may be upstream's own text."""
-    removed = removed_definition(folder, node)
-    if removed is not None:
+    if (removed := _removed_definition(folder, node)) is not None:
         return folder.drop(node, {removed.rule}, "definition")
     context = folder.context
     decisions = len(context.decisions)
     declared = declares(node) if context.holds(node, "global", "nonlocal") else set()
     generator = context.holds(node, "yield") and is_generator(node)
     try:
-        fold_decorators(folder, node)
+        _fold_decorators(folder, node)
         arguments = node.args
         arguments.defaults = [_fold_default(folder, d) for d in arguments.defaults]
         arguments.kw_defaults = [_fold_default(folder, d) if d is not None else None for d in arguments.kw_defaults]
     except EvaluatesRemoved as poison:
         if poison.removed.missing:
             raise
-        return definition_gone(folder, node, poison.removed)
+        return _definition_gone(folder, node, poison.removed)
     for argument in arguments_of(arguments):
         if argument.annotation is not None:
             argument.annotation = fold_annotation(folder.expressions, argument.annotation, "annotation")
     if node.returns is not None:
         node.returns = fold_annotation(folder.expressions, node.returns, "returns")
-    gone = _removed_method(folder, node, generator)
-    if gone is not None:
+    if (gone := _removed_method(folder, node, generator)) is not None:
         head, lines = node.body[0], extent(node.body)
-        folder.context.forget(*node.body)
+        context.forget(*node.body)
         node.body = folder.raises(head, gone)
         context.decide(head, "definition", {gone.rule}, "raises", lines)
         return [node], False
     # A function within another one was looked at as if it stood in the module.
-    scope = context.scopes.pop(node, None) if isinstance(around_function(folder.scope), ModuleScope) else None
-    if scope is None:
-        scope = function_scope(node, folder.scope, context.package)
-    context.functions.append(frozenset(scope.bindings.names))
-    context.bodies.append(node)
+    known = context.scopes.pop(node, None) if isinstance(around_function(folder.scope), ModuleScope) else None
+    scope = known or function_scope(node, folder.scope, context.package)
+    context.bodies.append((node, scope.bindings.names.keys()))
     watching, context.watching = context.watching, 0
     try:
-        node.body = filled(folder.inside(scope, "function").block(node.body))
+        node.body = filled(StatementFolder(context, scope, "function").block(node.body))
         _fold_again(folder, node, scope, decisions)
-        _refuse_another_kind(context, node, generator, declared)
+        # It must not be another function: without its only `yield` it is no generator, without its `global` it binds another name.
+        if generator and not is_generator(node):
+            raise LeavesWhole(f"folding would remove the only yield of {node.name}")
+        if declared and rebinds(node, declared - declares(node)):
+            raise LeavesWhole(f"folding would remove the only global declaration of {node.name}")
     finally:
         context.watching = watching
-        context.functions.pop()
         context.bodies.pop()
     return [node], False
-
-
-def _refuse_another_kind(context: Context, node: Function, generator: bool, declared: set[str]) -> None:
-    """A folded function must not be another one: without its only `yield` it is no generator, without its `global` it
-    binds another name."""
-    if generator and not is_generator(node):
-        raise LeavesWhole(f"folding would remove the only yield of {node.name}")
-    if declared and rebinds(node, declared - declares(node)):
-        raise LeavesWhole(f"folding would remove the only global declaration of {node.name}")
 
 
 def _fold_default(folder: StatementFolder, node: ast.expr) -> ast.expr:
@@ -85,7 +76,7 @@ def _fold_default(folder: StatementFolder, node: ast.expr) -> ast.expr:
         raise
 
 
-def removed_definition(folder: StatementFolder, node: Definition) -> Removed | None:
+def _removed_definition(folder: StatementFolder, node: Definition) -> Removed | None:
     """The rule's answer for a definition at module level that it names."""
     if folder.kind != "module":
         return None
@@ -94,7 +85,7 @@ def removed_definition(folder: StatementFolder, node: Definition) -> Removed | N
 
 def _removed_method(folder: StatementFolder, node: Function, generator: bool) -> Removed | None:
     """The rule's answer for a method that it names. The method stays, since nobody knows all who call it, and raises."""
-    if folder.kind != "class" or LOCALS in folder.owner or (generator and isinstance(node, ast.AsyncFunctionDef)):
+    if folder.kind != "class" or _LOCALS in folder.owner or (generator and isinstance(node, ast.AsyncFunctionDef)):
         # Without its `yield`, an `async for` over it would be another error than the named one.
         return None
     return folder.context.environment.removed_definition(f"{folder.owner}.{node.name}")
@@ -106,29 +97,23 @@ def _fold_again(folder: StatementFolder, node: Function, scope: LocalScope, deci
     What reads a name whose every binding is gone is cut: it can only run where they ran. A name of which some are gone
     may be decided by those that are left.
     """
-    environment = folder.context.environment
+    context = folder.context
     before = set(scope.bindings.names)
-    while len(folder.context.decisions) > decisions:
-        after = function_scope(node, folder.scope, folder.context.package)
+    while len(context.decisions) > decisions:
+        after = function_scope(node, folder.scope, context.package)
         reads = {n.id for n in walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)}
         reads -= after.opaque | after.bindings.globals
         lost = (before - after.bindings.names.keys()) & reads
         fewer = {n for n in reads & after.bindings.names.keys() if _bound(after, n) < _bound(scope, n)}
-        decided = {
-            n
-            for n in fewer
-            if environment.is_hot(after.lookup(n, LATER)) and after.lookup(n, LATER) != scope.lookup(n, LATER)
-        }
+        values = {n: after.lookup(n, LATER) for n in fewer}
+        decided = {n for n, v in values.items() if context.environment.is_hot(v) and v != scope.lookup(n, LATER)}
         if not lost and not decided:
             return
-        rules = sorted({r for d in folder.context.decisions[decisions:] for r in d.rules})
-        gone = {
-            n: Removed("+".join(rules), "code of a branch that is never taken", f"{folder.context.module}.{n}")
-            for n in lost
-        }
-        folder.context.warm(lost | decided)
+        rules = "+".join(sorted({r for d in context.decisions[decisions:] for r in d.rules}))
+        gone = {n: Removed(rules, NEVER_TAKEN, f"{context.module}.{n}") for n in lost}
+        context.heat(lost | decided)
         before, scope = before - lost, after
-        node.body = filled(folder.inside(shadowed(after, dict(gone)), "function").block(node.body))
+        node.body = filled(StatementFolder(context, shadowed(after, dict(gone)), "function").block(node.body))
 
 
 def _bound(scope: LocalScope, name: str) -> int:
@@ -136,7 +121,7 @@ def _bound(scope: LocalScope, name: str) -> int:
     return len(scope.bindings.names.get(name, ()))
 
 
-def fold_decorators(folder: StatementFolder, node: Definition) -> None:
+def _fold_decorators(folder: StatementFolder, node: Definition) -> None:
     """Fold decorators; one that files the definition under a name that is never asked for goes."""
     kept: list[ast.expr] = []
     for decorator in node.decorator_list:
@@ -150,9 +135,51 @@ def fold_decorators(folder: StatementFolder, node: Definition) -> None:
     node.decorator_list = kept
 
 
-def definition_gone(folder: StatementFolder, node: Definition, removed: Removed) -> Folded:
+def _definition_gone(folder: StatementFolder, node: Definition, removed: Removed) -> Folded:
     """What becomes of a definition that a removed decorator, default or keyword stands at."""
     if removed.eager and removed.module and folder.context.is_named_beside(node):
         folder.context.escape(node, removed)
         return [node], False
     return folder.drop(node, {removed.rule}, "definition")
+
+
+@folds(ast.ClassDef)
+def fold_class(folder: StatementFolder, node: ast.ClassDef) -> Folded:
+    """Fold a class; without its only base it goes."""
+    if (removed := _removed_definition(folder, node)) is not None:
+        return folder.drop(node, {removed.rule}, "definition")
+    try:
+        _fold_decorators(folder, node)
+        bases: list[ast.expr] = []
+        gone: list[tuple[ast.expr, Removed]] = []
+        for base in node.bases:
+            try:
+                bases.append(folder.expressions.fold(base))
+            except EvaluatesRemoved as poison:
+                if poison.removed.missing:
+                    raise
+                gone.append((base, poison.removed))
+        if gone and not bases:
+            return folder.drop(node, {gone[0][1].rule}, "definition")
+        for base, removed in gone:
+            folder.context.drop_element(base, "ClassDef", "base", {removed.rule})
+            # What the base defines may run for every instance: only a rule can say that it does not.
+            if removed.module and not folder.context.environment.only_when_asked(removed.name):
+                folder.context.escape(node, removed)
+        node.bases = bases
+        for keyword in node.keywords:
+            keyword.value = folder.expressions.fold(keyword.value)
+    except EvaluatesRemoved as poison:
+        if poison.removed.missing:
+            raise
+        return _definition_gone(folder, node, poison.removed)
+    scope = LocalScope(folder.scope, scope_of(node, folder.context.package))
+    # A class of a function is none of the module's, whatever its name.
+    around = folder.owner or folder.context.module + (f".{_LOCALS}" if folder.kind == "function" else "")
+    inside = StatementFolder(folder.context, scope, "class", f"{around}.{node.name}")
+    folder.context.bodies.append((None, ()))
+    try:
+        node.body = filled(inside.block(node.body))
+    finally:
+        folder.context.bodies.pop()
+    return [node], False
