@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,8 @@ from shrinker.values.upstream import UpstreamTree
 from tools.crosscheck.explain import Written, explain_all, names_of
 from tools.crosscheck.finding import CrossCheck, Finding
 from tools.crosscheck.tools import PACKAGE, TOOLS, import_graph
+
+_same = attrgetter("path", "kind", "text")
 
 
 def cross_check(
@@ -20,14 +23,7 @@ def cross_check(
     jobs: int,
     progress: Callable[[str], None] = lambda what: None,
 ) -> CrossCheck:
-    """What the tools find in the generated tree and not in upstream.
-
-    Args:
-        tree: upstream.
-        out: the generated tree.
-        graph: graph.json of the run that made it.
-        jobs: processes at once.
-        progress: called with what is done.
+    """What the tools find in the generated tree `out` and not in upstream; `graph` is graph.json of the run that made it.
 
     Raises:
         InputError: a tool is missing, failed or took too long.
@@ -46,19 +42,18 @@ def cross_check(
     new = [item for name in sorted(found) for item in _new(*found[name])]
     theirs = [path for path in tree.by_path if path.startswith(PACKAGE + "/") and path.endswith(".py")]
     written = Written(tree.root, out, graph, theirs, names_of(new))
-    explained = explain_all(new, out, written, graph["kept"])
-    explained.sort(key=lambda item: (item.tool, item.path, item.line, item.text))
+    explained = sorted(explain_all(new, out, written, graph["kept"]), key=attrgetter("tool", "path", "line", "text"))
     counts = {name: (len(before), len(after)) for name, (before, after) in sorted(found.items())}
     return CrossCheck(counts, tuple(explained), imports)
 
 
 def _new(before: Iterable[Finding], after: Iterable[Finding]) -> list[Finding]:
     """Findings of `after` beyond those of `before`: the same one twice counts twice."""
-    known = Counter(item.identity for item in before)
+    known = Counter(map(_same, before))
     found: list[Finding] = []
     for item in after:
-        if known[item.identity]:
-            known[item.identity] -= 1
-        else:
+        if not known[_same(item)]:
             found.append(item)
+        else:
+            known[_same(item)] -= 1
     return found

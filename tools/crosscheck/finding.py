@@ -23,11 +23,6 @@ class Finding:
     reason: str = ""
     """Why upstream has it not; empty where none was found."""
 
-    @property
-    def identity(self) -> tuple[str, str, str]:
-        """What two trees' findings are compared by."""
-        return self.path, self.kind, self.text
-
 
 ImportGraph = dict[str, int]
 """Imports of one tree, as pydeps sees them: a number for each of `COUNTED`."""

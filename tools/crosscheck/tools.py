@@ -31,26 +31,18 @@ _PYTHON = "3.12"
 def ruff(root: Path) -> list[Finding]:
     """Names and syntax (ruff's F and E9), without upstream's own settings."""
     command = [find_ruff(), "check", "--isolated", "--no-cache", "--quiet", "--select=F,E9", "--output-format=json"]
-    rows = json.loads(_run(root, [*command, PACKAGE]) or "[]")
-    return [
-        Finding(
-            "ruff",
-            _below(root, row["filename"]),
-            row["location"]["row"],
-            row["code"] or "syntax",
-            _LINE.sub("line", row["message"]),
-            _name(row["message"]),
-        )
-        for row in rows
-    ]
+    found: list[Finding] = []
+    for row in json.loads(_run(root, [*command, PACKAGE]) or "[]"):
+        path, line, text = _below(root, row["filename"]), row["location"]["row"], row["message"]
+        found.append(Finding("ruff", path, line, row["code"] or "syntax", _LINE.sub("line", text), _name(text)))
+    return found
 
 
 def vulture(root: Path) -> list[Finding]:
     """Code that nothing names."""
     found: list[Finding] = []
     for line in _run_module(root, "vulture", PACKAGE).splitlines():
-        match = _VULTURE.match(line)
-        if match is not None:
+        if match := _VULTURE.match(line):
             text = match["text"]
             name = _name(text)
             kind = text.replace(f"'{name}'", "").strip() if name and text.startswith("unused") else text
@@ -60,17 +52,8 @@ def vulture(root: Path) -> list[Finding]:
 
 def pyrefly(root: Path) -> list[Finding]:
     """Types. Nothing that the package imports is installed for it, neither here nor for upstream."""
-    output = _run_module(
-        root,
-        "pyrefly",
-        "check",
-        "--output-format=json",
-        f"--python-version={_PYTHON}",
-        "--skip-interpreter-query",
-        f"--search-path={root / 'python'}",
-        f"--config={os.devnull}",
-        PACKAGE,
-    )
+    options = f"--output-format=json --python-version={_PYTHON} --skip-interpreter-query --config={os.devnull}".split()
+    output = _run_module(root, "pyrefly", "check", *options, f"--search-path={root / 'python'}", PACKAGE)
     found: list[Finding] = []
     for row in json.loads(output or '{"errors": []}')["errors"]:
         text = row["description"].split("\n")[0]
@@ -87,12 +70,9 @@ TOOLS: tuple[Callable[[Path], list[Finding]], ...] = (ruff, vulture, pyrefly)
 def import_graph(root: Path) -> ImportGraph:
     """Modules, imports and import cycles, as pydeps sees them in the compiled code."""
     package = PACKAGE.rpartition("/")[2]
-    output = _run_module(
-        root / "python", "pydeps", package, "--show-deps", "--no-output", "--no-config", "--max-bacon=0"
-    )
-    found = json.loads(output)
+    options = ("--show-deps", "--no-output", "--no-config", "--max-bacon=0")
     graph = nx.DiGraph()
-    for name, row in found.items():
+    for name, row in json.loads(_run_module(root / "python", "pydeps", package, *options)).items():
         if name.partition(".")[0] == package:
             graph.add_node(name)
             graph.add_edges_from((name, other) for other in row.get("imports", ()) if other.startswith(f"{package}."))
@@ -127,4 +107,4 @@ def _below(root: Path, path: str) -> str:
 
 def _name(text: str) -> str:
     match = _QUOTED.search(text)
-    return match["name"] if match is not None else ""
+    return match["name"] if match else ""

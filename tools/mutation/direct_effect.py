@@ -30,14 +30,7 @@ class DirectEffect:
     """Of one rule after the other on one tree."""
 
     def __init__(self, tree: UpstreamTree, rules: Ruleset, jobs: int, progress: Progress, cache: Cache) -> None:
-        """
-        Args:
-            tree: upstream.
-            rules: the right ones.
-            jobs: worker processes.
-            progress: told what is going on.
-            cache: of results: the analysis by the right rules is taken from there.
-        """
+        """Of a tree of upstream and the right rules; the analysis by these is taken from the cache."""
         self._tree = tree
         found = analyse(Run(tree, rules, jobs, progress, cache))
         with FoldEngine(tree, build_environment(tree, rules, jobs=jobs, cache=cache), jobs=1) as engine:

@@ -155,8 +155,7 @@ def _of_module(module: str, source: bytes) -> Iterator[WrongRule]:
             case ast.Attribute(value=ast.Name(id="envs"), attr=name) if _VARIABLE.fullmatch(name):
                 yield _fact(ENVIRONMENT, name, "environment", name)
             case ast.Compare(left=left, ops=[ast.Eq()], comparators=[ast.Constant(value=str(text))]) if text:
-                name = last_name(left)
-                if name:
+                if name := last_name(left):
                     row = (("names", (f"sglang.**.{name}",)), ("never", (text,)))
                     yield WrongRule(DOMAIN, f"{name}: {text}", "domains", row)
             case ast.Constant(value=str(text)) if re.fullmatch(r"Deepseek\w+ForCausalLM\w*", text):
