@@ -27,8 +27,6 @@ class Cell:
     """One configuration.
 
     Attributes:
-        name: what its file and its row are called.
-        checkpoint: name of the checkpoint's folder.
         arguments: of the server, on top of `COMMON` and `PARSERS`.
         environment: variables for the server. In both `{checkpoints}` is the checkpoints' folder, `{own}` one of the server alone.
         features: what requests may need (`serving.script.Request.needs`); `more` of the data adds to the usual ones.
@@ -43,7 +41,6 @@ class Cell:
         kind: `answers`: both trees are asked the script. The others are times, taken by turns: `serving` of servers
             under load (`load`), `one_batch` and `offline` of upstream's benchmarks of these names, `startup` of starting a
             server, `import` of importing its modules.
-        why: what the cell is for.
     """
 
     name: str
@@ -86,13 +83,10 @@ class Plan:
 
     Attributes:
         trees: upstream first, then the generated one.
-        environment: where both run.
         checkpoints: folder of the cells' checkpoints.
         out: where results go; what is there already is not run again unless tree or cell changed.
-        cells: in order.
-        seconds: time for all.
-        cell_seconds: time for one server, or one benchmark cell.
-        gpus: ids of the GPUs that may be used.
+        seconds, cell_seconds: time for all; for one server, or one benchmark cell.
+        gpus: ids of those that may be used.
         at_once: servers at a time; 1: one after the other, as times should be taken.
         stagger: seconds between two starts, where several run at once.
         profile: whether kernels are listed.
@@ -128,19 +122,14 @@ class Plan:
 
 @dataclass(frozen=True)
 class Setting:
-    """A cell in its time.
-
-    Attributes:
-        cell: what is run.
-        plan: where the trees run, and where checkpoints and logs are.
-        gpus: ids of GPUs; with twice as many as the cell takes, both trees of a pair have their own.
-        limit: when to be done, by `time.monotonic()`.
-    """
+    """A cell in its time."""
 
     cell: Cell
     plan: Plan
     gpus: Sequence[int]
+    """With twice as many as the cell takes, both trees of a pair have their own."""
     limit: float
+    """When to be done, by `time.monotonic()`."""
 
     def left(self) -> float:
         """Seconds left."""

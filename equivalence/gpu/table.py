@@ -38,11 +38,9 @@ def page(found: dict[str, Any], title: str) -> str:
     import jinja2
 
     rows = found["cells"]
-    environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(Path(__file__).parent), trim_blocks=True, lstrip_blocks=True
-    )
-    environment.filters |= {"number": _number, "ratio": _ratio, "pairs": _counts, "slashed": _slashed}
-    environment.filters["divided"] = operator.truediv
+    loader = jinja2.FileSystemLoader(Path(__file__).parent)
+    environment = jinja2.Environment(loader=loader, trim_blocks=True, lstrip_blocks=True)
+    environment.filters |= {"number": _number, "ratio": _ratio, "slashed": _slashed, "divided": operator.truediv}
     pooled = pool([tuple(row["alone_beside_others"]) for row in rows if "alone_beside_others" in row])
     values = {"title": title, "hardware": found["hardware"], "rows": rows, "pooled": pooled}
     return environment.get_template("gpu.md.jinja").render(values).rstrip() + "\n"
@@ -62,10 +60,6 @@ def _ratio(found: dict[str, Any] | None) -> str:
         return ""
     between = "" if found["low"] is None else f" ({found['low']:.3f} to {found['high']:.3f})"
     return f"{found['ratio']:.3f}{between}"
-
-
-def _counts(found: dict[str, Any] | None) -> str:
-    return f"{found['pairs']} ({found['blocks']})" if found else ""
 
 
 def _remark(row: dict[str, Any]) -> str:
