@@ -11,7 +11,7 @@ from typing import Any, Self
 from equivalence.checkpoints import weights, writer
 from equivalence.levels.following import Following
 from equivalence.processes import Finished, process_environment, run
-from equivalence.simulation import calls
+from equivalence.simulation import calls, executed
 from equivalence.simulation.calls import Called
 from equivalence.simulation.environment import Simulation
 from shrinker.values.errors import InputError
@@ -33,14 +33,12 @@ class Expected:
     def refuses(self, options: Sequence[str]) -> str:
         """The first of a server's options that is refused, with its value; empty when all are taken. A field of the
         model's configuration counts as an option by the name under which it is refused."""
-        gone = {row["subject"] for row in self.flags if row["kind"] == "removed"}
+        gone = [row["subject"] for row in self.flags if row["kind"] == "removed"]
         for name, value in pairwise([*options, ""]):
             if name in gone:
                 return name
-            for row in self.refused:
+            for row in (row for row in self.refused if row["subject"] == name):
                 values, only = row.get("values") or (), row.get("only") or ()
-                if row["subject"] != name:
-                    continue
                 if not values and not only:
                     return name
                 if value in values or (only and value not in only):
@@ -124,17 +122,12 @@ class Setting:
         """The simulation of one run, its folder, and what is kept of it as executed lines: nothing where they are known.
 
         Args:
-            side: which tree, for the names of files.
-            tree: folder that holds the package.
             name: what this run is, for the names of files.
             follow: what the program is, in words that say all it depends on; upstream's lines are then followed.
             device: `capability` or `devices` (`Settings`).
         """
         folder = self.work / side / name
-        log = folder / "calls"
-        log.mkdir(parents=True, exist_ok=True)
-        for old in log.glob("*.calls"):
-            old.unlink()
+        executed.clear(log := folder / "calls")
         made = self.simulation.seeing(log=str(log), **device)
         if side != UPSTREAM or not follow or self.following is None or self.following.known(follow) is not None:
             return made, folder, ""
@@ -142,27 +135,16 @@ class Setting:
         return made.seeing(executed=str(lines), followed=str(tree / "sglang")), folder, follow
 
     def program(self, side: str, tree: Path, call: Call) -> Outcome:
-        """Run one of `programs/`, which takes a file of JSON and writes one."""
+        """Run one of `programs/` on a tree."""
         made, folder, kept = self.prepared(side, tree, call.label, call.follow, capability=call.capability)
-        given, result = folder / "given.json", folder / "result.json"
-        given.write_text(json.dumps(dict(call.arguments[side])), "utf-8")
-        result.unlink(missing_ok=True)
-        finished = run(
-            [made.python, PROGRAMS / f"{call.program}.py", given, result],
-            variables=made.variables(tree),
-            output=folder / "output.txt",
-            limit=call.limit * self.patience,
-        )
+        given, limit = dict(call.arguments[side]), call.limit * self.patience
+        finished, data = exchange(made.python, call.program, given, folder, made.variables(tree), limit)
         if kept and self.following is not None and finished.code == 0:
             self.following.keep(kept)
-        data = json.loads(result.read_text("utf-8")) if result.is_file() else None
         return Outcome(data, finished, calls.read(folder / "calls"))
 
     def checkpoint(self, config: Mapping[str, Any]) -> Path:
-        """The folder of a tiny checkpoint, made once.
-
-        Args:
-            config: its `config.json`.
+        """The folder of a tiny checkpoint with this `config.json`, made once.
 
         Raises:
             RuntimeError: it cannot be made.
@@ -175,15 +157,25 @@ class Setting:
         self.progress(f"checkpoint: {config['architectures'][0]}")
         folder.mkdir(parents=True, exist_ok=True)
         (folder / "given.json").write_text(text, "utf-8")
-        finished = run(
-            [self.simulation.python, "-m", "equivalence.checkpoints.writer", folder / "given.json", folder],
-            variables=process_environment({"PYTHONPATH": str(ROOT)}),
-            output=folder / "output.txt",
-            limit=300 * self.patience,
-        )
+        variables, limit = process_environment({"PYTHONPATH": str(ROOT)}), 300 * self.patience
+        command: list[str | Path] = [self.simulation.python, "-m", writer.__name__, folder / "given.json", folder]
+        finished = run(command, variables=variables, output=folder / "output.txt", limit=limit)
         if finished.code != 0:
             raise RuntimeError(f"the checkpoint in {folder} could not be made: {finished.tail()}")
         return folder
+
+
+def exchange(
+    python: Path, program: str, given: Mapping[str, Any], folder: Path, variables: Mapping[str, str], limit: float
+) -> tuple[Finished, Any]:
+    """Run one of `programs/`, which takes a file of JSON and writes one: how it ended, and what it wrote; None where it wrote nothing."""
+    folder.mkdir(parents=True, exist_ok=True)
+    asked, result = folder / "given.json", folder / "result.json"
+    asked.write_text(json.dumps(given), "utf-8")
+    result.unlink(missing_ok=True)
+    command: list[str | Path] = [python, PROGRAMS / f"{program}.py", asked, result]
+    finished = run(command, variables=variables, output=folder / "output.txt", limit=limit)
+    return finished, json.loads(result.read_text("utf-8")) if result.is_file() else None
 
 
 def slug(name: str) -> str:
