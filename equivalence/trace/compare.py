@@ -72,11 +72,7 @@ class _File:
 
 
 def compare(
-    running: Lines,
-    importing: Lines,
-    upstream: Path,
-    generated: Path,
-    stated: Stated | None = None,
+    running: Lines, importing: Lines, upstream: Path, generated: Path, stated: Stated | None = None
 ) -> Comparison:
     """Look for every executed line.
 

@@ -44,12 +44,9 @@ def load_inline(
     load()
     # `activation` is the start of `activation_new`, too: the longest name is meant.
     groups = sorted((g for g in REFERENCES if g.startswith("jit:") and bare.startswith(g[4:])), key=len)
-    known = {export: reference for group in groups for export, reference in REFERENCES[group].items()}
-    exports = {
-        export: counted(known[export]) if export in known else _missing(f"jit:{bare}.{export}", sources)
-        for export in _EXPORT.findall(text)
-    }
-    return JitModule(name, exports)
+    known = {export: counted(reference) for group in groups for export, reference in REFERENCES[group].items()}
+    exports = _EXPORT.findall(text)
+    return JitModule(name, {x: known.get(x) or _missing(f"jit:{bare}.{x}", sources) for x in exports})
 
 
 def _missing(name: str, sources: Sequence[str]) -> Callable[..., Any]:
