@@ -17,6 +17,7 @@ from equivalence.checkpoints.weights import Weight, adapter, weights
 from equivalence.serving.script import TENSORS
 
 _HEAD_SCALE = 8.0
+_SCALES = {"bias": 0.01, "embedding": 1.0}
 _SENT = ("model.norm.weight", "model.layers.1.self_attn.o_proj.weight")
 """Tensors that are written once more, for a request that carries them."""
 _RANK = 8
@@ -34,17 +35,11 @@ _TEMPLATE = (
 def write_checkpoint(
     config: Mapping[str, Any], out: Path, tokenizer: Path, seed: int = 7, template: Mapping[str, Any] | None = None
 ) -> int:
-    """Write one checkpoint; the same seed gives the same bytes.
+    """Write one checkpoint, and return how many parameters it has; the same seed gives the same bytes.
 
     Args:
-        config: its `config.json`.
-        out: its folder.
         tokenizer: folder with `tokenizer.json` and `tokenizer_config.json`.
-        seed: of the weights.
         template: keys of `tokenizer_config.json` that are other ones.
-
-    Returns:
-        How many parameters it has.
     """
     import torch
 
@@ -65,9 +60,8 @@ def write_checkpoint(
     count = _save(tensors, out / "model.safetensors")
     sent = [(name, tensors[name]) for name in _SENT if name in tensors]
     (out / TENSORS).write_text(base64.b64encode(pickle.dumps(sent)).decode("ascii"), "ascii")
-    (out / "tokenizer.json").write_bytes(
-        known_tokens((tokenizer / "tokenizer.json").read_bytes(), config["vocab_size"])
-    )
+    known = known_tokens((tokenizer / "tokenizer.json").read_bytes(), config["vocab_size"])
+    (out / "tokenizer.json").write_bytes(known)
     settings = (tokenizer / "tokenizer_config.json").read_bytes()
     if template:
         settings = json.dumps({**json.loads(settings), **template}).encode()
@@ -124,10 +118,8 @@ def _values(torch: Any, weight: Weight, generator: Any) -> Any:
     noise = torch.randn(*weight.shape, generator=generator)
     if weight.role == "norm":
         return 1 + 0.02 * noise
-    if weight.role == "bias":
-        return 0.01 * noise
-    if weight.role == "embedding":
-        return noise
+    if weight.role in _SCALES:
+        return noise * _SCALES[weight.role]
     scale = float(weight.shape[1]) ** -0.5
     return noise * (scale * _HEAD_SCALE if weight.role == "head" else scale)
 
@@ -157,9 +149,6 @@ def tokenizer_folder() -> Path:
 
 
 if __name__ == "__main__":
-    write_checkpoint(
-        json.loads(Path(sys.argv[1]).read_text("utf-8")),
-        Path(sys.argv[2]),
-        tokenizer_folder(),
-        template={"model_max_length": 4096, "chat_template": _TEMPLATE},
-    )
+    given, folder = map(Path, sys.argv[1:])
+    other = {"model_max_length": 4096, "chat_template": _TEMPLATE}
+    write_checkpoint(json.loads(given.read_text("utf-8")), folder, tokenizer_folder(), template=other)

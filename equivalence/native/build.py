@@ -42,8 +42,7 @@ def read_build(folder: Path) -> Build:
     commands = [command for path in lists for command in read_cmake(path.read_text("utf-8"))]
     fetched = dict(_fetched(commands))
     headers = [folder / "include", folder / "csrc"]
-    sources: set[str] = set()
-    defines: set[str] = set()
+    sources, defines = set[str](), set[str]()
     missing: dict[str, None] = {}
     for name, text in ((command.name, each.text) for command in commands for each in command.arguments):
         path = posixpath.normpath(text)
@@ -73,9 +72,7 @@ def _fetched(commands: Iterable[Command]) -> Iterator[tuple[str, tuple[Path, str
             yield name, (folder / f"{base}@{tag}", f"{origin} at {tag}")
 
 
-_ASK = (
-    "import sysconfig, importlib.util as u; print(u.find_spec('torch').origin); print(sysconfig.get_paths()['include'])"
-)
+_ASK = "import sysconfig, importlib.util as u; print(u.find_spec('torch').origin, sysconfig.get_paths()['include'], sep='\\n')"
 
 
 def torch_headers() -> tuple[Path, ...]:

@@ -100,10 +100,9 @@ def read(preprocessed: Preprocessed) -> str:
         file = Path(scratch) / "x.ii"
         file.write_bytes(preprocessed.text)
         command = [part.replace("{}", str(file)) for part in preprocessed.command]
-        for option in ("--gen_c_file_name", "--module_id_file_name", "--stub_file_name"):
-            if option in command:
-                at = command.index(option) + 1
-                command[at] = str(Path(scratch) / Path(command[at]).name)
+        for option in {"--gen_c_file_name", "--module_id_file_name", "--stub_file_name"}.intersection(command):
+            at = command.index(option) + 1
+            command[at] = str(Path(scratch) / Path(command[at]).name)
         plain = ["g++", "-std=c++17", "-fsyntax-only", "-w", "-x", "c++-cpp-output", str(file)]
         return first_error(command or plain, scratch)
 
@@ -122,11 +121,7 @@ def _steps(compiler: Compiler, build: Build, path: Path) -> list[list[str]]:
     # Its own folder is where it says that it is.
     here = next((line.partition("_HERE_=")[2] for line in lines if "_HERE_=" in line), "")
     steps = [shlex.split(line[3:]) for line in lines if re.match(r'#\$ "?[\w./$+-]+"? ', line)]
-    found = []
-    for step in steps:
-        beside = Path(here) / step[0]
-        found.append([str(beside) if beside.is_file() else step[0], *step[1:]])
-    return found
+    return [[str(own) if (own := Path(here, first)).is_file() else first, *rest] for first, *rest in steps]
 
 
 def _cuda(compiler: Compiler) -> list[str]:
@@ -141,7 +136,5 @@ def first_error(command: Sequence[str], scratch: str | None = None) -> str:
     done = execute(command, seconds=_LIMIT, folder=scratch)
     if done.returncode == 0:
         return ""
-    lines = (done.stderr + done.stdout).splitlines()
-    return next(
-        (line for line in lines if "error" in line.lower()), lines[0] if lines else f"ended with {done.returncode}"
-    )
+    lines = (done.stderr + done.stdout).splitlines() or [f"ended with {done.returncode}"]
+    return next((line for line in lines if "error" in line.lower()), lines[0])

@@ -96,12 +96,7 @@ def _missing(python: Path) -> str:
 def simulation(
     declared: Sequence[str] = (), *, capability: tuple[int, int] = (9, 0), compiled: Path | None = None
 ) -> Simulation:
-    """The simulation of an upstream.
-
-    Args:
-        declared: the requirement strings that upstream declares; kernel packages say these versions.
-        capability: compute capability of the device.
-        compiled: folder for compiled modules.
+    """The simulation of an upstream that declares these requirements: kernel packages say their versions.
 
     Raises:
         InputError: the environment is missing.

@@ -6,10 +6,11 @@ only defines, imports or binds a name: that is what the levels references and im
 """
 
 import ast
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from operator import attrgetter
 from pathlib import Path
 
 from equivalence.trace import reasons
@@ -20,6 +21,7 @@ from shrinker.check.declarations import registers_of
 from shrinker.check.registrations import is_let_go
 from shrinker.check.rule_index import RuleIndex
 from shrinker.ruleset.match import any_module_matches, any_name_matches
+from shrinker.syntax.walk import Definition
 from shrinker.values.outcome import Finding
 from shrinker.values.upstream import PACKAGE_PREFIX, module_name
 
@@ -79,7 +81,6 @@ def compare(
     Args:
         running, importing: lines of upstream's files by path below the package.
         upstream, generated: folders of the package in both trees.
-        stated: what may be missing because a person said so.
 
     Raises:
         SyntaxError: an executed file, or what is left of it, is not Python.
@@ -97,19 +98,17 @@ def _read(running: Lines, importing: Lines, upstream: Path, generated: Path, fou
     for path in sorted({*running, *importing}):
         found.files += 1
         numbers = running.get(path, frozenset()) | importing.get(path, frozenset())
-        data = (upstream / path).read_bytes()
-        place = generated / path
+        data, place = (upstream / path).read_bytes(), generated / path
         left = place.read_bytes() if place.is_file() else None
         if left == data:
             found.lines[FOUND] += len(numbers)
-            continue
-        if left is None and path not in running:
+        elif left is None and path not in running:
             found.lines[reasons.MODULE] += len(numbers)
-            continue
-        source = Source.read(data.decode("utf-8-sig"))
-        remains = None if left is None else Source.read(left.decode("utf-8-sig"))
-        ran = frozenset(source.of(running.get(path, frozenset())))
-        files.append(_File(path, source, remains, source.of(numbers), ran))
+        else:
+            source = Source.read(data.decode("utf-8-sig"))
+            remains = None if left is None else Source.read(left.decode("utf-8-sig"))
+            ran = frozenset(source.of(running.get(path, frozenset())))
+            files.append(_File(path, source, remains, source.of(numbers), ran))
     return files
 
 
@@ -125,20 +124,19 @@ class _Judge:
     @cached_property
     def gone(self) -> dict[str, list[list[Line]]]:
         """Executed lines of each function that is gone, by its name; an empty list of one whose result is stated."""
-        gone: dict[str, list[list[Line]]] = {}
+        gone = defaultdict[str, list[list[Line]]](list)
         for file in self.files:
-            for function, lines in file.upstream.functions.items():
-                if file.generated is None or function not in file.generated.functions:
-                    ran = [line for line in lines if line.number in file.running]
-                    if ran:
-                        gone.setdefault(_name(function), []).append([] if self._is_stated(file, function) else ran)
+            left = file.generated.functions if file.generated else ()
+            for function in file.upstream.functions.keys() - left:
+                if ran := [line for line in file.upstream.functions[function] if line.number in file.running]:
+                    gone[_name(function)].append([] if self._is_stated(file, function) else ran)
         return gone
 
     def run(self) -> None:
         for file in self.files:
             for scope, lines in file.upstream.scopes.items():
                 self._scope(file, scope, lines)
-        self.found.missing.sort(key=lambda missing: (missing.path, missing.line))
+        self.found.missing.sort(key=attrgetter("path", "line"))
 
     def _scope(self, file: _File, scope: Scope, lines: list[Line]) -> None:
         executed = [line.number in file.executed for line in lines]
@@ -147,18 +145,15 @@ class _Judge:
         left = file.generated.scopes.get(scope, []) if file.generated else []
         pairs = pair([x.tokens for x in lines], executed, [x.tokens for x in left], self.stated.defaults)
         function = lines[0].function
-        remains = file.generated.functions.get(function, []) if file.generated and function else left
-        here = names_of(file.generated.definitions.get(function, ()) if file.generated and function else ())
-        for index, line in enumerate(lines):
-            if not executed[index]:
-                continue
+        within = file.generated if function else None
+        remains = bool(within.functions.get(function) if within else left)
+        here = names_of(within.definitions.get(function, ()) if within else ())
+        around = reasons.Around(here, self.names, self.idle)
+        for index, line in ((index, line) for index, line in enumerate(lines) if executed[index]):
             if index in pairs:
                 kind: str | None = FOUND if left[pairs[index]].tokens == line.tokens else SHORTER
-            elif not function:
-                kind = self._bound(file, line)
             else:
-                around = reasons.Around(here, self.names, self.idle)
-                kind = self._kind(file, line, around, bool(remains))
+                kind = self._kind(file, line, around, remains) if function else self._bound(file, line)
             if kind is None:
                 where, text = ".".join(line.scope) or "the module", " ".join(line.tokens)
                 said = f"upstream executed this line of {where}, which the tree has not got: {text[:200]}"
@@ -183,23 +178,19 @@ class _Judge:
 
     def _is_stated(self, file: _File, function: Scope) -> bool:
         """Whether a fact names it; a pattern that starts with a dot names a method of any class."""
-        dotted = ".".join((_module(file.path), *function))
-        return any_name_matches(self.stated.calls, dotted) or (
-            len(function) > 1 and f".{function[-1]}" in self.stated.calls
-        )
+        method = len(function) > 1 and f".{function[-1]}" in self.stated.calls
+        return method or any_name_matches(self.stated.calls, ".".join((_module(file.path), *function)))
 
     def _only_for_stated(self, function: Scope) -> bool:
         """Whether all that ran and says the function's name, or its class's, is a function that a fact names."""
-        name = function[0]
-        if name in self.only:
-            return self.only[name]
-        said = [
-            self._is_stated(other, line.function)
-            for other in self.files
-            for line in other.upstream.lines
-            if line.number in other.executed and name in line.tokens and not _binds(line, name)
-        ]
-        self.only[name] = bool(said) and all(said)
+        if (name := function[0]) not in self.only:
+            said = [
+                self._is_stated(other, line.function)
+                for other in self.files
+                for line in other.upstream.lines
+                if line.number in other.executed and name in line.tokens and not _binds(line, name)
+            ]
+            self.only[name] = bool(said) and all(said)
         return self.only[name]
 
     def _named(self, file: _File, function: Scope) -> bool:
@@ -226,25 +217,21 @@ class _Judge:
 
     def _bound(self, file: _File, line: Line) -> str | None:
         """Of the body of a module or class: what has an effect of its own has to be there."""
-        node = line.statement
+        node, index = line.statement, self.stated.index
         if file.generated is None:
             return reasons.MODULE
         if not isinstance(node, ast.Expr) or isinstance(node.value, ast.Constant):
             return reasons.BOUND
         said = {part.value for part in ast.walk(node) if isinstance(part, ast.Constant) and isinstance(part.value, str)}
-        if said & self.stated.refused:
-            return reasons.REGISTRATION
-        index = self.stated.index
         filed = registers_of([node]) if index is not None else ()
-        return reasons.REGISTRATION if index and any(is_let_go(r, _module(file.path), index) for r in filed) else None
+        let_go = index and any(is_let_go(row, _module(file.path), index) for row in filed)
+        return reasons.REGISTRATION if let_go or said & self.stated.refused else None
 
 
 def _binds(line: Line, name: str) -> bool:
     """Whether a line of a module or class only defines or imports a name, or is the function's or class's own."""
-    if name in (*line.scope[:1], *line.function[:1]):
-        return True
-    defines = (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
-    return not line.function and isinstance(line.statement, defines)
+    only = not line.function and isinstance(line.statement, Definition | ast.Import | ast.ImportFrom)
+    return only or name in (*line.scope[:1], *line.function[:1])
 
 
 def _name(function: Scope) -> str:
