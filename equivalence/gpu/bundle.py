@@ -39,7 +39,6 @@ def pack(
 
     Args:
         packages: requirements, each named itself: none that they need is added.
-        folders: taken as they are, under their own names.
         python, platforms: of the target, such as `3.12` and `manylinux_2_28_x86_64`.
         mib: size of a piece at most, MiB.
         pip: further options, such as those that name an index.
@@ -116,10 +115,7 @@ def _entries(data: mmap.mmap, start: int) -> Iterator[tuple[int, int, int]]:
 
 def unpack(pieces: Path, out: Path) -> None:
     """Put what the pieces hold below `out`; the packages lie in its folder `site`.
-
-    Raises:
-        ValueError: a piece is missing or is not what was packed; nothing was written.
-    """
+    Raises ValueError, and writes nothing, where a piece is missing or is not what was packed."""
     listed: dict[str, str] = json.loads((pieces / _LIST).read_text("utf-8"))["pieces"]
     for name, digest in listed.items():
         if not (pieces / name).is_file() or _hash(pieces / name) != digest:

@@ -20,7 +20,6 @@ def show_both(
     """What each side shows, by side: at the same time where there are cores for both.
 
     Args:
-        name: of what is run, for people.
         show: shows one side; its result travels between processes.
         processes: how many cores one side needs.
 

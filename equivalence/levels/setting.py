@@ -144,11 +144,7 @@ class Setting:
         return Outcome(data, finished, calls.read(folder / "calls"))
 
     def checkpoint(self, config: Mapping[str, Any]) -> Path:
-        """The folder of a tiny checkpoint with this `config.json`, made once.
-
-        Raises:
-            RuntimeError: it cannot be made.
-        """
+        """The folder of a tiny checkpoint with this `config.json`, made once. Raises RuntimeError where it cannot be made."""
         text = json.dumps(config, indent=1, sort_keys=True)
         maker = "".join(Path(str(module.__file__)).read_text("utf-8") for module in (weights, writer))
         folder = self.work / "checkpoints" / hashlib.sha256((maker + text).encode()).hexdigest()[:12]

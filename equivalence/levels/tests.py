@@ -42,11 +42,7 @@ Ended = Mapping[str, tuple[str, str]]
 
 
 def run(upstream: Path, generated: Path, setting: Setting) -> LevelResult:
-    """Run upstream's tests on both trees.
-
-    Raises:
-        InputError: there are no tests.
-    """
+    """Run upstream's tests on both trees. Raises InputError where there are none."""
     folder = setting.tests
     every = folder.rglob("test_*.py") if folder else ()
     files = sorted(str(path.relative_to(folder)) for path in every if folder and _MARK in path.read_text("utf-8"))

@@ -77,10 +77,7 @@ _ASK = "import sysconfig, importlib.util as u; print(u.find_spec('torch').origin
 
 def torch_headers() -> tuple[Path, ...]:
     """Of the environment of simulated runs: a wheel for the CPU has the headers of CUDA code, too.
-
-    Raises:
-        InputError: there is no such environment, or it has no torch.
-    """
+    Raises InputError where there is no such environment, or it has no torch."""
     lines = execute([str(find_python()), "-c", _ASK], seconds=600).stdout.splitlines()
     if len(lines) != 2:
         raise InputError("torch's headers were not found", "make the environment with `make simulation`")

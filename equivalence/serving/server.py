@@ -87,10 +87,7 @@ _given: list[socket.socket] = []
 
 def free_port() -> int:
     """A TCP port of this machine that nothing listens on now, below 31,000; until the process ends no other is given it, and it not twice.
-
-    Raises:
-        OSError: all are taken.
-    """
+    Raises OSError where all are taken."""
     for _ in range(len(_PORTS)):
         port, held = random.choice(_PORTS), socket.socket(type=socket.SOCK_DGRAM)
         with socket.socket() as probe:

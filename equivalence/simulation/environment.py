@@ -67,11 +67,7 @@ class Simulation:
 
 
 def find_python() -> Path:
-    """The interpreter of the simulation's environment.
-
-    Raises:
-        InputError: there is none, or it cannot import torch.
-    """
+    """The interpreter of the simulation's environment. Raises InputError where there is none, or it cannot import torch."""
     places = [folder / ".venv-simulate/bin/python" for folder in (project_folder(), PACKAGE.parent)]
     python = Path(os.environ.get(VARIABLE) or next((place for place in places if place.is_file()), places[0]))
     if not python.is_file():
@@ -97,9 +93,6 @@ def simulation(
     declared: Sequence[str] = (), *, capability: tuple[int, int] = (9, 0), compiled: Path | None = None
 ) -> Simulation:
     """The simulation of an upstream that declares these requirements: kernel packages say their versions.
-
-    Raises:
-        InputError: the environment is missing.
-    """
+    Raises InputError where the environment is missing."""
     settings = Settings(capability=capability, versions=declared_versions(declared))
     return Simulation(find_python(), settings, compiled)

@@ -23,11 +23,7 @@ def recording() -> Any:
 
 
 def atom(function: Callable[..., Any], *, in_place: bool) -> Callable[..., Any]:
-    """A function that a recorded graph holds as one step.
-
-    Args:
-        in_place: it writes its results into its arguments, so that a replay has nothing to copy.
-    """
+    """A function that a recorded graph holds as one step; `in_place`: its results are in its arguments, and a replay copies nothing."""
 
     def call(*args: Any, **kwargs: Any) -> Any:
         graph = recording()

@@ -13,11 +13,7 @@ VERSION = "3.6.0"
 
 
 def install() -> None:
-    """Set the driver, and correct the interpreter.
-
-    Raises:
-        SimulationError: Triton has another version than the one that the corrections were written for.
-    """
+    """Set the driver, and correct the interpreter. Raises SimulationError where that is of another version than `VERSION`."""
     import triton
 
     if triton.__version__ != VERSION:

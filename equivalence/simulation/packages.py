@@ -160,11 +160,7 @@ class StubModule(ModuleType):
 
 
 class StubFinder(MetaPathFinder, Loader):
-    """Finds the stubs. Stands last among the finders, so that an installed package goes first.
-
-    Args:
-        fill: adds the references to a module of a stub package that was just made.
-    """
+    """Finds the stubs, whose references `fill` adds. Stands last among the finders, so that an installed package goes first."""
 
     def __init__(self, fill: Callable[[ModuleType], None]) -> None:
         self._fill = fill

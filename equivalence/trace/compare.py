@@ -76,15 +76,8 @@ class _File:
 def compare(
     running: Lines, importing: Lines, upstream: Path, generated: Path, stated: Stated | None = None
 ) -> Comparison:
-    """Look for every executed line.
-
-    Args:
-        running, importing: lines of upstream's files by path below the package.
-        upstream, generated: folders of the package in both trees.
-
-    Raises:
-        SyntaxError: an executed file, or what is left of it, is not Python.
-    """
+    """Look for every executed line in both folders of the package.
+    Raises SyntaxError where an executed file, or what is left of it, is not Python."""
     found = Comparison()
     with without_gc():
         files = _read(running, importing, upstream, generated, found)

@@ -142,10 +142,7 @@ def _does_nothing(node: ast.stmt) -> bool:
 
 def names_of_tree(package: Path) -> Names:
     """Those of all Python files below a folder, but for names by which a file means a definition that the tree has.
-
-    Raises:
-        SyntaxError: a file is not Python.
-    """
+    Raises SyntaxError where a file is not Python."""
     trees: dict[str, tuple[str, ast.Module]] = {}
     for file in sorted(package.rglob("*.py")):
         module = module_name(f"{PACKAGE_PREFIX}{file.relative_to(package)}") or ""

@@ -24,10 +24,7 @@ def cross_check(
     progress: Callable[[str], None] = lambda what: None,
 ) -> CrossCheck:
     """What the tools find in the generated tree `out` and not in upstream; `graph` is graph.json of the run that made it.
-
-    Raises:
-        InputError: a tool is missing, failed or took too long.
-    """
+    Raises InputError where a tool is missing, failed or took too long."""
     roots = (tree.root.absolute(), out.absolute())
     with ThreadPoolExecutor(jobs) as pool:
         # The slowest first.

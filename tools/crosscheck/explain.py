@@ -85,13 +85,7 @@ def names_of(findings: Collection[Finding]) -> set[str]:
 
 
 def explain_all(findings: Collection[Finding], out: Path, written: Written, kept: Collection[str]) -> Iterator[Finding]:
-    """Each of the findings that upstream does not have with its reason.
-
-    Args:
-        out: the generated tree.
-        written: where names stand.
-        kept: paths of upstream that the tree keeps; what else it holds shrinker wrote itself.
-    """
+    """Each of the findings that upstream does not have with its reason; `kept`: paths of upstream that the tree `out` keeps."""
     upstream = frozenset(kept)
     for item in findings:
         own = item.path not in upstream

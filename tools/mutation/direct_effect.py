@@ -58,15 +58,8 @@ class DirectEffect:
                 self._importers[f"{source}.{name}"].add((folded.module, ""))
 
     def of(self, rules: Ruleset, words: frozenset[str]) -> dict[str, str | None]:
-        """Texts of the files that are other ones by a rule; None for one that is gone.
-
-        Args:
-            rules: the right ones, and the wrong one.
-            words: without one of them it says nothing about a statement.
-
-        Raises:
-            InputError: a file cannot be rewritten.
-        """
+        """Texts of the files that are other ones by a rule more; None for one that is gone. Without one of the words the rule says
+        nothing about a statement. Raises InputError where a file cannot be rewritten."""
         rescued = self._before.rescued
         while True:
             probe = Environment(rules, {}, self._before.modules, rescued)

@@ -25,14 +25,8 @@ class Judged:
 
 
 def judge_all(trees: Trees, faults: Iterable[Fault], levels: Sequence[str]) -> Iterator[Judged]:
-    """Judge faults of the generated tree one after the other, in copies of it.
-
-    Args:
-        levels: that read the trees, from the cheapest to the strictest.
-
-    Raises:
-        InputError: a level finds fault with the tree itself.
-    """
+    """Judge faults of the generated tree one after the other, in copies of it, by levels from the cheapest to the strictest.
+    Raises InputError where a level finds fault with the tree itself."""
     out = trees.out
     with TemporaryDirectory(prefix=f".{out.name}.mutant.", dir=out.parent, ignore_cleanup_errors=True) as folder:
         copy = Stand(out, trees.manifest, Path(folder))

@@ -100,11 +100,7 @@ def rules_header(manifest: Manifest, seed: int) -> dict[str, Any]:
 
 
 def read_outcomes(file: Path, head: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Outcomes of an earlier run; none where there is no file.
-
-    Raises:
-        InputError: it holds what another run gave, which is not replaced.
-    """
+    """Outcomes of an earlier run; none where there is no file. Raises InputError where it holds what another run gave."""
     if not file.is_file():
         return []
     try:

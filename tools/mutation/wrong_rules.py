@@ -88,12 +88,7 @@ ALWAYS = (
 def draw(tree: UpstreamTree, out: Path, manifest: Manifest, *, count: int, seed: int) -> list[WrongRule]:
     """Wrong rules, kinds in turn after those of every run; the same seed draws the same from the same tree.
 
-    Args:
-        tree: upstream.
-        out: the tree that the right rules make: names of upstream are drawn that stand there, too.
-        manifest: of `out`.
-        count: how many; fewer where there are fewer.
-        seed: of the draw.
+    Names of upstream are drawn that stand in the tree `out` of the right rules, too; fewer than `count` where there are fewer.
     """
     names: dict[str, set[WrongRule]] = {kind: set() for kind in KINDS}
     models: set[bytes] = set()

@@ -34,10 +34,7 @@ def load_inline(
     name: str, cpp_sources: Sequence[str] = (), cuda_sources: Sequence[str] = (), **options: Any
 ) -> JitModule:
     """In place of `tvm_ffi.cpp.load_inline`: a module whose exports are references.
-
-    Raises:
-        FileNotFoundError: a source file that it includes is not in the tree.
-    """
+    Raises FileNotFoundError where a source file that it includes is not in the tree."""
     text = "\n".join([*_as_list(cpp_sources), *_as_list(cuda_sources)])
     calls.record(calls.LOADED, _HASH.sub("", name))
     sources, bare = _there(name, _INCLUDE.findall(text)), name.removeprefix(_PREFIX)
@@ -63,10 +60,7 @@ def _missing(name: str, sources: Sequence[str]) -> Callable[..., Any]:
 
 def load_extension(name: str, sources: Sequence[str] | str, *args: Any, **kwargs: Any) -> ModuleType:
     """In place of `torch.utils.cpp_extension.load`: a module that raises when something of it is called.
-
-    Raises:
-        FileNotFoundError: a source is not in the tree.
-    """
+    Raises FileNotFoundError where a source is not in the tree."""
     _there(name, _as_list(sources))
     calls.record(calls.LOADED, f"extension {name}")
     return StubModule(name)
