@@ -22,7 +22,6 @@ from equivalence.serving.server import NotReady, Server, free_port
 ROUNDS = 3
 """Rounds of each block of servers, after one that warms up: more blocks say more than more rounds."""
 BLOCKS = 10
-"""Blocks at most."""
 AT_ONCE = {"import": 4, "startup": 5}
 """Blocks that are measured at once: what these kinds do is the host's work, and both trees of a block see the same load."""
 WARM_RUNS = {"serving": 0, "one_batch": 0, "offline": 2}

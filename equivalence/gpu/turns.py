@@ -20,7 +20,6 @@ from equivalence.gpu.cells import Setting
 from equivalence.gpu.trees import Tree
 
 CONTROL = "control"
-"""The name of the copy of upstream."""
 
 Numbers = Mapping[str, float]
 

@@ -151,7 +151,6 @@ class _Command(NamedTuple):
     path: str
     """Where it is, in upstream's layout."""
     start: tuple[str, ...]
-    """Arguments of Python."""
 
 
 def _commands(tree: Path, subjects: Mapping[str, Any]) -> Iterator[_Command]:

@@ -9,17 +9,21 @@ from pathlib import Path
 from typing import Any, Self
 
 from equivalence.checkpoints import weights, writer
-from equivalence.levels.following import Following
 from equivalence.processes import Finished, process_environment, run
 from equivalence.simulation import calls, executed
 from equivalence.simulation.calls import Called
 from equivalence.simulation.environment import Simulation
+from equivalence.simulation.executed import Executed
+from equivalence.trace.compare import Stated
+from shrinker.cache import Layer, pack, unpack
 from shrinker.values.errors import InputError
 
 UPSTREAM, GENERATED = SIDES = ("upstream", "generated")
 PROGRAMS = Path(__file__).resolve().parent / "programs"
 ROOT = Path(__file__).resolve().parents[2]
 """Folder of this package, for a process that is not simulated."""
+_SECONDS = 120
+"""For the processes of a server to write, before `patience`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +62,48 @@ class Expected:
             ) from error
 
 
+@dataclass(slots=True)
+class Following:
+    """What is known of upstream's lines, and where they are written."""
+
+    work: Path
+    stated: Stated = field(default_factory=Stated)
+    """What may be missing because a person said so."""
+    layer: Layer | None = None
+    """Remembers from run to run; None: only this one."""
+    upstream: str = ""
+    """What upstream this is, for the key."""
+    _known: dict[str, Executed] = field(default_factory=dict)
+
+    def known(self, program: str) -> Executed | None:
+        """Lines of a program, in words that say all it depends on beside upstream; None when it was not followed."""
+        if program not in self._known and self.layer is not None:
+            key = self.layer.key(self.upstream, program)
+            if data := self.layer.load({program: key}).get(program):
+                self._known[program] = Executed(*unpack(data))
+        return self._known.get(program)
+
+    def folder(self, program: str) -> Path:
+        """An empty folder for the processes of a program to write into."""
+        executed.clear(self._place(program))
+        return self._place(program)
+
+    def keep(self, program: str) -> None:
+        """Remember what the processes of a program wrote."""
+        found = self._known[program] = executed.read(self._place(program))
+        if self.layer is not None:
+            key = self.layer.key(self.upstream, program)
+            self.layer.save({program: key}, {program: pack((dict(found.running), dict(found.importing)))})
+
+    def keep_living(self, program: str, patience: float) -> None:
+        """The same of processes that still run; nothing is remembered when one of them does not write."""
+        if executed.ask(self._place(program), _SECONDS * patience):
+            self.keep(program)
+
+    def _place(self, program: str) -> Path:
+        return self.work / "executed" / hashlib.sha256(program.encode()).hexdigest()[:12]
+
+
 @dataclass(frozen=True, slots=True)
 class Outcome:
     """How a program ended that was run on one tree."""
@@ -88,7 +134,6 @@ class Call:
     name: str = ""
     """For the names of files, where the program runs more than once."""
     capability: tuple[int, int] = (9, 0)
-    """Of the device."""
     follow: str = ""
     """All that it depends on, in words; upstream's lines are then followed."""
 
@@ -116,7 +161,6 @@ class Setting:
     where_upstream_runs: bool = False
     """What does not run on upstream's tree either, with the same error, is listed and is no finding."""
     tests: Path | None = None
-    """Upstream's own tests."""
 
     def prepared(self, side: str, tree: Path, name: str, follow: str, **device: Any) -> tuple[Simulation, Path, str]:
         """The simulation of one run, its folder, and what is kept of it as executed lines: nothing where they are known.

@@ -15,10 +15,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from equivalence.levels import model, server
-from equivalence.levels.following import Following
 from equivalence.levels.result import Ledger
 from equivalence.levels.scenarios import CONFIGURATIONS, RUNS, SCENARIOS, Configuration, Run, Scenario
-from equivalence.levels.setting import UPSTREAM, Setting
+from equivalence.levels.setting import UPSTREAM, Following, Setting
 from equivalence.simulation.executed import together
 from equivalence.trace.compare import EXECUTED, KINDS, compare
 from shrinker.values.outcome import LevelResult

@@ -29,7 +29,6 @@ class Build:
     sources: tuple[str, ...]
     """Below the folder, sorted."""
     headers: tuple[Path, ...]
-    """Folders that the compiler looks in."""
     defines: tuple[str, ...]
     """``-DNAME=value``."""
     missing: tuple[str, ...]

@@ -74,7 +74,6 @@ class _Missing:
 
 
 MISSING = _Missing()
-"""Stands where there is no value."""
 Place = tuple[str | int, ...]
 
 

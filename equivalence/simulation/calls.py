@@ -13,7 +13,6 @@ from equivalence.simulation.settings import current
 KERNEL, STUB, LOADED = "kernel", "stub", "loaded"
 """Kinds of lines: a reference or Triton kernel, a call of a stub, a JIT module that was built."""
 Called = Mapping[str, frozenset[str]]
-"""Names of what was called, by kind."""
 
 _seen: set[tuple[str, str]] = set()
 _lock = threading.Lock()

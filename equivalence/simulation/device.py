@@ -17,7 +17,6 @@ from equivalence.simulation.packages import PACKAGES
 from equivalence.simulation.settings import Settings, current
 
 _CUDA = "13.0"
-"""Version of CUDA that PyTorch says it was built for."""
 _NAMES = {9: ("NVIDIA H200", 132), 10: ("NVIDIA B200", 148)}
 _NOTHING = (
     "init _lazy_init _lazy_call synchronize empty_cache ipc_collect reset_peak_memory_stats manual_seed manual_seed_all seed "

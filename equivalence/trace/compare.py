@@ -45,7 +45,6 @@ class Stated:
     modules: tuple[str, ...] = ()
     """Patterns of modules that a rule removes."""
     index: RuleIndex | None = None
-    """What the rules say of registrations."""
 
 
 @dataclass(slots=True)
@@ -56,11 +55,9 @@ class Comparison:
     lines: Counter[str] = field(default_factory=Counter)
     """Executed physical lines: found word for word, found simplified, or exempt, by kind."""
     missing: list[Finding] = field(default_factory=list)
-    """Each that was executed and is not there, for no known reason."""
 
 
 KINDS = (FOUND, SHORTER, *reasons.KINDS)
-"""Everything that lines are counted under, in the order of reports."""
 
 
 @dataclass(slots=True)

@@ -46,7 +46,6 @@ KINDS = (
     *(CONDITION, FRAME, IMPORT, ASSIGNMENT, DEFINITION, CALL, FUNCTION, STATED, REMOVED),
     *(IMPORTING, REGISTRATION, BOUND, MODULE),
 )
-"""All of them, in the order in which they are reported."""
 
 _CONDITIONS = frozenset({"if", "elif", "while", "assert", "match", "case"})
 _FRAMES = frozenset({"try", "except", "else", "finally"})
@@ -60,7 +59,6 @@ class Around:
     here: Names
     """What the rest of the outermost function around it reads."""
     tree: Names
-    """What the generated tree reads."""
     idle: Callable[[str], bool]
     """Whether all functions of a name are gone, and what ran of them had no effect."""
 

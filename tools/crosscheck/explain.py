@@ -14,7 +14,7 @@ from typing import Any
 
 from shrinker.program.decided import deciding
 from shrinker.values.folded import Decision
-from tools.crosscheck.finding import Finding
+from tools.crosscheck.tools import Finding
 
 _CONDITIONS = frozenset({"redundant if-condition", "unsatisfiable 'if' condition", "unsatisfiable 'while' condition"})
 _TYPES = re.compile(r"\b[A-Z]\w+\b")

@@ -7,13 +7,13 @@ import re
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import networkx as nx
 
 from shrinker.check.ruff import find_ruff
 from shrinker.values.errors import InputError
-from tools.crosscheck.finding import COUNTED, Finding, ImportGraph
 
 PACKAGE = "python/sglang"
 _TIMEOUT = 900
@@ -26,6 +26,33 @@ _OF_KEYS = "is not assignable to dict key"
 """Of a dict that declares no types pyrefly takes those of its first values for all there may be: that says nothing of the code."""
 _PYTHON = "3.12"
 """The Python that serves: pyrefly judges by its grammar and library."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One line of a tool's output."""
+
+    tool: str
+    path: str
+    line: int
+    kind: str
+    """The tool's name for it: ``F841``, ``unused method``, ``missing-attribute``."""
+    text: str
+    """What it says, without a position: equal for the same finding in two trees."""
+    subject: str = ""
+    """The name that it speaks of, where it speaks of one."""
+    reason: str = ""
+    """Why upstream has it not; empty where none was found."""
+
+
+ImportGraph = dict[str, int]
+"""Imports of one tree, as pydeps sees them: a number for each of `COUNTED`."""
+COUNTED = {
+    "modules": "modules",
+    "imports": "imports",
+    "cycles": "groups of modules that import each other",
+    "largest cycle": "modules in the largest",
+}
 
 
 def ruff(root: Path) -> list[Finding]:

@@ -12,8 +12,7 @@ from shrinker.check import allowances
 from shrinker.syntax.parsing import parse, parsed
 from shrinker.values.manifest import Manifest
 from shrinker.values.upstream import PACKAGE_PREFIX, UpstreamTree
-from tools.mutation.kinds import DATA_FILE, ON_PYTHON, Source
-from tools.mutation.native_kinds import NATIVE_FILE, ON_NATIVE, SUFFIXES
+from tools.mutation.kinds import DATA_FILE, NATIVE_FILE, ON_NATIVE, ON_PYTHON, SUFFIXES, Source
 
 Drawn = TypeVar("Drawn")
 KINDS = (*ON_PYTHON, DATA_FILE, *ON_NATIVE, NATIVE_FILE)

@@ -5,6 +5,9 @@ import copy
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
+from shrinker.emit.package import NOTE
+from shrinker.syntax.native.reader import read_native
+from shrinker.syntax.native.source import Lines
 from shrinker.syntax.parsing import parsed
 from shrinker.syntax.walk import Function
 from tools.mutation.surgery import blocks, indented, stands_alone, without
@@ -28,7 +31,6 @@ class Change:
     """A damaged text, and what was done to it."""
 
     line: int
-    """In the generated file."""
     subject: str
     text: str
 
@@ -180,3 +182,42 @@ ON_PYTHON: dict[str, Callable[[Source], Iterator[Change]]] = {
 }
 """By name. `DATA_FILE` is the one kind that damages no Python."""
 DATA_FILE = "data file deleted"
+
+SUFFIXES = (".c", ".cc", ".cpp", ".cu", ".cuh", ".h", ".hpp")
+
+
+def native_registrations(text: str) -> Iterator[Change]:
+    """A statement that offers a function to Python is deleted."""
+    rows = text.splitlines()
+    for each in read_native(text.encode()).registrations:
+        yield from _without_lines(text, each.lines, rows[each.line - 1].strip()[:80])
+
+
+def native_definitions(text: str) -> Iterator[Change]:
+    """A function, a class or a constant at the level of namespaces is deleted."""
+    for each in read_native(text.encode()).definitions:
+        yield from _without_lines(text, each.lines, each.name)
+
+
+def native_includes(text: str) -> Iterator[Change]:
+    """A line that takes in another file is deleted."""
+    for number, line in enumerate(text.splitlines(), 1):
+        if line.lstrip().startswith("#include"):
+            yield from _without_lines(text, Lines(number, number), line.strip())
+
+
+def _without_lines(text: str, lines: Lines, subject: str) -> Iterator[Change]:
+    if lines.first:
+        kept = text.splitlines(keepends=True)
+        del kept[lines.first - 1 : lines.last]
+        # What is to be noticed is what went, not that the file does not say so.
+        first = "" if NOTE in text.partition("\n")[0] else f"// {NOTE}\n"
+        yield Change(lines.first, subject, first + "".join(kept))
+
+
+ON_NATIVE: dict[str, Callable[[str], Iterator[Change]]] = {
+    "native registration deleted": native_registrations,
+    "native definition deleted": native_definitions,
+    "native include deleted": native_includes,
+}
+NATIVE_FILE = "native source deleted"

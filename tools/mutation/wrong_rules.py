@@ -44,7 +44,6 @@ class WrongRule:
 
     kind: str
     subject: str
-    """What it names, for a person."""
     table: str
     """Of the ruleset: ``facts``, ``domains``, ``removes``, ``absents``."""
     row: tuple[tuple[str, Any], ...]
