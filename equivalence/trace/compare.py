@@ -21,6 +21,7 @@ from shrinker.check.declarations import registers_of
 from shrinker.check.registrations import is_let_go
 from shrinker.check.rule_index import RuleIndex
 from shrinker.ruleset.match import any_module_matches, any_name_matches
+from shrinker.syntax.names import is_special
 from shrinker.syntax.walk import Definition
 from shrinker.values.outcome import Finding
 from shrinker.values.upstream import PACKAGE_PREFIX, module_name
@@ -63,11 +64,17 @@ KINDS = (FOUND, SHORTER, *reasons.KINDS)
 @dataclass(slots=True)
 class _File:
     path: str
+    gone: bool
     upstream: Source
-    generated: Source | None
+    generated: Source
     executed: Counter[int]
     running: frozenset[int]
     """First numbers of the logical lines that ran while nothing was imported."""
+
+    @property
+    def module(self) -> str:
+        """Dotted name."""
+        return module_name(PACKAGE_PREFIX + self.path) or ""
 
 
 def compare(
@@ -95,10 +102,9 @@ def _read(running: Lines, importing: Lines, upstream: Path, generated: Path, fou
         elif left is None and path not in running:
             found.lines[reasons.MODULE] += len(numbers)
         else:
-            source = Source.read(data.decode("utf-8-sig"))
-            remains = None if left is None else Source.read(left.decode("utf-8-sig"))
+            source, remains = (Source.read((text or b"").decode("utf-8-sig")) for text in (data, left))
             ran = frozenset(source.of(running.get(path, frozenset())))
-            files.append(_File(path, source, remains, source.of(numbers), ran))
+            files.append(_File(path, left is None, source, remains, source.of(numbers), ran))
     return files
 
 
@@ -116,8 +122,7 @@ class _Judge:
         """Executed lines of each function that is gone, by its name; an empty list of one whose result is stated."""
         gone = defaultdict[str, list[list[Line]]](list)
         for file in self.files:
-            left = file.generated.functions if file.generated else ()
-            for function in file.upstream.functions.keys() - left:
+            for function in file.upstream.functions.keys() - file.generated.functions:
                 if ran := [line for line in file.upstream.functions[function] if line.number in file.running]:
                     gone[_name(function)].append([] if self._is_stated(file, function) else ran)
         return gone
@@ -132,13 +137,10 @@ class _Judge:
         executed = [line.number in file.executed for line in lines]
         if not any(executed):
             return
-        left = file.generated.scopes.get(scope, []) if file.generated else []
+        left, function = file.generated.scopes.get(scope, []), lines[0].function
         pairs = pair([x.tokens for x in lines], executed, [x.tokens for x in left], self.stated.defaults)
-        function = lines[0].function
-        within = file.generated if function else None
-        remains = bool(within.functions.get(function) if within else left)
-        here = names_of(within.definitions.get(function, ()) if within else ())
-        around = reasons.Around(here, self.names, self.idle)
+        remains = function in file.generated.functions
+        around = reasons.Around(names_of(file.generated.definitions.get(function, ())), self.names, self.idle)
         for index, line in ((index, line) for index, line in enumerate(lines) if executed[index]):
             if index in pairs:
                 kind: str | None = FOUND if left[pairs[index]].tokens == line.tokens else SHORTER
@@ -162,14 +164,14 @@ class _Judge:
             return None
         if self._only_for_stated(line.function):
             return reasons.STATED
-        if file.generated is None and any_module_matches(self.stated.modules, _module(file.path)):
+        if file.gone and any_module_matches(self.stated.modules, file.module):
             return reasons.REMOVED
         return reasons.FUNCTION if self.idle(_name(line.function)) else None
 
     def _is_stated(self, file: _File, function: Scope) -> bool:
         """Whether a fact names it; a pattern that starts with a dot names a method of any class."""
         method = len(function) > 1 and f".{function[-1]}" in self.stated.calls
-        return method or any_name_matches(self.stated.calls, ".".join((_module(file.path), *function)))
+        return method or any_name_matches(self.stated.calls, ".".join((file.module, *function)))
 
     def _only_for_stated(self, function: Scope) -> bool:
         """Whether all that ran and says the function's name, or its class's, is a function that a fact names."""
@@ -188,8 +190,8 @@ class _Judge:
         if len(function) == 1:
             return function[0] in self.names.plain
         # Of a class that is gone nothing can be reached without its name.
-        owner, left = function[0], file.generated
-        if left is None or not any(scope[0] == owner for scope in left.scopes if scope):
+        owner = function[0]
+        if not any(scope[0] == owner for scope in file.generated.scopes if scope):
             return owner in self.names.plain
         return _name(function) in self.names.plain | self.names.attributes
 
@@ -208,13 +210,13 @@ class _Judge:
     def _bound(self, file: _File, line: Line) -> str | None:
         """Of the body of a module or class: what has an effect of its own has to be there."""
         node, index = line.statement, self.stated.index
-        if file.generated is None:
+        if file.gone:
             return reasons.MODULE
         if not isinstance(node, ast.Expr) or isinstance(node.value, ast.Constant):
             return reasons.BOUND
         said = {part.value for part in ast.walk(node) if isinstance(part, ast.Constant) and isinstance(part.value, str)}
         filed = registers_of([node]) if index is not None else ()
-        let_go = index and any(is_let_go(row, _module(file.path), index) for row in filed)
+        let_go = index and any(is_let_go(row, file.module, index) for row in filed)
         return reasons.REGISTRATION if let_go or said & self.stated.refused else None
 
 
@@ -226,10 +228,4 @@ def _binds(line: Line, name: str) -> bool:
 
 def _name(function: Scope) -> str:
     """The name by which a function is used: of a special method that of its class."""
-    special = function[-1].startswith("__") and function[-1].endswith("__") and len(function) > 1
-    return function[-2] if special else function[-1]
-
-
-def _module(path: str) -> str:
-    """Dotted name of a file below the package."""
-    return module_name(PACKAGE_PREFIX + path) or ""
+    return function[-2] if len(function) > 1 and is_special(function[-1]) else function[-1]

@@ -38,11 +38,8 @@ class DirectEffect:
         self._folded = found.folded
         self._steps = {p: found.refinements.get(p, NOTHING) for p in found.folded if module_name(p) is not None}
         self._paths = modules_of(tree.by_path)
-        self._words = {
-            module: frozenset(_WORD.findall(tree.read(path).decode("utf-8", "replace")))
-            for module, path in self._paths.items()
-            if path in self._steps
-        }
+        kept = {module: path for module, path in self._paths.items() if path in self._steps}
+        self._words = {m: frozenset(_WORD.findall(tree.read(p).decode("utf-8", "replace"))) for m, p in kept.items()}
         self._importers: dict[str, set[tuple[str, str]]] = defaultdict(set)
         """By module who imports it, and which name of it; none for all of it."""
         for path in self._steps:
@@ -68,17 +65,11 @@ class DirectEffect:
             world = Environment(rules, outlines, self._before.modules, rescued, probe)
             asked = [(self._paths[m], self._steps[self._paths[m]]) for m in sorted(self._touched(words, gone, world))]
             now = {module.path: module for module, _ in fold_files(self._tree.root, asked, world)}
-            fresh = {
-                name
-                for module in now.values()
-                for use in module.escapes
-                for name in _with_packages(use.module, world)
-                if name not in rescued
-            }
+            used = {use.module for module in now.values() for use in module.escapes}
+            fresh = {name for module in used for name in _with_packages(module, world)} - rescued
             if not fresh:
-                break
+                return self._written(now, gone)
             rescued |= fresh
-        return self._written(now, gone)
 
     def _touched(self, words: frozenset[str], gone: set[str], world: Environment) -> set[str]:
         """Modules that hold a word, import one that is gone, or read a name that has another value."""
@@ -98,8 +89,7 @@ class DirectEffect:
         return found
 
     def _other_names(self, module: str, world: Environment) -> set[str]:
-        outline = self._before.outlines.get(module)
-        names = outline.names if outline else ()
+        names = outline.names if (outline := self._before.outlines.get(module)) else ()
         return {name for name in names if _said(self._before, module, name) != _said(world, module, name)}
 
     def _written(self, now: Mapping[str, FoldedModule], gone: Iterable[str]) -> dict[str, str | None]:

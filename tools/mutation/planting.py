@@ -99,12 +99,12 @@ class _Field:
     cache: Cache
 
     def __post_init__(self) -> None:
-        self._right = self.scratch / "right"
+        right = self.scratch / "right"
         self.progress.note("generating with the right rules")
-        self._base = self._generated(self.rules, self._right)
-        self._copy = Stand(self._right, self._base, self.scratch / "copy")
+        self._base = self._generated(self.rules, right)
+        self._copy = Stand(right, self._base, self.scratch / "copy")
         self._direct = DirectEffect(self.tree, self.rules, self.jobs, self.progress, self.cache)
-        self._known = cache(lambda level: frozenset(self._findings(level, self._right, self._base, self.rules)))
+        self._known = cache(lambda level: frozenset(self._findings(level, right, self._base, self.rules)))
 
     def plant(self, one: WrongRule, *, whole: bool) -> Outcome:
         """Judge one rule, by the tree that a run makes with it or by what it does itself."""

@@ -116,14 +116,14 @@ def _of_module(module: str, source: bytes) -> Iterator[WrongRule]:
         if isinstance(node, ast.FunctionDef | ast.ClassDef):
             yield _removed(DEFINITION, "definitions", f"{module}.{node.name}")
         match node:
-            case ast.ClassDef(name=name, bases=[base], body=body) if (last_name(base) or "").endswith("Enum"):
+            case ast.ClassDef(name=name, bases=bases, body=body):
+                enumeration = len(bases) == 1 and last_name(bases[0]).endswith("Enum")
                 for member in body:
-                    if isinstance(member, ast.Assign) and isinstance(member.targets[0], ast.Name):
-                        yield _removed(MEMBER, "members", f"{module}.{name}.{member.targets[0].id}")
-            case ast.ClassDef(name=name, body=body):
-                for method in body:
-                    if isinstance(method, ast.FunctionDef) and not method.name.startswith("__"):
-                        yield _removed(DEFINITION, "definitions", f"{module}.{name}.{method.name}")
+                    match member:
+                        case ast.Assign(targets=[ast.Name(id=own), *_]) if enumeration:
+                            yield _removed(MEMBER, "members", f"{module}.{name}.{own}")
+                        case ast.FunctionDef(name=own) if not enumeration and not own.startswith("__"):
+                            yield _removed(DEFINITION, "definitions", f"{module}.{name}.{own}")
             case ast.FunctionDef(name=name) if _ASKS.fullmatch(name):
                 yield _fact(PREDICATE, f"{module}.{name}", "calls", f"{module}.{name}")
             case ast.Assign(targets=[ast.Name(id=name)], value=ast.Dict(keys=keys)):
@@ -161,8 +161,9 @@ def _outside(body: list[ast.stmt]) -> set[str]:
     """Packages of others that these statements import."""
     found: set[str] = set()
     for node in chain.from_iterable(map(ast.walk, body)):
-        if isinstance(node, ast.Import):
-            found.update(alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
-            found.add(node.module)
+        match node:
+            case ast.Import(names=aliases):
+                found.update(alias.name for alias in aliases)
+            case ast.ImportFrom(module=str(module), level=0):
+                found.add(module)
     return {name.partition(".")[0] for name in found} - {PACKAGE} - sys.stdlib_module_names
