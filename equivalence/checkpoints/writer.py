@@ -21,15 +21,8 @@ _SCALES = {"bias": 0.01, "embedding": 1.0}
 _SENT = ("model.norm.weight", "model.layers.1.self_attn.o_proj.weight")
 """Tensors that are written once more, for a request that carries them."""
 _RANK = 8
-# The marks of DeepSeek's own template, with the full-width bar; tools are named before the first turn.
-_TEMPLATE = (
-    "{{ '<\uff5cbegin\u2581of\u2581sentence\uff5c>' }}"
-    "{% for t in tools or [] %}{{ 'Tool: ' + (t | tojson) }}{% endfor %}"
-    "{% for m in messages %}{% if m['role'] == 'system' %}{{ m['content'] }}"
-    "{% elif m['role'] == 'assistant' %}{{ '<\uff5cAssistant\uff5c>' + (m['content'] or '') }}"
-    "{% else %}{{ '<\uff5cUser\uff5c>' + m['content'] }}{% endif %}{% endfor %}"
-    "{% if add_generation_prompt %}{{ '<\uff5cAssistant\uff5c>' }}{% endif %}"
-)
+_TEMPLATE = Path(__file__).with_name("chat_template.jinja")
+"""The marks of DeepSeek's own template, with the full-width bar; tools are named before the first turn."""
 
 
 def write_checkpoint(
@@ -146,5 +139,6 @@ def tokenizer_folder() -> Path:
 
 if __name__ == "__main__":
     given, folder = map(Path, sys.argv[1:])
-    other = {"model_max_length": 4096, "chat_template": _TEMPLATE}
+    template = "".join(_TEMPLATE.read_text("utf-8").splitlines())
+    other = {"model_max_length": 4096, "chat_template": template}
     write_checkpoint(json.loads(given.read_text("utf-8")), folder, tokenizer_folder(), template=other)

@@ -8,7 +8,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any, Self
 
-from equivalence.checkpoints import weights, writer
+from equivalence.checkpoints import writer
 from equivalence.processes import Finished, process_environment, run
 from equivalence.simulation import calls, executed
 from equivalence.simulation.calls import Called
@@ -190,7 +190,7 @@ class Setting:
     def checkpoint(self, config: Mapping[str, Any]) -> Path:
         """The folder of a tiny checkpoint with this `config.json`, made once. Raises RuntimeError where it cannot be made."""
         text = json.dumps(config, indent=1, sort_keys=True)
-        maker = "".join(Path(str(module.__file__)).read_text("utf-8") for module in (weights, writer))
+        maker = "".join(path.read_text("utf-8") for path in sorted(Path(str(writer.__file__)).parent.glob("*.*")))
         folder = self.work / "checkpoints" / hashlib.sha256((maker + text).encode()).hexdigest()[:12]
         if (folder / "config.json").is_file():
             return folder

@@ -20,14 +20,7 @@ _LIMIT = 900
 """Seconds for one step."""
 _MARKER = re.compile(rb'^# \d+ "[^"\n]*"[^\n]*\n', re.MULTILINE)
 _BLANK = re.compile(rb"\s+")
-_STUBS = {
-    "c10/cuda/impl/cuda_cmake_macros.h": "#pragma once\n#define C10_CUDA_BUILD_SHARED_LIBS\n",
-    "cublas_v2.h": "#pragma once\ntypedef struct cublasContext* cublasHandle_t;\ntypedef int cublasStatus_t;\n",
-    "cublasLt.h": "#pragma once\n#include <cublas_v2.h>\ntypedef struct cublasLtContext* cublasLtHandle_t;\n",
-    "cusparse.h": "#pragma once\ntypedef struct cusparseContext* cusparseHandle_t;\ntypedef int cusparseStatus_t;\n",
-    "cusolver_common.h": "#pragma once\ntypedef int cusolverStatus_t;\n#define CUSOLVER_STATUS_SUCCESS 0\n#define CUSOLVER_STATUS_EXECUTION_FAILED 6\n",
-    "cusolverDn.h": "#pragma once\n#include <cusolver_common.h>\ntypedef struct cusolverDnContext* cusolverDnHandle_t;\n",
-}
+_STUBS = Path(__file__).resolve().parent / "stubs"
 """Headers that torch's include and that come with libraries which nothing here calls; a real one is found first."""
 
 
@@ -38,23 +31,15 @@ class Compiler:
     nvcc: str
     torch: tuple[Path, ...]
     """Folders of torch's and Python's headers."""
-    stubs: Path
-    """Folder for stand-ins of headers."""
 
     @property
     def version(self) -> str:
         """Of the compiler: a result holds for no other."""
         return execute([self.nvcc, "--version"], seconds=_LIMIT).stdout
 
-    def write_stubs(self) -> None:
-        """Make the stand-ins."""
-        for name, text in _STUBS.items():
-            (self.stubs / name).parent.mkdir(parents=True, exist_ok=True)
-            (self.stubs / name).write_text(text)
-
     def options(self, build: Build) -> list[str]:
         """Of both compilers."""
-        later = [argument for path in (*self.torch, self.stubs) for argument in ("-isystem", str(path))]
+        later = [argument for path in (*self.torch, _STUBS) for argument in ("-isystem", str(path))]
         return ["-std=c++17", *build.defines, *(f"-I{path}" for path in build.headers), *later]
 
 
