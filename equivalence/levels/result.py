@@ -9,7 +9,6 @@ from equivalence.levels.scenarios import Configuration, Run, Scenario
 from equivalence.levels.setting import Expected
 from equivalence.serving.record import walk
 from equivalence.simulation import calls
-from equivalence.simulation.calls import Called
 from shrinker.values.outcome import Evidence, Finding, LevelResult
 
 Asking = TypeVar("Asking", bound=Configuration | Run | Scenario)
@@ -65,7 +64,7 @@ class Ledger:
         if len(found) > most > 1:
             self.find(check, "", f"{where}: and {len(found) - most} more")
 
-    def compare_calls(self, before: Called, after: Called, where: str = "") -> None:
+    def compare_calls(self, before: calls.Called, after: calls.Called, where: str = "") -> None:
         """The kernels that were called are the same, and nothing without a reference was."""
         start = f"{where}: " if where else ""
         self.count("kernels", len(after[calls.KERNEL]))

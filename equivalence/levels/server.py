@@ -35,7 +35,6 @@ from equivalence.serving.record import NO_TIME, Answers, differences, streamed_a
 from equivalence.serving.script import INTERFACE, Request, Scale, script
 from equivalence.serving.server import Launch, NotReady, Server, free_port
 from equivalence.simulation import calls
-from equivalence.simulation.calls import Called
 from shrinker.values.outcome import LevelResult
 
 _REQUIRED = ("requests", "client", "model class", "kernels")
@@ -62,7 +61,7 @@ class Seen:
     client: Mapping[str, Any] = field(default_factory=dict)
     """What the OpenAI client saw, by step; empty where it did not ask."""
     log: str = ""
-    called: Called = field(default_factory=dict)
+    called: calls.Called = field(default_factory=dict)
     ready: str = ""
     """How long it took to start, and how much memory it had."""
     failure: str = ""

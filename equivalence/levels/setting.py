@@ -11,9 +11,7 @@ from typing import Any, Self
 from equivalence.checkpoints import writer
 from equivalence.processes import Finished, process_environment, run
 from equivalence.simulation import calls, executed
-from equivalence.simulation.calls import Called
 from equivalence.simulation.environment import Simulation
-from equivalence.simulation.executed import Executed
 from equivalence.trace.compare import Stated
 from shrinker.cache import Layer, pack, unpack
 from shrinker.values.errors import InputError
@@ -73,14 +71,14 @@ class Following:
     """Remembers from run to run; None: only this one."""
     upstream: str = ""
     """What upstream this is, for the key."""
-    _known: dict[str, Executed] = field(default_factory=dict)
+    _known: dict[str, executed.Executed] = field(default_factory=dict)
 
-    def known(self, program: str) -> Executed | None:
+    def known(self, program: str) -> executed.Executed | None:
         """Lines of a program, in words that say all it depends on beside upstream; None when it was not followed."""
         if program not in self._known and self.layer is not None:
             key = self.layer.key(self.upstream, program)
             if data := self.layer.load({program: key}).get(program):
-                self._known[program] = Executed(*unpack(data))
+                self._known[program] = executed.Executed(*unpack(data))
         return self._known.get(program)
 
     def folder(self, program: str) -> Path:
@@ -111,7 +109,7 @@ class Outcome:
     data: Any
     """What it wrote as JSON; None when it failed."""
     finished: Finished
-    called: Called
+    called: calls.Called
 
     @property
     def failure(self) -> str:

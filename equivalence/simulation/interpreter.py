@@ -5,7 +5,6 @@ from types import SimpleNamespace
 from typing import Any
 
 from equivalence.simulation import calls, events, graphs
-from equivalence.simulation.calls import SimulationError
 from equivalence.simulation.settings import Settings, current
 
 VERSION = "3.6.0"
@@ -18,7 +17,7 @@ def install() -> None:
 
     if triton.__version__ != VERSION:
         said = f"Triton is {triton.__version__}, its interpreter's arithmetic is put right for {VERSION}"
-        raise SimulationError(said, "install equivalence/simulation/requirements.txt (`make simulation`)")
+        raise calls.SimulationError(said, "install equivalence/simulation/requirements.txt (`make simulation`)")
     from triton.runtime import driver, interpreter, jit
 
     from equivalence.simulation import bfloat16

@@ -16,7 +16,6 @@ from types import FunctionType, ModuleType
 from typing import Any
 
 from equivalence.simulation import calls
-from equivalence.simulation.calls import SimulationError
 from equivalence.simulation.settings import current
 
 _STUBS = """sgl_kernel flashinfer deep_gemm cutlass flash_attn quack tilelang tokenspeed_mla torchao torchvision torch_memory_saver cuda
@@ -94,7 +93,7 @@ class _Stub(type):
             return make(f"{cls._path}()")
         calls.record(calls.STUB, cls._path)
         next_step = "write a reference for it in equivalence/simulation/kernels"
-        raise SimulationError(f"{cls._path} was called, which needs a GPU", next_step)
+        raise calls.SimulationError(f"{cls._path} was called, which needs a GPU", next_step)
 
     def __getattr__(cls, name: str) -> Any:
         if (name.startswith("__") and name.endswith("__")) or not cls.__dict__.get("_is_stub", False):

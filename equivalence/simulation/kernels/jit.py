@@ -7,7 +7,6 @@ from types import ModuleType
 from typing import Any
 
 from equivalence.simulation import calls
-from equivalence.simulation.calls import SimulationError
 from equivalence.simulation.kernels import load
 from equivalence.simulation.kernels.registry import REFERENCES, counted
 from equivalence.simulation.packages import StubModule
@@ -50,7 +49,7 @@ def _missing(name: str, sources: Sequence[str]) -> Callable[..., Any]:
     def missing(*args: Any, **kwargs: Any) -> Any:
         calls.record(calls.STUB, name)
         shapes = [(tuple(x.shape), str(x.dtype)) if hasattr(x, "shape") else x for x in args]
-        raise SimulationError(
+        raise calls.SimulationError(
             f"the kernel {name} was called with {shapes}, {kwargs}",
             f"write a reference of {', '.join(sources) or 'its source'} in equivalence/simulation/kernels",
         )

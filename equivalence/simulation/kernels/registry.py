@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from equivalence.simulation import calls, graphs
-from equivalence.simulation.calls import SimulationError
 
 Tensor = Any
 """torch.Tensor; torch is not installed where the types are checked."""
@@ -66,7 +65,7 @@ def counted(reference: Reference) -> Callable[..., Any]:
         except TypeError as error:
             calls.record(calls.STUB, f"{name}: {error}")
             said = f"upstream calls {name} otherwise than its reference at {reference.place} expects ({error})"
-            raise SimulationError(said, f"compare it with {reference.source} and mend the reference") from error
+            raise calls.SimulationError(said, f"compare it with {reference.source} and mend the reference") from error
         return step(*args, **kwargs)
 
     return call
