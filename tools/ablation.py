@@ -1,8 +1,7 @@
 """What a rule does by itself: the tree with all rules against the tree with all but that one.
 
-`rules.md` counts what rests on a rule; several rules may rest on the same line, and what a decision makes unreachable
-is counted for none of them. That figure is told, too. Beside it nothing is attributed: the tree is generated without the
-rule, and compared.
+`rules.md` counts what rests on a rule; several rules may rest on the same line, and what a decision makes unreachable is counted for
+none of them. Here nothing is attributed: the tree is generated without the rule, and compared.
 """
 
 import json

@@ -1,12 +1,9 @@
 """One request's answers over many runs of both trees: equal, within what upstream's own runs span, or outside.
 
 A run is one pass of one server. Upstream's runs differ among themselves wherever a kernel adds in the order in which blocks
-happen to finish; what is asked is whether the generated tree's runs can be told from upstream's. Whether a request's runs
-differ is looked up first (equality, then set membership). Only where upstream differs from itself and no answer is met again
-an exact permutation test decides: if the trees were the same program, each assignment of the labels to the runs of one pass
-would be as likely as the one that was made. Runs of one server have its memory in common and may stray together, which this
-test takes for the tree's: where it tells the trees apart, and their answers are no further from each other than upstream's own,
-the labels of whole servers are permuted instead.
+happen to finish. Only where they do, and no answer is met again, an exact permutation test decides: if the trees were the same
+program, each assignment of the labels to the runs of one pass would be as likely as the one that was made. Runs of one server may
+stray together: docs/design/equivalence.md says when the labels of whole servers are permuted instead.
 """
 
 import json
@@ -31,28 +28,23 @@ CLEAR = 0.1
 """From this probability on a cell's lone answers are chance."""
 
 Result = Literal["identical", "unanswered", "member", "span", "lone", "open", "outside"]
+"""`identical`: every run of both trees; `unanswered` by all; `member`: each of the generated tree's answers is one that upstream gave,
+too; `span`: upstream differs from itself, and the permutation test does not tell the trees apart; `lone`: all of upstream's runs agree,
+and so do some of the generated tree's with them, but not all; `open`: there are too few runs, or servers, to say; `outside`: none of these."""
 
 
 @dataclass(frozen=True)
 class Judgement:
-    """What all runs say of one request.
-
-    Attributes:
-        request: its name.
-        result: `identical`: every run of both trees; `unanswered` by all; `member`: each of the generated tree's answers is
-            one that upstream gave, too; `span`: upstream differs from itself, and the permutation test does not tell the
-            trees apart; `lone`: all of upstream's runs agree, and so do some of the generated tree's with them, but not all;
-            `open`: there are too few runs, or servers, to say; `outside`: none of these.
-        own: the most fields in which two of upstream's runs differ.
-        probability: of the permutation test, adjusted for all requests of the cell; None where it was not asked.
-        differences: between the generated run that is furthest and the run of upstream's that is nearest to it.
-    """
+    """What all runs say of one request."""
 
     request: str
     result: Result
     own: int
+    """The most fields in which two of upstream's runs differ."""
     probability: float | None = None
+    """Of the permutation test, adjusted for all requests of the cell; None where it was not asked."""
     differences: tuple[Difference, ...] = ()
+    """Between the generated run that is furthest and the run of upstream's that is nearest to it."""
 
 
 def judge_spans(upstream: Sequence[Sequence[Answers]], generated: Sequence[Sequence[Answers]]) -> tuple[Judgement, ...]:
@@ -119,17 +111,12 @@ def _far(table: _Table, first: int) -> bool:
 
 @dataclass(frozen=True)
 class Alone:
-    """How often answers are not the most frequent one of their request, over a whole cell.
-
-    Attributes:
-        upstream, generated: such answers of each server, over its passes.
-        probability: that servers drawn at random have as many as the generated tree's; None where there are too few servers
-            for `LEVEL` to be reached.
-    """
+    """How many answers of each server are not the most frequent one of their request, over a whole cell and all passes."""
 
     upstream: tuple[int, ...]
     generated: tuple[int, ...]
     probability: float | None
+    """That servers drawn at random have as many as the generated tree's; None: there are too few for `LEVEL` to be reached."""
 
     @property
     def chance(self) -> bool:
@@ -153,16 +140,12 @@ def alone(upstream: Sequence[Sequence[Answers]], generated: Sequence[Sequence[An
 
 @dataclass(frozen=True)
 class Pooled:
-    """How many servers give an answer that stands alone, over all cells.
-
-    Attributes:
-        upstream, generated: such servers, and all servers, of the cells in which both trees have some.
-        probability: that as many of the generated tree's do, were the servers of each cell drawn at random.
-    """
+    """How many servers give an answer that stands alone, and how many there are, over all cells in which both trees have some."""
 
     upstream: tuple[int, int]
     generated: tuple[int, int]
     probability: float
+    """That as many of the generated tree's do, were the servers of each cell drawn at random."""
 
 
 def pool(cells: Sequence[tuple[Sequence[int], Sequence[int]]]) -> Pooled:

@@ -64,9 +64,8 @@ def _ratio(found: dict[str, Any] | None) -> str:
 
 def _remark(row: dict[str, Any]) -> str:
     if row["result"] == "measured":
-        return ", ".join(
-            f"{name} {_ratio(found['generated'])}" for name, found in row["measured"].items() if "generated" in found
-        )
+        ratios = {name: _ratio(found.get("generated")) for name, found in row["measured"].items()}
+        return ", ".join(f"{name} {ratio}" for name, ratio in ratios.items() if ratio)
     if "requests" in row:
         counts = ", ".join(f"{count} {name}" for name, count in row["requests"].items())
         return f"{row['class']}: {counts}; {row['tokens']} tokens; kernels {row['kernels']} ({row['kernel_names']})"

@@ -184,10 +184,8 @@ def _printed(text: str) -> Numbers:
 
 
 def _told(pair: Mapping[str, Numbers]) -> str:
-    return "; ".join(
-        f"{tree} " + ", ".join(f"{name} {value:.4g}" for name, value in numbers.items())
-        for tree, numbers in pair.items()
-    )
+    told = {tree: ", ".join(f"{name} {value:.4g}" for name, value in numbers.items()) for tree, numbers in pair.items()}
+    return "; ".join(f"{tree} {numbers}" for tree, numbers in told.items())
 
 
 def _read(kind: str, result: Path) -> list[Numbers]:

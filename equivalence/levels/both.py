@@ -38,10 +38,8 @@ def show_both(
         try:
             return {UPSTREAM: show(UPSTREAM, setting), GENERATED: generated()}
         except BrokenProcessPool as error:
-            raise ShrinkerError(
-                f"{name}: the process that ran the generated tree was killed (often: out of memory)",
-                "run again with --jobs 1",
-            ) from error
+            said = f"{name}: the process that ran the generated tree was killed (often: out of memory)"
+            raise ShrinkerError(said, "run again with --jobs 1") from error
 
 
 def both(trees: Mapping[str, Path], setting: Setting, ledger: Ledger, call: Call) -> tuple[Outcome, Outcome] | None:

@@ -54,10 +54,8 @@ class Expected:
             data = json.loads(path.read_text("utf-8"))
             return cls(tuple(data["flags"]), tuple(data["endpoints"]), tuple(data["refused"]))
         except (OSError, ValueError, KeyError, TypeError) as error:
-            raise InputError(
-                f"{path}: the list of what may differ cannot be read: {error}",
-                "generate the tree again with `make shrink`, or name its reports with --reports",
-            ) from error
+            next_step = "generate the tree again with `make shrink`, or name its reports with --reports"
+            raise InputError(f"{path}: the list of what may differ cannot be read: {error}", next_step) from error
 
 
 @dataclass(slots=True)

@@ -3,11 +3,9 @@
 Checks:
     tests: each test that passes in upstream, and that asks for nothing that was removed, passes in the generated tree.
 
-A test asks for what was removed where it ends with a named error, where it uses a name that its file cannot import, where what it looks up is written nowhere
-in the generated tree, and where `tests.toml` says so of it. What nobody but a test calls is removed as well.
+docs/design/evidence.md says when a test asks for what was removed. What nobody but a test calls is removed as well.
 
-Limits: a test that fails in upstream's tree here, for want of a package or of the network, is not judged. Nothing of the rules or the engine is asked; the
-tests are upstream's, and stand in its repository, not in a release.
+Limits: a test that fails in upstream's tree here, for want of a package or of the network, is not judged. Nothing of the rules or the engine is asked.
 """
 
 import re

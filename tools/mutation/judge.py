@@ -34,10 +34,8 @@ def judge_all(trees: Trees, faults: Iterable[Fault], levels: Sequence[str]) -> I
         own = {name: judge(name, whole, _silent) for name in levels}
         for name, found in own.items():
             if not found.passed:
-                raise InputError(
-                    f"{name} already finds fault with {trees.out}: {told(found.findings[0])}",
-                    "generate the tree again with `make shrink`",
-                )
+                wrong = f"{name} already finds fault with {trees.out}: {told(found.findings[0])}"
+                raise InputError(wrong, "generate the tree again with `make shrink`")
         # What the tree itself leaves open, of an upstream that nobody has answered for, notices no fault.
         known = {name: frozenset(found.open) for name, found in own.items()}
         for fault in faults:
