@@ -35,9 +35,7 @@ def judge_cell(upstream: Sequence[dict[str, Any]], generated: Sequence[dict[str,
     known, theirs = logs.settings(first["settings"]), other["settings"]
     beside = {
         "classes": all(seen["classes"] == first["classes"] for side in whole for seen in side),
-        "settings": {
-            k: [v, theirs[k]] for k, v in first["settings"].items() if k in known.keys() & theirs and v != theirs[k]
-        },
+        "settings": {key: [value, theirs[key]] for key, value in known.items() if theirs.get(key, value) != value},
         "settings_gone": sorted(known.keys() - theirs.keys()),
         "choices_only_upstream": _only(whole[0], whole[1]),
         "choices_only_generated": _only(whole[1], whole[0]),
