@@ -65,7 +65,9 @@ def breakage_fault(breakage: Breakage, tree: UpstreamTree, out: Path, manifest: 
         elif breakage.rename:
             damaged = re.sub(rf"\b{re.escape(breakage.rename[0])}\b", breakage.rename[1], text)
         elif breakage.cut:
-            damaged = _truncated(text, breakage.cut)
+            body = parse(text).body
+            kept = int(len(body) * breakage.cut)
+            damaged = without(text, body[kept:], body) if kept else None
         elif breakage.delete:
             damaged = _deleted(text, breakage.delete)
         elif path in changed and path in tree.by_path:
@@ -104,12 +106,6 @@ def _among(breakage: Breakage, paths: Iterable[str]) -> list[str]:
     if breakage.files:
         return [path for path in paths if any_path_matches(breakage.files, path)]
     return [p for p in paths if any(module_matches(m, module_name(p) or "") for m in breakage.modules)]
-
-
-def _truncated(text: str, share: float) -> str | None:
-    body = parse(text).body
-    kept = int(len(body) * share)
-    return without(text, body[kept:], body) if kept else None
 
 
 def _deleted(text: str, names: tuple[str, ...]) -> str | None:

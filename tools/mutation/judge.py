@@ -31,7 +31,7 @@ def judge_all(trees: Trees, faults: Iterable[Fault], levels: Sequence[str]) -> I
     with TemporaryDirectory(prefix=f".{out.name}.mutant.", dir=out.parent, ignore_cleanup_errors=True) as folder:
         copy = Stand(out, trees.manifest, Path(folder))
         whole = replace(trees, out=copy.folder)
-        own = {name: judge(name, whole, _silent) for name in levels}
+        own = {name: judge(name, whole, lambda _: None) for name in levels}
         for name, found in own.items():
             if not found.passed:
                 wrong = f"{name} already finds fault with {trees.out}: {told(found.findings[0])}"
@@ -41,13 +41,9 @@ def judge_all(trees: Trees, faults: Iterable[Fault], levels: Sequence[str]) -> I
         for fault in faults:
             with copy.changed(fault.changes) as manifest:
                 damaged = replace(whole, manifest=manifest)
-                asked = ((name, judge(name, damaged, _silent).held().findings) for name in levels)
+                asked = ((name, judge(name, damaged, lambda _: None).held().findings) for name in levels)
                 said = noticed(asked, known.__getitem__)
             yield Judged(fault, *said)
-
-
-def _silent(line: str) -> None:
-    pass
 
 
 def noticed(
