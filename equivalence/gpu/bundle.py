@@ -39,7 +39,6 @@ def pack(
 
     Args:
         packages: requirements, each named itself: none that they need is added.
-        folders: taken as they are, under their own names.
         python, platforms: of the target, such as `3.12` and `manylinux_2_28_x86_64`.
         mib: size of a piece at most, MiB.
         pip: further options, such as those that name an index.
@@ -65,9 +64,7 @@ def pack(
         whole = Path(work) / "whole.tar.xz"
         with lzma.open(whole, "wb", preset=3) as packed, tarfile.open(fileobj=packed, mode="w|") as tar:
             for source in (site, *folders):
-                tar.add(
-                    source, source.name, filter=lambda entry: None if Path(entry.name).name == "__pycache__" else entry
-                )
+                tar.add(source, source.name, filter=lambda e: None if Path(e.name).name == "__pycache__" else e)
         pieces: list[Path] = []
         with whole.open("rb") as file:
             while part := file.read(int(mib * 2**20)):
@@ -86,16 +83,15 @@ def thin(library: Path, arch: int) -> int:
     """
     if library.is_symlink() or library.stat().st_size < 32:
         return 0
-    zeroed = 0
+    zeroed = start = 0
     with library.open("r+b") as file, mmap.mmap(file.fileno(), 0) as data:
-        start = data.find(_FATBIN)
-        while start >= 0:
+        while (start := data.find(_FATBIN, start)) >= 0:
             entries = list(_entries(data, start))
-            if any(found == arch for found, _, _ in entries):
-                for _, at, size in (entry for entry in entries if entry[0] != arch):
-                    data[at : at + size] = bytes(size)
-                    zeroed += size
-            start = data.find(_FATBIN, max(start + 4, *(at + size for _, at, size in entries), 0))
+            others = [(at, size) for found, at, size in entries if found != arch]
+            for at, size in others if len(others) < len(entries) else ():
+                data[at : at + size] = bytes(size)
+                zeroed += size
+            start = max([start + 4, *(at + size for _, at, size in entries)])
     return zeroed
 
 
@@ -119,10 +115,7 @@ def _entries(data: mmap.mmap, start: int) -> Iterator[tuple[int, int, int]]:
 
 def unpack(pieces: Path, out: Path) -> None:
     """Put what the pieces hold below `out`; the packages lie in its folder `site`.
-
-    Raises:
-        ValueError: a piece is missing or is not what was packed; nothing was written.
-    """
+    Raises ValueError, and writes nothing, where a piece is missing or is not what was packed."""
     listed: dict[str, str] = json.loads((pieces / _LIST).read_text("utf-8"))["pieces"]
     for name, digest in listed.items():
         if not (pieces / name).is_file() or _hash(pieces / name) != digest:
@@ -145,10 +138,9 @@ def _pip() -> list[str]:
         return [sys.executable, "-m", "pip"]
     if found := shutil.which("pip"):
         return [found]
-    wheels = sorted(Path(ensurepip.__file__).parent.glob("_bundled/pip-*.whl"))
-    if not wheels:
-        raise FileNotFoundError("no pip: install it for this Python")
-    return [sys.executable, str(wheels[-1] / "pip")]
+    if wheels := sorted(Path(ensurepip.__file__).parent.glob("_bundled/pip-*.whl")):
+        return [sys.executable, str(wheels[-1] / "pip")]
+    raise FileNotFoundError("no pip: install it for this Python")
 
 
 def _hash(path: Path) -> str:

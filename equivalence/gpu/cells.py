@@ -2,7 +2,7 @@
 
 import time
 import tomllib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
@@ -27,8 +27,6 @@ class Cell:
     """One configuration.
 
     Attributes:
-        name: what its file and its row are called.
-        checkpoint: name of the checkpoint's folder.
         arguments: of the server, on top of `COMMON` and `PARSERS`.
         environment: variables for the server. In both `{checkpoints}` is the checkpoints' folder, `{own}` one of the server alone.
         features: what requests may need (`serving.script.Request.needs`); `more` of the data adds to the usual ones.
@@ -43,7 +41,6 @@ class Cell:
         kind: `answers`: both trees are asked the script. The others are times, taken by turns: `serving` of servers
             under load (`load`), `one_batch` and `offline` of upstream's benchmarks of these names, `startup` of starting a
             server, `import` of importing its modules.
-        why: what the cell is for.
     """
 
     name: str
@@ -68,45 +65,25 @@ class Cell:
         return [*COMMON.split(), *self.arguments.split(), *parsers]
 
 
-def _cell(name: str, values: dict[str, Any]) -> Cell:
-    features = frozenset(values.pop("features", _FEATURES)) | frozenset(values.pop("more", ()))
+def _cell(name: str, features: Iterable[str] = _FEATURES, more: Iterable[str] = (), **values: Any) -> Cell:
     plain: dict[str, Any] = {key: tuple(value) if isinstance(value, list) else value for key, value in values.items()}
-    return Cell(name, features=features, **plain)
+    return Cell(name, features=frozenset({*features, *more}), **plain)
 
 
 _DATA = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
-
-CELLS: Mapping[str, Cell] = {name: _cell(name, values) for name, values in _DATA.items()}
-"""All cells by name, in the order in which they are run."""
+CELLS: Mapping[str, Cell] = {name: _cell(name, **values) for name, values in _DATA.items()}
 
 
 @dataclass(frozen=True)
 class Plan:
-    """What is to be run.
-
-    Attributes:
-        trees: upstream first, then the generated one.
-        environment: where both run.
-        checkpoints: folder of the cells' checkpoints.
-        out: where results go; what is there already is not run again unless tree or cell changed.
-        cells: in order.
-        seconds: time for all.
-        cell_seconds: time for one server, or one benchmark cell.
-        gpus: ids of the GPUs that may be used.
-        at_once: servers at a time; 1: one after the other, as times should be taken.
-        stagger: seconds between two starts, where several run at once.
-        profile: whether kernels are listed.
-        retry: run again what failed in an earlier run.
-        servers: of each tree and cell; the second of upstream's is the control. One more of each where a verdict is in doubt.
-        counts: another number of servers, by cell.
-        passes: how often each server is asked the script.
-        recorded: judge what `out` holds, whichever trees it was seen of, and run nothing.
-    """
+    """What is to be run; `python -m equivalence.gpu --help` says what most of it means."""
 
     trees: tuple[Tree, Tree]
+    """Upstream first, then the generated one."""
     environment: Environment
     checkpoints: Path
     out: Path
+    """Where results go; what is there already is not run again unless tree or cell changed."""
     cells: Sequence[Cell]
     seconds: float = 4 * 3600.0
     cell_seconds: float = 900.0
@@ -116,8 +93,10 @@ class Plan:
     profile: bool = True
     retry: bool = False
     servers: int = 2
+    """Of each tree and cell; the second of upstream's is the control. One more of each where a verdict is in doubt."""
     recorded: bool = False
     counts: Mapping[str, int] = field(default_factory=dict)
+    """Another number of servers, by cell."""
     passes: int = 2
     progress: Callable[[str], None] = field(default=lambda text: print(text, flush=True))
 
@@ -128,19 +107,14 @@ class Plan:
 
 @dataclass(frozen=True)
 class Setting:
-    """A cell in its time.
-
-    Attributes:
-        cell: what is run.
-        plan: where the trees run, and where checkpoints and logs are.
-        gpus: ids of GPUs; with twice as many as the cell takes, both trees of a pair have their own.
-        limit: when to be done, by `time.monotonic()`.
-    """
+    """A cell in its time."""
 
     cell: Cell
     plan: Plan
     gpus: Sequence[int]
+    """With twice as many as the cell takes, both trees of a pair have their own."""
     limit: float
+    """When to be done, by `time.monotonic()`."""
 
     def left(self) -> float:
         """Seconds left."""

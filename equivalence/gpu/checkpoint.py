@@ -17,7 +17,6 @@ CHECKPOINTS = {
     name: configuration(f"small-{name}")
     for name in ("v3-bf16", "v3-fp8", "v32-bf16", "v32-fp8", "v2-lite", "v3-bf16-other", "v3-bf16-adapter")
 }
-"""Name of a checkpoint → its `config.json`."""
 _SEEDS = {"other": 8}
 """By the last word of a checkpoint's name; 7 else."""
 

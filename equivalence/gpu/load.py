@@ -22,14 +22,7 @@ _SMALLEST_ID, _LARGEST_ID = 1000, 100000
 
 @dataclass(frozen=True)
 class Load:
-    """What is sent.
-
-    Attributes:
-        name: what the numbers are called by.
-        concurrency: requests at a time.
-        requests: in all.
-        prompt, new: tokens of each request.
-    """
+    """What is sent: requests at a time and in all, and the tokens of each."""
 
     name: str
     concurrency: int
@@ -55,7 +48,7 @@ def send(port: int, load: Load, seed: int) -> dict[str, float]:
     draw = random.Random(seed)
     prompts = [[draw.randint(_SMALLEST_ID, _LARGEST_ID) for _ in range(load.prompt)] for _ in range(load.requests)]
     sampling = {"temperature": 0, "max_new_tokens": load.new, "ignore_eos": True}
-    asks = ({"input_ids": prompt, "sampling_params": sampling, "stream": True} for prompt in prompts)
+    asks = [{"input_ids": prompt, "sampling_params": sampling, "stream": True} for prompt in prompts]
     bodies = [json.dumps(each).encode() for each in asks]
     begin = time.perf_counter()
     with ThreadPoolExecutor(load.concurrency) as pool:
@@ -75,13 +68,11 @@ def send(port: int, load: Load, seed: int) -> dict[str, float]:
 
 def _ask(port: int, body: bytes) -> list[float]:
     """When the request was sent and each event came; the events are not parsed, so that the client costs little."""
-    head = (
-        f"POST /generate HTTP/1.1\r\nHost: {_HOST}\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n"
-    )
+    head = f"POST /generate HTTP/1.1\r\nHost: {_HOST}\r\nContent-Type: application/json\r\nConnection: close\r\n"
     with socket.create_connection((_HOST, port), _SECONDS) as connection:
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         times = [time.perf_counter()]
-        connection.sendall(f"{head}Connection: close\r\n\r\n".encode() + body)
+        connection.sendall(f"{head}Content-Length: {len(body)}\r\n\r\n".encode() + body)
         with connection.makefile("rb") as answer:
             status = answer.readline().split()
             if status[1:2] != [b"200"]:

@@ -8,11 +8,11 @@ _STAMP = re.compile(r"^\[?\d{4}-\d\d-\d\d[ T][\d:,.]+(?P<rank>( [A-Z]+\d+)*)\]?\
 _BEHIND = re.compile(r"(?<=[^\n])(?=\[\d{4}-\d\d-\d\d [\d:,.]+(?: [A-Z]+\d+)*\] )")
 _CHOICES = re.compile(
     r"backend|Using .* as|fusion|CUDA graph|cuda graph|KV Cache is allocated|max_total_num_tokens|Tree cache|"
-    r"chunked prefix|DeepGEMM|quantiz|[Ss]peculative|MoE|dtype",
+    r"chunked prefix|DeepGEMM|quantiz|[Ss]peculative|MoE|dtype"
 )
 _NOISE = re.compile(
     r"^frame #|server_args=|Prefill batch|Decode batch|avail mem=|it/s|s/it|%\||HTTP/1\.1|UserWarning|FutureWarning|"
-    r"DeprecationWarning|warnings\.warn|deprecated",
+    r"DeprecationWarning|warnings\.warn|deprecated"
 )
 _NUMBERS = (
     # Sizes that follow free memory, durations, addresses and the place of the tree.
@@ -35,11 +35,10 @@ def choices(log: str) -> list[str]:
     # A line of a progress bar has no end of its own: what another process says next stands behind it.
     for line in _BEHIND.sub(r"\n", log).splitlines():
         text = _STAMP.sub(r"\g<rank> ", line).strip()
-        if not text or _NOISE.search(text) or not _CHOICES.search(text) or len(text) > 500:
-            continue
-        for pattern, put in _NUMBERS:
-            text = pattern.sub(put, text)
-        found.add(text)
+        if len(text) <= 500 and _CHOICES.search(text) and not _NOISE.search(text):
+            for pattern, put in _NUMBERS:
+                text = pattern.sub(put, text)
+            found.add(text)
     return sorted(found)
 
 
@@ -49,18 +48,14 @@ def errors(log: str) -> list[str]:
     return list(dict.fromkeys(match[:300] for match in pattern.findall(log)))
 
 
-SETTINGS_VOLATILE = frozenset(
-    {
-        "port", "nccl_port", "base_gpu_id", "dist_init_addr", "internal_states", "log_requests_target", "random_seed_source",
-        "url", "file_storage_path", "kv_events", "weight_version", "disaggregation_bootstrap_port",
-        "scheduler_pids", "startup_time",
-    }
-)  # fmt: skip
+_NAMES = """
+port nccl_port base_gpu_id dist_init_addr internal_states log_requests_target random_seed_source url file_storage_path kv_events
+weight_version disaggregation_bootstrap_port scheduler_pids startup_time
+"""
+_VOLATILE = frozenset(_NAMES.split())
 """Settings that say where a server runs or how long it took to start, not what it does."""
 
 
 def settings(info: Any) -> dict[str, Any]:
-    """The resolved arguments of `/server_info`, without `SETTINGS_VOLATILE`."""
-    if not isinstance(info, dict):
-        return {}
-    return {key: value for key, value in sorted(info.items()) if key not in SETTINGS_VOLATILE}
+    """The resolved arguments of `/server_info`, without what is volatile."""
+    return {key: info[key] for key in sorted(info) if key not in _VOLATILE} if isinstance(info, dict) else {}

@@ -7,7 +7,7 @@ import shutil
 import time
 import zipfile
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict
 from pathlib import Path
@@ -21,26 +21,31 @@ from equivalence.serving.script import Request, Scale, script
 from equivalence.serving.server import Launch, NotReady, Server, free_port
 
 _AFTER_READY = 30.0
+FLUSH = Request("flush", "/flush_cache")
 
 
 def launches(
     cell: Cell, tree: Tree, plan: Plan, port: int, log: Path, gpus: Sequence[int], ready: float
 ) -> list[Launch]:
     """How the cell's server is started: one launch a node, the one that answers first."""
-    environment, checkpoints = plan.environment, plan.checkpoints
+    environment, checkpoints = plan.environment, str(plan.checkpoints)
     processes = len(cell.roles) or cell.nodes
     join = free_port() if processes > 1 else 0
     share = len(gpus) // processes
     # What a server keeps for itself lies beside its log.
-    own = log.with_suffix("").absolute()
-    places = {"{checkpoints}": str(checkpoints), "{own}": str(own)}
-    variables = {name: _placed(value, places) for name, value in cell.environment.items()}
+    own = str(log.with_suffix("").absolute())
+
+    def placed(text: str) -> str:
+        return text.replace("{checkpoints}", checkpoints).replace("{own}", own)
+
+    variables = {name: placed(value) for name, value in cell.environment.items()}
     ports = [free_port() for _ in cell.roles] or [port + node for node in range(cell.nodes)]
+    name = f"{cell.name}/{tree.name}"
     result = []
     for node in range(processes):
-        model = str(checkpoints / cell.checkpoint)
+        model = f"{checkpoints}/{cell.checkpoint}"
         arguments = ["--model-path", model, "--host", "127.0.0.1", "--port", str(ports[node])]
-        arguments += [_placed(argument, places) for argument in cell.server_arguments()]
+        arguments += map(placed, cell.server_arguments())
         if cell.nodes == 1:
             # The server's own draw is open to every other program until its processes bind it.
             arguments += ["--nccl-port", str(ports[node] + 20)]
@@ -48,66 +53,36 @@ def launches(
             arguments += [*cell.roles[node].split(), "--disaggregation-bootstrap-port", str(join)]
         if cell.nodes > 1:
             arguments += f"--nnodes {cell.nodes} --node-rank {node} --dist-init-addr 127.0.0.1:{join}".split()
-        mine = gpus[node * share : (node + 1) * share]
-        result.append(
-            Launch(
-                f"{cell.name}/{tree.name}" + (f"/node{node}" if processes > 1 else ""),
-                environment.command("-m", "sglang.launch_server", *arguments),
-                {**environment.overlay(tree, mine), **variables},
-                log if node == 0 else log.with_suffix(f".node{node}.log"),
-                ready_seconds=ready,
-            )
-        )
+        command = environment.command("-m", "sglang.launch_server", *arguments)
+        overlay = {**environment.overlay(tree, gpus[node * share : (node + 1) * share]), **variables}
+        place = log if node == 0 else log.with_suffix(f".node{node}.log")
+        said = f"{name}/node{node}" if processes > 1 else name
+        result.append(Launch(said, command, overlay, place, ready_seconds=ready))
     if cell.roles:
         # The gateway's router in Python, which answers at `port` for a server of prefill and one of decode.
-        command = ["-m", "sglang_router.launch_router", "--pd-disaggregation", "--mini-lb"]
-        command += ["--host", "127.0.0.1", "--port", str(port)]
-        command += ["--prefill", f"http://127.0.0.1:{ports[0]}", str(join), "--decode", f"http://127.0.0.1:{ports[1]}"]
-        result.append(
-            Launch(
-                f"{cell.name}/{tree.name}/router",
-                environment.command(*command),
-                environment.overlay(tree),
-                log.with_suffix(".router.log"),
-                ready="Application startup complete",
-                ready_seconds=ready,
-            )
-        )
+        both = f"--prefill http://127.0.0.1:{ports[0]} {join} --decode http://127.0.0.1:{ports[1]}"
+        asked = f"-m sglang_router.launch_router --pd-disaggregation --mini-lb --host 127.0.0.1 --port {port} {both}"
+        command, place = environment.command(*asked.split()), log.with_suffix(".router.log")
+        there = "Application startup complete"
+        result.append(Launch(f"{name}/router", command, environment.overlay(tree), place, None, there, ready))
     return result
-
-
-def _placed(text: str, places: Mapping[str, str]) -> str:
-    for name, place in places.items():
-        text = text.replace(name, place)
-    return text
 
 
 def _written(folder: Path) -> dict[str, int]:
     """Hash of what a server left in its folder → how many files have it; of torch's files the tensors alone, since names and
     times stand beside them."""
     found: Counter[str] = Counter()
-    for path in sorted(folder.rglob("*")):
-        total = hashlib.sha256()
+    for path in filter(Path.is_file, folder.rglob("*")):
+        data = path.read_bytes()
         if path.suffix == ".pt":
             with zipfile.ZipFile(path) as packed:
-                for member in sorted(name for name in packed.namelist() if "/data/" in name):
-                    total.update(packed.read(member))
-        elif path.is_file():
-            total.update(path.read_bytes())
-        else:
-            continue
-        found[total.hexdigest()[:16]] += 1
+                data = b"".join(packed.read(name) for name in sorted(packed.namelist()) if "/data/" in name)
+        found[hashlib.sha256(data).hexdigest()[:16]] += 1
     return dict(sorted(found.items()))
 
 
 def observe(setting: Setting, tree: Tree, name: str, ready: Callable[[], None]) -> dict[str, Any]:
-    """Serve the cell with one tree and ask the script, several times.
-
-    Args:
-        setting: with what to run.
-        tree: which one.
-        name: of the server's files.
-        ready: called once the server is.
+    """Serve the cell with one tree and ask the script, several times; `ready` is called once the server is.
 
     Returns:
         A document: `ready_seconds`, `classes`, `choices`, `settings`, `passes` (records), `kernels`,
@@ -127,30 +102,24 @@ def observe(setting: Setting, tree: Tree, name: str, ready: Callable[[], None]) 
     own = log.with_suffix("")
     shutil.rmtree(own, ignore_errors=True)
     own.mkdir(parents=True)
-    seen: dict[str, Any] = {
-        "gpus": list(setting.gpus),
-        "command": list(starts[0].command),
-        "environment": dict(cell.environment),
-    }
+    command, environment = list(starts[0].command), dict(cell.environment)
+    seen: dict[str, Any] = {"gpus": list(setting.gpus), "command": command, "environment": environment}
     with ExitStack() as stack:
         servers = [stack.enter_context(Server(start)) for start in starts]
         try:
-            seen["ready_seconds"] = round(
-                max(server.wait_ready() for server in (servers if cell.roles else servers[:1])), 2
-            )
+            waited = [server.wait_ready() for server in (servers if cell.roles else servers[:1])]
+            seen["ready_seconds"] = round(max(waited), 2)
             ready()
             plan.progress(f"{name}: ready after {seen['ready_seconds']} s")
-            flush = Request("flush", "/flush_cache")
-            passes = []
+            seen["passes"] = []
             # The script is asked more than once, and the weights' version would stay.
             requests = [each for each in script(scale) if each.name != "weight_version"]
             asked = [each for each in requests if not cell.only or each.name in cell.only]
             for _ in range(cell.passes or plan.passes):
                 # What the server asked itself while starting, and the pass before, must not be in its cache.
-                send(address, flush, 30)
+                send(address, FLUSH, 30)
                 answers = perform(address, asked, seconds=max(0.0, setting.left() - 5), each=120)
-                passes.append({name: asdict(answer) for name, answer in answers.items()})
-            seen["passes"] = passes
+                seen["passes"].append({name: asdict(answer) for name, answer in answers.items()})
             info = send(address, Request("info", "/server_info", None, "GET"), 30)
             seen["settings"] = logs.settings(info.body)
             if plan.profile and setting.left() > 10:
@@ -169,10 +138,8 @@ def observe(setting: Setting, tree: Tree, name: str, ready: Callable[[], None]) 
     return seen
 
 
-_ASK = {
-    "input_ids": list(range(100, 140)),
-    "sampling_params": {"temperature": 0, "max_new_tokens": 6, "ignore_eos": True},
-}
+_SAMPLING = {"temperature": 0, "max_new_tokens": 6, "ignore_eos": True}
+_ASK = {"input_ids": list(range(100, 140)), "sampling_params": _SAMPLING}
 
 
 def launched_kernels(address: str, folder: Path, seconds: float) -> dict[str, int]:
@@ -183,13 +150,8 @@ def launched_kernels(address: str, folder: Path, seconds: float) -> dict[str, in
     folder.mkdir(parents=True, exist_ok=True)
     limit = time.monotonic() + seconds
     start = {"output_dir": str(folder), "activities": ["CPU", "GPU"], "with_stack": False, "profile_id": "shrinker"}
-    exchange = (
-        Request("flush", "/flush_cache"),
-        Request("start", "/start_profile", start),
-        Request("ask", "/generate", _ASK),
-        Request("stop", "/stop_profile"),
-    )
-    for request in exchange:
+    begin, end = Request("start", "/start_profile", start), Request("stop", "/stop_profile")
+    for request in (FLUSH, begin, Request("ask", "/generate", _ASK), end):
         if send(address, request, max(1.0, limit - time.monotonic())).status != 200:
             return {}
     while time.monotonic() < limit and not list(folder.glob("*.trace.json.gz")):

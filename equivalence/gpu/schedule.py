@@ -3,7 +3,7 @@
 import json
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
@@ -24,13 +24,12 @@ _SMALLEST = 40.0
 class _Run:
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
-        self.end = time.monotonic() + (0.0 if plan.recorded else plan.seconds)
+        self.begin = time.monotonic()
+        self.end = self.begin + (0.0 if plan.recorded else plan.seconds)
         self.digests = {tree.name: tree.whole_digest() for tree in plan.trees}
-        self.lock = threading.Lock()
-        self.starting = threading.Lock()
+        self.lock, self.starting = threading.Lock(), threading.Lock()
         self.used = dict.fromkeys(plan.gpus, 0)
         self.last_start = 0.0
-        self.begin = time.monotonic()
         self.warm = {cell.name: threading.Event() for cell in plan.cells}
 
     def note(self, text: str) -> None:
@@ -39,22 +38,18 @@ class _Run:
 
     def kept(self, name: str, key: dict[str, Any]) -> dict[str, Any] | None:
         """What an earlier run wrote for the same key."""
-        path = self.plan.out / "seen" / f"{name}.json"
-        try:
-            document = json.loads(path.read_text("utf-8"))
-        except (OSError, ValueError):
-            return None
-        if not isinstance(document, dict) or not isinstance(document.get("key"), dict):
-            return None
         free = {"trees": None} if self.plan.recorded else {}
-        return document if {**document["key"], **free} == {**key, **free} else None
+        try:
+            document: dict[str, Any] = json.loads((self.plan.out / "seen" / f"{name}.json").read_text("utf-8"))
+            return document if {**document["key"], **free} == {**key, **free} else None
+        except (OSError, ValueError, TypeError, KeyError):
+            return None
 
     def _settled(self, name: str, key: dict[str, Any]) -> bool:
         found = self.kept(name, key)
-        failed = found is not None and (
-            "error" in found or str(found.get("result", "")).startswith(("fails", "not run"))
-        )
-        return found is not None and not (failed and self.plan.retry)
+        if found is None or not self.plan.retry:
+            return found is not None
+        return "error" not in found and not found.get("result", "").startswith(("fails", "not run"))
 
     def keep(self, name: str, key: dict[str, Any], seen: dict[str, Any]) -> None:
         """Write what was seen, at once, so that a run that is cut off loses one server at most."""
@@ -79,10 +74,8 @@ class _Run:
         }
 
     def one(self, cell: Cell, tree: Tree, number: int) -> None:
-        """The server of that number of one cell and tree, unless it was seen before or the time is over.
-
-        Upstream's first one warms the caches of compiled kernels; the others of the cell wait until it is ready.
-        """
+        """The server of that number of one cell and tree, unless it was seen before or the time is over. Upstream's first one
+        warms the caches of compiled kernels; the others of the cell wait until it is ready."""
         name, key = server_name(cell, tree, number), self.key(cell, [tree.name])
         warm, warms = self.warm[cell.name], number == 1 and tree is self.plan.trees[0]
         # Each tree's servers of a cell stand on all GPUs in turn, so that no tree always gets the same.
@@ -177,10 +170,10 @@ def run(plan: Plan) -> list[dict[str, Any]]:
             for cell in timed:
                 state.pair(cell, others)
     rows = [_row(state, cell) for cell in plan.cells]
-    return [
-        row | ({"lacks": lacks[row["cell"]]} if row["result"] == "not run" and lacks.get(row["cell"]) else {})
-        for row in rows
-    ]
+    for row in rows:
+        if row["result"] == "not run" and row["cell"] in lacks:
+            row["lacks"] = lacks[row["cell"]]
+    return rows
 
 
 def _lacking(plan: Plan) -> dict[str, str]:
@@ -188,12 +181,12 @@ def _lacking(plan: Plan) -> dict[str, str]:
     names = sorted({name for cell in plan.cells for name in cell.needs})
     program = f"from importlib.util import find_spec; print(*(n for n in {names} if not find_spec(n)))"
     missing = plan.environment.answer(plan.trees[0], program).split() if names else []
-    found = {
-        cell.name: [f"{cell.gpus} GPUs"] * (cell.gpus > len(plan.gpus))
-        + [name for name in cell.needs if name in missing]
-        for cell in plan.cells
-    }
-    return {name: "takes " + ", ".join(lacks) for name, lacks in found.items() if lacks}
+    found: dict[str, str] = {}
+    for cell in plan.cells:
+        gpus = [f"{cell.gpus} GPUs"] if cell.gpus > len(plan.gpus) else []
+        if lacks := [*gpus, *(name for name in cell.needs if name in missing)]:
+            found[cell.name] = f"takes {', '.join(lacks)}"
+    return found
 
 
 def _order(plan: Plan, cells: Sequence[Cell]) -> list[tuple[Cell, Tree, int]]:
@@ -204,11 +197,11 @@ def _order(plan: Plan, cells: Sequence[Cell]) -> list[tuple[Cell, Tree, int]]:
         some = cells[start : start + plan.at_once]
         tasks += [(cell, tree, 1) for tree in plan.trees for cell in some]
         for number in range(2, max(map(plan.count, some)) + 1):
-            tasks += _turn(plan, [cell for cell in some if number <= plan.count(cell)], number)
+            tasks += _turn(plan, (cell for cell in some if number <= plan.count(cell)), number)
     return tasks
 
 
-def _turn(plan: Plan, cells: Sequence[Cell], number: int) -> list[tuple[Cell, Tree, int]]:
+def _turn(plan: Plan, cells: Iterable[Cell], number: int) -> list[tuple[Cell, Tree, int]]:
     """One more server of each tree for all cells; who comes first alternates, so that no tree always gets the same GPU."""
     trees = plan.trees if number % 2 else plan.trees[::-1]
     return [(cell, tree, number) for cell in cells for tree in trees]
@@ -218,22 +211,19 @@ def _row(state: _Run, cell: Cell) -> dict[str, Any]:
     row: dict[str, Any] = {"cell": cell.name, "kind": cell.kind, "checkpoint": cell.checkpoint, "why": cell.why}
     row |= {"arguments": " ".join(cell.server_arguments()), "environment": dict(cell.environment), "gpus": cell.gpus}
     if cell.kind != "answers":
-        seen = state.kept(cell.name, state.key(cell, list(state.digests)))
-        row |= {"result": "not run"} if seen is None else {k: v for k, v in seen.items() if k != "key"}
+        row |= state.kept(cell.name, state.key(cell, list(state.digests))) or {"result": "not run"}
+        row.pop("key", None)
         if "pairs" in row:
             # By today's statistics, whatever they were when the pairs were taken.
             row["measured"] = turns.measured(row["pairs"])
-    else:
-        sides = []
-        for tree in state.plan.trees:
-            names = [server_name(cell, tree, number) for number in range(1, state.plan.count(cell) + 2)]
-            found = [state.kept(name, state.key(cell, [tree.name])) for name in names]
-            sides.append([seen for seen in found if seen is not None])
-        if not all(sides):
-            row["result"] = "not run"
-        else:
-            row |= judge_cell(*sides)
-            for name in ("ready_seconds", "peak_host_bytes", "at_once"):
-                # The last server of each tree: the caches are warm.
-                row[name] = [side[-1].get(name) for side in sides]
-    return row
+        return row
+    sides = []
+    for tree in state.plan.trees:
+        names = [server_name(cell, tree, number) for number in range(1, state.plan.count(cell) + 2)]
+        found = [state.kept(name, state.key(cell, [tree.name])) for name in names]
+        sides.append([seen for seen in found if seen is not None])
+    if not all(sides):
+        return row | {"result": "not run"}
+    # Of the last server of each tree: the caches are warm.
+    last = {name: [side[-1].get(name) for side in sides] for name in ("ready_seconds", "peak_host_bytes", "at_once")}
+    return row | judge_cell(*sides) | last

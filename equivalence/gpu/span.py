@@ -1,12 +1,9 @@
 """One request's answers over many runs of both trees: equal, within what upstream's own runs span, or outside.
 
 A run is one pass of one server. Upstream's runs differ among themselves wherever a kernel adds in the order in which blocks
-happen to finish; what is asked is whether the generated tree's runs can be told from upstream's. Whether a request's runs
-differ is looked up first (equality, then set membership). Only where upstream differs from itself and no answer is met again
-an exact permutation test decides: if the trees were the same program, each assignment of the labels to the runs of one pass
-would be as likely as the one that was made. Runs of one server have its memory in common and may stray together, which this
-test takes for the tree's: where it tells the trees apart, and their answers are no further from each other than upstream's own,
-the labels of whole servers are permuted instead.
+happen to finish. Only where they do, and no answer is met again, an exact permutation test decides: if the trees were the same
+program, each assignment of the labels to the runs of one pass would be as likely as the one that was made. Runs of one server may
+stray together: docs/design/equivalence.md says when the labels of whole servers are permuted instead.
 """
 
 import json
@@ -31,51 +28,43 @@ CLEAR = 0.1
 """From this probability on a cell's lone answers are chance."""
 
 Result = Literal["identical", "unanswered", "member", "span", "lone", "open", "outside"]
+"""`identical`: every run of both trees; `unanswered` by all; `member`: each of the generated tree's answers is one that upstream gave,
+too; `span`: upstream differs from itself, and the permutation test does not tell the trees apart; `lone`: all of upstream's runs agree,
+and so do some of the generated tree's with them, but not all; `open`: there are too few runs, or servers, to say; `outside`: none of these."""
 
 
 @dataclass(frozen=True)
 class Judgement:
-    """What all runs say of one request.
-
-    Attributes:
-        request: its name.
-        result: `identical`: every run of both trees; `unanswered` by all; `member`: each of the generated tree's answers is
-            one that upstream gave, too; `span`: upstream differs from itself, and the permutation test does not tell the
-            trees apart; `lone`: all of upstream's runs agree, and so do some of the generated tree's with them, but not all;
-            `open`: there are too few runs, or servers, to say; `outside`: none of these.
-        own: the most fields in which two of upstream's runs differ.
-        probability: of the permutation test, adjusted for all requests of the cell; None where it was not asked.
-        differences: between the generated run that is furthest and the run of upstream's that is nearest to it.
-    """
+    """What all runs say of one request."""
 
     request: str
     result: Result
     own: int
+    """The most fields in which two of upstream's runs differ."""
     probability: float | None = None
+    """Of the permutation test, adjusted for all requests of the cell; None where it was not asked."""
     differences: tuple[Difference, ...] = ()
+    """Between the generated run that is furthest and the run of upstream's that is nearest to it."""
 
 
 def judge_spans(upstream: Sequence[Sequence[Answers]], generated: Sequence[Sequence[Answers]]) -> tuple[Judgement, ...]:
-    """A judgement for each request of any run.
-
-    Args:
-        upstream: by server, its passes.
-        generated: likewise.
-    """
-    groups = [[len(server) for server in side] for side in (upstream, generated)]
-    runs = [run for side in (upstream, generated) for server in side for run in server]
-    passes = [index for side in groups for count in side for index in range(count)]
-    first = sum(groups[0])
+    """A judgement for each request of any run; the runs of a tree by server, its passes."""
+    servers = [*upstream, *generated]
+    runs = [run for server in servers for run in server]
+    passes = [index for server in servers for index in range(len(server))]
+    first = sum(map(len, upstream))
     labels = list(_labellings(passes, first))
     names = dict.fromkeys(name for run in runs for name in run)
     tables = {name: _distances([run.get(name) for run in runs], name) for name in names}
     varied = {name: table for name, table in tables.items() if any(map(any, table.fields))}
-    adjusted = dict[str, float | None](_tested(varied, labels, first))
-    if any(value is not None and value < LEVEL for value in adjusted.values()):
-        whole = _tested(varied, _of_servers([*groups[0], *groups[1]], len(groups[0])), first)
-        for name, value in adjusted.items():
-            if value is not None and value < LEVEL and not _far(varied[name], first):
-                adjusted[name] = whole.get(name)
+    tested = _tested(varied, labels, first)
+    adjusted: dict[str, float | None] = {**tested}
+    if near := [name for name, value in tested.items() if value < LEVEL and not _far(varied[name], first)]:
+        # As if servers were drawn whole.
+        ends = list(accumulate(map(len, servers), initial=0))
+        drawn = _labellings([0] * len(servers), len(upstream))
+        sets = [frozenset(run for at in chosen for run in range(ends[at], ends[at + 1])) for chosen in drawn]
+        adjusted |= dict.fromkeys(near) | {n: value for n, value in _tested(varied, sets, first).items() if n in near}
     return tuple(_judge(name, runs, table, first, adjusted.get(name)) for name, table in tables.items())
 
 
@@ -110,20 +99,6 @@ def _labellings(passes: Sequence[int], first: int) -> Iterator[frozenset[int]]:
         yield frozenset(run for some in map(draw.sample, strata, counts) for run in some)
 
 
-def _of_servers(sizes: Sequence[int], first: int) -> list[frozenset[int]]:
-    """All sets of runs that could have been upstream's if servers were drawn whole. The true one comes first.
-
-    Args:
-        sizes: how many runs each server has, upstream's servers first.
-        first: how many servers are upstream's.
-    """
-    ends = list(accumulate(sizes, initial=0))
-    return [
-        frozenset(run for server in chosen for run in range(*ends[server : server + 2]))
-        for chosen in _labellings([0] * len(sizes), first)
-    ]
-
-
 def _far(table: _Table, first: int) -> bool:
     """Whether each of the generated tree's runs is further from each of upstream's than upstream's are from each other."""
     size = len(table.fields)
@@ -136,17 +111,12 @@ def _far(table: _Table, first: int) -> bool:
 
 @dataclass(frozen=True)
 class Alone:
-    """How often answers are not the most frequent one of their request, over a whole cell.
-
-    Attributes:
-        upstream, generated: such answers of each server, over its passes.
-        probability: that servers drawn at random have as many as the generated tree's; None where there are too few servers
-            for `LEVEL` to be reached.
-    """
+    """How many answers of each server are not the most frequent one of their request, over a whole cell and all passes."""
 
     upstream: tuple[int, ...]
     generated: tuple[int, ...]
     probability: float | None
+    """That servers drawn at random have as many as the generated tree's; None: there are too few for `LEVEL` to be reached."""
 
     @property
     def chance(self) -> bool:
@@ -157,13 +127,11 @@ class Alone:
 def alone(upstream: Sequence[Sequence[Answers]], generated: Sequence[Sequence[Answers]]) -> Alone:
     """Count the answers that stand alone; the servers are what is permuted, since answers of one pass go astray together."""
     servers = [*upstream, *generated]
-    names = dict.fromkeys(name for server in servers for run in server for name in run)
     totals = [0] * len(servers)
-    for name in names:
+    for name in dict.fromkeys(name for server in servers for run in server for name in run):
         texts = [[_text(run.get(name)) for run in server] for server in servers]
         usual = Counter(text for server in texts for text in server).most_common(1)[0][0]
-        for index, server_texts in enumerate(texts):
-            totals[index] += sum(text != usual for text in server_texts)
+        totals = [total + sum(text != usual for text in said) for total, said in zip(totals, texts, strict=True)]
     mine, theirs = tuple(totals[: len(upstream)]), tuple(totals[len(upstream) :])
     drawn = [sum(chosen) for chosen in combinations(totals, len(generated))]
     share = sum(value >= sum(theirs) for value in drawn) / len(drawn)
@@ -172,16 +140,12 @@ def alone(upstream: Sequence[Sequence[Answers]], generated: Sequence[Sequence[An
 
 @dataclass(frozen=True)
 class Pooled:
-    """How many servers give an answer that stands alone, over all cells.
-
-    Attributes:
-        upstream, generated: such servers, and all servers, of the cells in which both trees have some.
-        probability: that as many of the generated tree's do, were the servers of each cell drawn at random.
-    """
+    """How many servers give an answer that stands alone, and how many there are, over all cells in which both trees have some."""
 
     upstream: tuple[int, int]
     generated: tuple[int, int]
     probability: float
+    """That as many of the generated tree's do, were the servers of each cell drawn at random."""
 
 
 def pool(cells: Sequence[tuple[Sequence[int], Sequence[int]]]) -> Pooled:
@@ -191,15 +155,12 @@ def pool(cells: Sequence[tuple[Sequence[int], Sequence[int]]]) -> Pooled:
         cells: by cell, how many answers of each server stand alone, upstream's and the generated tree's.
     """
     strays = [tuple([count > 0 for count in side] for side in cell) for cell in cells if all(cell)]
-    true = sum(sum(theirs) for _, theirs in strays)
-    draw = random.Random(0)
-    as_many = 1 + sum(
-        sum(sum(draw.sample(mine + theirs, len(theirs))) for mine, theirs in strays) >= true for _ in range(MOST - 1)
-    )
     upstream, generated = (
         (sum(sum(cell[side]) for cell in strays), sum(len(cell[side]) for cell in strays)) for side in (0, 1)
     )
-    return Pooled(upstream, generated, as_many / MOST)
+    draw = random.Random(0)
+    drawn = (sum(sum(draw.sample(mine + theirs, len(theirs))) for mine, theirs in strays) for _ in range(MOST - 1))
+    return Pooled(upstream, generated, (1 + sum(count >= generated[0] for count in drawn)) / MOST)
 
 
 def _text(answer: Answer | None) -> str:
@@ -217,7 +178,6 @@ def _tested(tables: dict[str, _Table], labels: Sequence[frozenset[int]], first: 
     """
     if len(labels) * LEVEL < 1:
         return {}
-    true = frozenset(range(first))
     rows: list[tuple[str, list[float]]] = []
     for name, table in tables.items():
         for matrix in table:
@@ -231,7 +191,7 @@ def _tested(tables: dict[str, _Table], labels: Sequence[frozenset[int]], first: 
     if not rows:
         return found
     highest = [max(values[index] for _, values in rows) for index in range(len(labels))]
-    at = next(index for index, chosen in enumerate(labels) if chosen == true)
+    at = labels.index(frozenset(range(first)))
     for name, values in rows:
         share = sum(value >= values[at] - 1e-9 for value in highest) / len(labels)
         found[name] = min(share, found[name])
@@ -239,13 +199,8 @@ def _tested(tables: dict[str, _Table], labels: Sequence[frozenset[int]], first: 
 
 
 def _apart(matrix: Sequence[Sequence[float]], sums: Sequence[float], chosen: frozenset[int]) -> float:
-    """How much further the two sides are from each other than from themselves.
-
-    Args:
-        matrix: how far each two runs are from each other.
-        sums: of its rows.
-        chosen: the runs of one side.
-    """
+    """How much further the two sides are from each other than from themselves, by how far each two runs are, and the sums of
+    these rows."""
     size, mine = len(matrix), len(chosen)
     within = sum(sum(map(matrix[run].__getitem__, chosen)) for run in chosen)
     across = sum(sums[run] for run in chosen) - within

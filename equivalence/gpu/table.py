@@ -38,11 +38,9 @@ def page(found: dict[str, Any], title: str) -> str:
     import jinja2
 
     rows = found["cells"]
-    environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(Path(__file__).parent), trim_blocks=True, lstrip_blocks=True
-    )
-    environment.filters |= {"number": _number, "ratio": _ratio, "pairs": _counts, "slashed": _slashed}
-    environment.filters["divided"] = operator.truediv
+    loader = jinja2.FileSystemLoader(Path(__file__).parent)
+    environment = jinja2.Environment(loader=loader, trim_blocks=True, lstrip_blocks=True)
+    environment.filters |= {"number": _number, "ratio": _ratio, "slashed": _slashed, "divided": operator.truediv}
     pooled = pool([tuple(row["alone_beside_others"]) for row in rows if "alone_beside_others" in row])
     values = {"title": title, "hardware": found["hardware"], "rows": rows, "pooled": pooled}
     return environment.get_template("gpu.md.jinja").render(values).rstrip() + "\n"
@@ -64,15 +62,10 @@ def _ratio(found: dict[str, Any] | None) -> str:
     return f"{found['ratio']:.3f}{between}"
 
 
-def _counts(found: dict[str, Any] | None) -> str:
-    return f"{found['pairs']} ({found['blocks']})" if found else ""
-
-
 def _remark(row: dict[str, Any]) -> str:
     if row["result"] == "measured":
-        return ", ".join(
-            f"{name} {_ratio(found['generated'])}" for name, found in row["measured"].items() if "generated" in found
-        )
+        ratios = {name: _ratio(found.get("generated")) for name, found in row["measured"].items()}
+        return ", ".join(f"{name} {ratio}" for name, ratio in ratios.items() if ratio)
     if "requests" in row:
         counts = ", ".join(f"{count} {name}" for name, count in row["requests"].items())
         return f"{row['class']}: {counts}; {row['tokens']} tokens; kernels {row['kernels']} ({row['kernel_names']})"

@@ -2,7 +2,7 @@
 
 import json
 import sys
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
@@ -12,28 +12,25 @@ from pathlib import Path
 from typing import Any
 
 from equivalence.gpu.cells import Setting
-from equivalence.gpu.observe import launches
+from equivalence.gpu.observe import FLUSH, launches
 from equivalence.gpu.trees import Tree
 from equivalence.gpu.turns import Block, Broken, Numbers, blocks, document
 from equivalence.processes import process_environment, run
 from equivalence.serving.client import send
-from equivalence.serving.script import Request
 from equivalence.serving.server import NotReady, Server, free_port
 
 ROUNDS = 3
 """Rounds of each block of servers, after one that warms up: more blocks say more than more rounds."""
 BLOCKS = 10
-"""Blocks at most."""
 AT_ONCE = {"import": 4, "startup": 5}
 """Blocks that are measured at once: what these kinds do is the host's work, and both trees of a block see the same load."""
 WARM_RUNS = {"serving": 0, "one_batch": 0, "offline": 2}
 """Runs of each tree that fill caches and are dropped, where it is not one. What measures often drops its own first numbers."""
 _LONGEST = {"import": 30.0}
 """Seconds below which no block is started any more, where it is not 75."""
-Taken = tuple[Block, Mapping[str, Numbers]]
-
 PART = 1.0
 """Of the requests of each round."""
+Taken = tuple[Block, Mapping[str, Numbers]]
 
 _ONE_BATCH = "--batch-size 1 8 1 8 1 8 1 8 1 8 --input-len 256 --output-len 64"
 _ONE_BATCH_NAMES = ("overall_throughput", "median_decode_throughput", "prefill_latency")
@@ -41,11 +38,9 @@ _OFFLINE = (
     "--dataset-name generated-shared-prefix --gsp-num-groups 8 --gsp-prompts-per-group 16 "
     "--gsp-system-prompt-len 128 --gsp-question-len 64 --gsp-output-len 64"
 )
-_CONVERSATIONS = [
-    {"conversations": [{"value": f"{number} " * 64}, {"value": f"{number} " * 16}]} for number in range(32)
-]
+_CONVERSATIONS = [{"conversations": [{"value": f"{i} " * 64}, {"value": f"{i} " * 16}]} for i in range(32)]
 _IMPORT = """
-import json, resource, sys, time
+import json, os, resource, sys, time
 begin = time.perf_counter()
 import sglang.srt.entrypoints.http_server
 took = time.perf_counter() - begin
@@ -54,7 +49,6 @@ used = resource.getrusage(resource.RUSAGE_SELF)
 cpu = used.ru_utime + used.ru_stime
 peak = used.ru_maxrss * 1024
 print("\\n@" + json.dumps(dict(seconds=took, cpu_seconds=cpu, peak_bytes=peak, own_modules=len(own), modules=len(sys.modules))), flush=True)
-import os
 os._exit(0)
 """
 
@@ -109,23 +103,20 @@ def _one(setting: Setting, turn: int, tree: Tree, gpus: Sequence[int]) -> list[N
         command, overlay = environment.command("-c", _IMPORT), environment.overlay(tree)
     else:
         engine = ["--model-path", str(setting.plan.checkpoints / cell.checkpoint), *cell.server_arguments()]
+        name, asked = "bench_one_batch", _ONE_BATCH.split()
         if cell.kind == "offline":
             # It draws its warm-up of conversations, which it would fetch from the network.
             conversations = result.with_name("conversations.json")
             conversations.write_text(json.dumps(_CONVERSATIONS), "utf-8")
-            program = ["bench_offline_throughput", *_OFFLINE.split(), "--dataset-path", str(conversations)]
-        else:
-            program = ["bench_one_batch", *_ONE_BATCH.split()]
-        command = environment.command(
-            "-m", f"sglang.{program[0]}", *engine, *program[1:], "--result-filename", str(result)
-        )
+            name, asked = "bench_offline_throughput", [*_OFFLINE.split(), "--dataset-path", str(conversations)]
+        command = environment.command("-m", f"sglang.{name}", *engine, *asked, "--result-filename", str(result))
         overlay = {**environment.overlay(tree, gpus), **cell.environment}
     done = run(command, variables=process_environment(overlay), output=log, limit=max(1.0, setting.left()))
     if done.code is None:
         return []
     numbers = [_printed(done.text())] if cell.kind == "import" else _read(cell.kind, result)
     if done.code != 0 or not all(numbers) or not numbers:
-        raise Broken(tree.name, done.text().splitlines()[-15:])
+        raise Broken(tree.name, done.text())
     return numbers
 
 
@@ -141,17 +132,16 @@ def _ready(setting: Setting, tree: Tree, server: Server) -> float:
     except NotReady as error:
         if setting.left() < 30:
             return 0.0
-        raise Broken(tree.name, error.tail.splitlines()[-15:]) from error
+        raise Broken(tree.name, error.tail) from error
 
 
 def _serve(setting: Setting, block: Block) -> list[Taken]:
     """One block of two servers: how long they took to start, then rounds of load, the first of which is dropped."""
-    cell, taken = setting.cell, []
-    ports = [free_port() for _ in block.trees]
+    taken, ports, servers = [], [free_port() for _ in block.trees], []
+    where = f"{setting.cell.name} ({block.number}"
     with ExitStack() as stack:
-        servers = []
         for tree, gpus, port in zip(block.trees, block.gpus, ports, strict=True):
-            log = setting.plan.out / "logs" / f"{cell.name}.{block.number}.{tree.name}.log"
+            log = setting.plan.out / "logs" / f"{setting.cell.name}.{block.number}.{tree.name}.log"
             servers.append(stack.enter_context(_server(setting, tree, gpus, port, log)))
         # Waited for at once: a server that is asked late would seem to start late.
         with ThreadPoolExecutor() as pool:
@@ -159,14 +149,13 @@ def _serve(setting: Setting, block: Block) -> list[Taken]:
         if not all(ready):
             return []
         starts = {t.name: {"ready_seconds": round(seconds, 2)} for t, seconds in zip(block.trees, ready, strict=True)}
-        setting.plan.progress(f"{cell.name} ({block.number}): {_told(starts)}")
+        setting.plan.progress(f"{where}): {_told(starts)}")
         for turn in range(ROUNDS + 1):
-            pair: dict[str, Numbers] = {}
-            for tree, port in [*zip(block.trees, ports, strict=True)][:: 1 if turn % 2 == 0 else -1]:
-                pair[tree.name] = _load(setting, tree, port, 1000 * block.number + turn, f"{block.number}.{turn}")
+            order = [*zip(block.trees, ports, strict=True)][:: 1 if turn % 2 == 0 else -1]
+            pair = {tree.name: _load(setting, tree, port, block.number, turn) for tree, port in order}
             if not all(pair.values()):
                 break
-            setting.plan.progress(f"{cell.name} ({block.number}.{turn}): {_told(pair)}")
+            setting.plan.progress(f"{where}.{turn}): {_told(pair)}")
             if turn:
                 taken.append((block, pair))
         for tree, server in zip(block.trees, servers, strict=True):
@@ -174,19 +163,18 @@ def _serve(setting: Setting, block: Block) -> list[Taken]:
     return [*taken, (block, starts)]
 
 
-def _load(setting: Setting, tree: Tree, port: int, seed: int, turn: str) -> Numbers:
+def _load(setting: Setting, tree: Tree, port: int, block: int, turn: int) -> Numbers:
     """The numbers of one round of `equivalence.gpu.load`; empty where the time ended it."""
     if setting.left() < 10:
         return {}
-    send(f"http://127.0.0.1:{port}", Request("flush", "/flush_cache"), 30)
-    here = str(Path(__file__).parents[2])
-    asked = f"--port {port} --seed {seed} --part {PART}"
-    command = [sys.executable, "-m", "equivalence.gpu.load", *asked.split()]
-    log = setting.plan.out / "logs" / f"{setting.cell.name}.{turn}.{tree.name}.load.log"
-    done = run(command, variables=process_environment({"PYTHONPATH": here}), output=log, limit=setting.left())
+    send(f"http://127.0.0.1:{port}", FLUSH, 30)
+    asked = f"-m equivalence.gpu.load --port {port} --seed {1000 * block + turn} --part {PART}"
+    variables = process_environment({"PYTHONPATH": str(Path(__file__).parents[2])})
+    log = setting.plan.out / "logs" / f"{setting.cell.name}.{block}.{turn}.{tree.name}.load.log"
+    done = run([sys.executable, *asked.split()], variables=variables, output=log, limit=setting.left())
     numbers = _printed(done.text())
     if done.code is not None and (done.code != 0 or not numbers):
-        raise Broken(tree.name, done.text().splitlines()[-15:])
+        raise Broken(tree.name, done.text())
     return numbers
 
 
@@ -196,10 +184,8 @@ def _printed(text: str) -> Numbers:
 
 
 def _told(pair: Mapping[str, Numbers]) -> str:
-    return "; ".join(
-        f"{tree} " + ", ".join(f"{name} {value:.4g}" for name, value in numbers.items())
-        for tree, numbers in pair.items()
-    )
+    told = {tree: ", ".join(f"{name} {value:.4g}" for name, value in numbers.items()) for tree, numbers in pair.items()}
+    return "; ".join(f"{tree} {numbers}" for tree, numbers in told.items())
 
 
 def _read(kind: str, result: Path) -> list[Numbers]:
@@ -214,12 +200,10 @@ def _read(kind: str, result: Path) -> list[Numbers]:
     if kind == "offline":
         rates = ((name, value) for row in rows[-1:] for name, value in row.items() if "throughput" in name)
         return [{name: float(value) for name, value in rates if isinstance(value, int | float)}] if rows else []
-    found: dict[int, list[Numbers]] = {}
+    found = defaultdict[int, list[Numbers]](list)
     for row in rows:
-        found.setdefault(row["batch_size"], []).append(
-            {f"{name}@batch{row['batch_size']}": float(row[name]) for name in _ONE_BATCH_NAMES if name in row}
-        )
-    times: list[Numbers] = [
-        {name: value for each in some for name, value in each.items()} for some in zip(*found.values(), strict=False)
-    ]
+        size = row["batch_size"]
+        found[size].append({f"{name}@batch{size}": float(row[name]) for name in _ONE_BATCH_NAMES if name in row})
+    runs = zip(*found.values(), strict=False)
+    times: list[Numbers] = [{name: value for each in some for name, value in each.items()} for some in runs]
     return times[1:]

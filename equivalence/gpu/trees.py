@@ -30,26 +30,18 @@ class Tree:
         return self._digest(p for p in self.root.rglob("*") if p.is_file() and "__pycache__" not in p.parts)
 
     def _digest(self, paths: Iterable[Path]) -> str:
-        total = hashlib.sha256()
-        for path in sorted(paths):
-            total.update(
-                f"{path.relative_to(self.root).as_posix()}\0{hashlib.sha256(path.read_bytes()).hexdigest()}\n".encode()
-            )
-        return total.hexdigest()[:16]
+        hashes = {p.relative_to(self.root).as_posix(): hashlib.sha256(p.read_bytes()) for p in sorted(paths)}
+        lines = "".join(f"{name}\0{found.hexdigest()}\n" for name, found in hashes.items())
+        return hashlib.sha256(lines.encode()).hexdigest()[:16]
 
 
 @dataclass(frozen=True)
 class Environment:
-    """Where both servers run.
-
-    Attributes:
-        python: the interpreter.
-        packages: folders put behind the tree on the module path (where packages were installed with `--target`).
-        variables: set for every server.
-    """
+    """Where both servers run."""
 
     python: str = sys.executable
     packages: Sequence[Path] = ()
+    """Folders put behind the tree on the module path (where packages were installed with `--target`)."""
     variables: dict[str, str] = field(default_factory=dict)
 
     def command(self, *arguments: str) -> list[str]:
@@ -63,22 +55,18 @@ class Environment:
 
     def overlay(self, tree: Tree, gpus: Sequence[int] = ()) -> dict[str, str | None]:
         """What is set for a process of the tree: nothing of it may come from the network or depend on hash order."""
-        path = [str(tree.root), *map(str, self.packages)]
-        overlay: dict[str, str | None] = {
-            "PYTHONPATH": ":".join(path),
+        before = self.variables.get("PYTHONPATH")
+        path = [*([before] if before else []), str(tree.root), *map(str, self.packages)]
+        return {
             "PYTHONUNBUFFERED": "1",
             "PYTHONHASHSEED": "0",
             "PYTHONDONTWRITEBYTECODE": None,
             "HF_HUB_OFFLINE": "1",
             "TRANSFORMERS_OFFLINE": "1",
+            **({"CUDA_VISIBLE_DEVICES": ",".join(map(str, gpus))} if gpus else {}),
+            **self.variables,
+            "PYTHONPATH": ":".join(path),
         }
-        if gpus:
-            overlay["CUDA_VISIBLE_DEVICES"] = ",".join(map(str, gpus))
-        before = self.variables.get("PYTHONPATH")
-        overlay.update(self.variables)
-        if before:
-            overlay["PYTHONPATH"] = ":".join([before, *path])
-        return overlay
 
 
 _VERSIONS = """
@@ -107,7 +95,7 @@ def describe(environment: Environment, trees: Sequence[Tree]) -> dict[str, Any]:
     versions = [json.loads(line[1:]) for line in lines if line.startswith("@{")]
     return {
         "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
-        "gpus": [line.strip() for line in gpus if line.strip()],
+        "gpus": [*filter(None, map(str.strip, gpus))],
         "cores": os.cpu_count(),
         "machine": platform.machine(),
         "versions": versions[-1] if versions else {},

@@ -8,9 +8,10 @@ differs by, upstream differs from itself.
 import math
 import random
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import groupby
+from itertools import chain, count, groupby
 from pathlib import Path
 from statistics import fmean, median
 from typing import Any
@@ -19,7 +20,6 @@ from equivalence.gpu.cells import Setting
 from equivalence.gpu.trees import Tree
 
 CONTROL = "control"
-"""The name of the copy of upstream."""
 
 Numbers = Mapping[str, float]
 
@@ -27,9 +27,9 @@ Numbers = Mapping[str, float]
 class Broken(Exception):
     """A run of a tree that measures failed: `tail` has the last lines it printed."""
 
-    def __init__(self, tree: str, tail: Sequence[str]) -> None:
+    def __init__(self, tree: str, printed: str) -> None:
         super().__init__(f"fails in {tree}")
-        self.tail = list(tail)
+        self.tail = printed.splitlines()[-15:]
 
 
 @dataclass(frozen=True)
@@ -56,12 +56,10 @@ def control(upstream: Tree, folder: Path) -> Tree:
 def blocks(setting: Setting, upstream: Tree, others: Sequence[Tree]) -> Iterator[Block]:
     """Without end: every other tree in turn, then all again with the places changed."""
     first, second = setting.gpus[: setting.cell.gpus], setting.gpus[setting.cell.gpus : 2 * setting.cell.gpus]
-    number = 0
-    while True:
-        for other in others:
-            order = (upstream, other) if number // len(others) % 2 == 0 else (other, upstream)
-            yield Block(number, order, (first, second if setting.apart else first))
-            number += 1
+    for number in count():
+        turn, other = divmod(number, len(others))
+        order = (upstream, others[other]) if turn % 2 == 0 else (others[other], upstream)
+        yield Block(number, order, (first, second if setting.apart else first))
 
 
 def document(setting: Setting, taken: Sequence[tuple[Block, Mapping[str, Numbers]]], unmeasured: str) -> dict[str, Any]:
@@ -75,16 +73,15 @@ def document(setting: Setting, taken: Sequence[tuple[Block, Mapping[str, Numbers
 
 def measured(pairs: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """For each quantity and each other tree the estimate of all pairs, each of which has a place and the numbers of two trees."""
-    samples: dict[str, dict[str, list[Sample]]] = {}
+    samples = defaultdict[str, defaultdict[str, list[Sample]]](lambda: defaultdict(list))
     # Two neighbouring blocks never have the same other tree: see `blocks`.
     for number, ((place, other), block) in enumerate(groupby(pairs, _block)):
         for pair in block:
             for name in pair["upstream"].keys() & pair[other].keys():
-                sample = Sample(place, pair["upstream"][name], pair[other][name], number)
-                samples.setdefault(name, {}).setdefault(other, []).append(sample)
+                samples[name][other].append(Sample(place, pair["upstream"][name], pair[other][name], number))
     result: dict[str, Any] = {}
-    for name in sorted(samples):
-        rows: dict[str, Any] = {other: found for other, some in samples[name].items() if (found := estimate(some))}
+    for name, others in sorted(samples.items()):
+        rows: dict[str, Any] = {other: found for other, some in others.items() if (found := estimate(some))}
         if "generated" in rows:
             # More is better of rates; of times, sizes and counts less is.
             higher = "throughput" in name or "per_second" in name
@@ -129,20 +126,18 @@ def estimate(samples: Sequence[Sample]) -> dict[str, Any] | None:
             all are of one place: the pairs then say nothing of what the place does.
         pairs, blocks: how many.
     """
-    places: dict[str, dict[int, list[float]]] = {}
+    places = defaultdict[str, defaultdict[int, list[float]]](lambda: defaultdict(list))
     good = [sample for sample in samples if sample.upstream > 0 and sample.other > 0]
     for sample in good:
-        places.setdefault(sample.place, {}).setdefault(sample.block, []).append(sample.other / sample.upstream)
+        places[sample.place][sample.block].append(sample.other / sample.upstream)
     if not good:
         return None
     low = high = None
     if len(good) >= SMALLEST and len(places) > 1 and min(map(len, places.values())) > 1:
-        draw = random.Random(0)
-        drawn = sorted(
-            _middle([_resampled(list(found.values()), draw) for found in places.values()]) for _ in range(DRAWS)
-        )
+        draw, grouped = random.Random(0), [list(found.values()) for found in places.values()]
+        drawn = sorted(_middle(_resampled(blocks, draw) for blocks in grouped) for _ in range(DRAWS))
         low, high = (round(drawn[int(part * DRAWS)], 5) for part in (0.025, 0.975))
-    ratio = _middle([[ratio for block in found.values() for ratio in block] for found in places.values()])
+    ratio = _middle(list(chain.from_iterable(found.values())) for found in places.values())
     return {
         "upstream": round(median(sample.upstream for sample in good), 5),
         "other": round(median(sample.other for sample in good), 5),
@@ -158,19 +153,15 @@ def _resampled(found: Sequence[Sequence[float]], draw: random.Random) -> list[fl
     return [ratio for block in draw.choices(found, k=len(found)) for ratio in draw.choices(block, k=len(block))]
 
 
-def _middle(places: Sequence[Sequence[float]]) -> float:
+def _middle(places: Iterable[Sequence[float]]) -> float:
     return math.exp(fmean(math.log(median(found)) for found in places))
 
 
 def finding(generated: dict[str, Any], control: dict[str, Any] | None, *, higher: bool) -> bool:
     """Whether the generated tree is slower than upstream beyond doubt.
 
-    The ratio is below `FINDING` (of its inverse, where less is better), its interval excludes 1, and the copy of upstream
-    beside it is not as slow.
-
-    Args:
-        generated, control: two estimates; None: there was no copy.
-        higher: more is better.
+    The ratio is below `FINDING` (of its inverse, where `higher` is not better), its interval excludes 1, and the copy of upstream
+    beside it, where there was one, is not as slow.
     """
     if generated["low"] is None:
         return False

@@ -31,14 +31,16 @@ def judge_cell(upstream: Sequence[dict[str, Any]], generated: Sequence[dict[str,
     lone = alone(*sides)
     counts: Counter[str] = Counter(judgement.result for judgement in judgements)
     first, other = whole[0][0], whole[1][0]
+    # By the list of today of what says nothing, whatever it was when they were written down.
+    known, theirs = logs.settings(first["settings"]), other["settings"]
     beside = {
         "classes": all(seen["classes"] == first["classes"] for side in whole for seen in side),
-        "settings": _changed(first["settings"], other["settings"]),
-        "settings_gone": sorted(_known(first["settings"]).keys() - other["settings"].keys()),
+        "settings": {key: [value, theirs[key]] for key, value in known.items() if theirs.get(key, value) != value},
+        "settings_gone": sorted(known.keys() - theirs.keys()),
         "choices_only_upstream": _only(whole[0], whole[1]),
         "choices_only_generated": _only(whole[1], whole[0]),
         **_files(first.get("written"), other.get("written")),
-        **_kernels(_profiled(whole[0]), _profiled(whole[1])),
+        **_kernels(*map(_profiled, whole)),
     }
     result = "same"
     if counts["outside"] or not beside["classes"] or beside["settings"] or beside["kernels"] == "differ":
@@ -99,16 +101,6 @@ def _only(side: Sequence[dict[str, Any]], other: Sequence[dict[str, Any]]) -> li
     return sorted(every - set().union(*(seen["choices"] for seen in other)))
 
 
-def _known(settings: dict[str, Any]) -> dict[str, Any]:
-    return {key: value for key, value in settings.items() if key not in logs.SETTINGS_VOLATILE}
-
-
-def _changed(upstream: dict[str, Any], generated: dict[str, Any]) -> dict[str, list[Any]]:
-    """Settings that both have, with values that differ."""
-    known = _known(upstream)
-    return {key: [known[key], generated[key]] for key in known if key in generated and known[key] != generated[key]}
-
-
 def _profiled(side: Sequence[dict[str, Any]]) -> dict[str, int]:
     """The kernels of the last server that was profiled: the first one may still have been compiling."""
     return next((dict(seen["kernels"]) for seen in reversed(side) if seen.get("kernels")), {})
@@ -137,10 +129,8 @@ def _files(upstream: dict[str, int] | None, generated: dict[str, int] | None) ->
 
 def _tokens(body: Any) -> int:
     """New tokens of an answer: what a verdict of `same` speaks for."""
-    if isinstance(body, dict):
-        meta = body.get("meta_info") or body.get("usage") or {}
-        return int(meta.get("completion_tokens") or 0) if isinstance(meta, dict) else 0
-    return 0
+    meta = (body.get("meta_info") or body.get("usage")) if isinstance(body, dict) else None
+    return int(meta.get("completion_tokens") or 0) if isinstance(meta, dict) else 0
 
 
 def _error(seen: dict[str, Any]) -> dict[str, Any]:

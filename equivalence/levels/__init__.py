@@ -8,12 +8,10 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from equivalence.levels import imports, model, server, tests, trace
-from equivalence.levels.following import Following
-from equivalence.levels.setting import Expected, Setting
+from equivalence.levels.setting import Expected, Following, Setting
 from shrinker.values.outcome import LevelResult
 
 SimulatedLevel = Callable[[Path, Path, Setting], LevelResult]
-"""A level that runs the trees."""
 SIMULATED_LEVELS: Mapping[str, SimulatedLevel] = {
     "imports": imports.run,
     "model": model.run,

@@ -4,6 +4,7 @@ import random
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,8 @@ from equivalence.levels.setting import GENERATED, SIDES, UPSTREAM, Call, Expecte
 CHECK = "arguments"
 _TOGETHER = 3
 """Flags of one list: more of them hide each other behind errors."""
-_NUMBER = "2"
+_TAKES = {"switch": (), "number": ("2",)}
+"""Kind of a flag → what is given to it."""
 _SECONDS = 60
 _MODELS = (((9, 0), 141, ("v3-fp8", "qwen3")), ((10, 0), 180, ("v32-fp8", "v3-fp8", "qwen3-moe")))
 """H200 and B200 with their GiB, by which a server chooses; published configurations, of which the first counts that the profile serves.
@@ -32,8 +34,6 @@ def compare_arguments(
     Args:
         trees: by side, the folder that holds the package.
         flags: those of the generated server, each with its choices (None where any text is one) and the name of its type.
-        setting: with what to run.
-        ledger: gets what is found.
     """
     asked = lists(flags, setting.expected)
     for index, (capability, memory, names) in enumerate(_MODELS):
@@ -46,10 +46,9 @@ def compare_arguments(
         given = {"cases": cases, "seconds": _SECONDS}
         call = Call("arguments", dict.fromkeys(SIDES, given), 900, f"{CHECK}-{model.name}", capability)
         device = setting.simulation.seeing(memory=memory << 30, devices=8)
-        found = both(trees, replace(setting, simulation=device), ledger, call)
-        if found is None:
+        if (found := both(trees, replace(setting, simulation=device), ledger, call)) is None:
             continue
-        told = [found[side].data for side in (UPSTREAM, GENERATED)]
+        told = [outcome.data for outcome in found]
         if chosen := _chosen_refused(told[0][0], setting.expected):
             ledger.limit(f"Arguments: upstream's own choice on {capability} is {chosen}, which the profile refuses.")
             continue
@@ -87,25 +86,15 @@ def lists(flags: Sequence[Sequence[Any]], expected: Expected) -> list[list[str]]
     for flag, choices, kind in flags:
         if choices is not None:
             values += [[flag, choice] for choice in choices]
-        elif kind == "switch":
-            values.append([flag])
-        elif kind == "number":
-            values.append([flag, _NUMBER])
+        elif kind in _TAKES:
+            values.append([flag, *_TAKES[kind]])
     values = [value for value in values if not expected.refuses(value)]
     random.Random(0).shuffle(values)
-    return [
-        [word for value in values[at : at + _TOGETHER] for word in value] for at in range(0, len(values), _TOGETHER)
-    ]
+    return [list(chain.from_iterable(values[at : at + _TOGETHER])) for at in range(0, len(values), _TOGETHER)]
 
 
 def judge(where: str, before: Mapping[str, Any], after: Mapping[str, Any], ledger: Ledger) -> None:
-    """One list as both trees settled it.
-
-    Args:
-        where: the list, for people.
-        before, after: what upstream and the generated tree told.
-        ledger: gets what is found.
-    """
+    """One list, for people `where`, as upstream and the generated tree settled it."""
     ledger.count(CHECK)
     if "error" in before or "error" in after:
         theirs, ours = ({"error": _NAMES.sub("[]", side.get("error", ""))} for side in (before, after))

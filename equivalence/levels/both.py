@@ -20,8 +20,6 @@ def show_both(
     """What each side shows, by side: at the same time where there are cores for both.
 
     Args:
-        setting: with what to run.
-        name: of what is run, for people.
         show: shows one side; its result travels between processes.
         processes: how many cores one side needs.
 
@@ -40,14 +38,12 @@ def show_both(
         try:
             return {UPSTREAM: show(UPSTREAM, setting), GENERATED: generated()}
         except BrokenProcessPool as error:
-            raise ShrinkerError(
-                f"{name}: the process that ran the generated tree was killed (often: out of memory)",
-                "run again with --jobs 1",
-            ) from error
+            said = f"{name}: the process that ran the generated tree was killed (often: out of memory)"
+            raise ShrinkerError(said, "run again with --jobs 1") from error
 
 
-def both(trees: Mapping[str, Path], setting: Setting, ledger: Ledger, call: Call) -> dict[str, Outcome] | None:
-    """Run a program on both trees; None, and a finding, when one of them gives nothing.
+def both(trees: Mapping[str, Path], setting: Setting, ledger: Ledger, call: Call) -> tuple[Outcome, Outcome] | None:
+    """Run a program on both trees, upstream first; None, and a finding, when one of them gives nothing.
 
     Where only what upstream itself can run here is judged, an equal failure of both is no finding.
     """
@@ -62,7 +58,7 @@ def both(trees: Mapping[str, Path], setting: Setting, ledger: Ledger, call: Call
     elif after:
         ledger.find(call.label, "", f"runs on upstream and not on the generated tree: {after}")
     else:
-        return found
+        return found[UPSTREAM], found[GENERATED]
     return None
 
 

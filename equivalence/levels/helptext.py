@@ -1,8 +1,10 @@
 """The text of `--help` of both trees, option by option."""
 
 import re
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
+from itertools import takewhile
 from typing import Any
 
 _OPTION = re.compile(r"  (?P<names>-{1,2}[A-Za-z][^\n]*?)(?:  |$)")
@@ -16,13 +18,10 @@ def options(text: str) -> dict[str, str]:
     The usage line is left out: it repeats the entries.
     """
     body = re.sub(r"\A.*?(?=^\S[^\n]*:$|^options:)", "", text, count=1, flags=re.DOTALL | re.MULTILINE)
-    found: dict[str, list[str]] = {"(text)": []}
-    current = "(text)"
+    current, found = "(text)", defaultdict[str, list[str]](list, {"(text)": []})
     for line in body.splitlines():
         if _OPTION.match(line):
-            names = re.findall(r"--?[A-Za-z][\w-]*", _CHOICES.sub("", line.partition("   ")[0]))
-            current = max(names, key=len)
-            found.setdefault(current, [])
+            current = max(re.findall(r"--?[A-Za-z][\w-]*", _CHOICES.sub("", line.partition("   ")[0])), key=len)
         elif line and not line.startswith("    "):
             current = "(text)"
         found[current].append(line)
@@ -39,23 +38,28 @@ def compare(
         refused: its rows of refusals: a value that is refused may be no choice any more.
     """
     before, after = options(upstream), options(generated)
-    rows: dict[str, list[Mapping[str, Any]]] = {}
+    rows = defaultdict[str, list[Mapping[str, Any]]](list)
     for row in listed:
-        rows.setdefault(row["subject"], []).append(row)
+        rows[row["subject"]].append(row)
     for row in refused:
-        for choice in _refused(row, before.get(row["subject"], "")):
-            change = {"kind": "choice removed", "before": choice, "after": ""}
+        name, values, only = row["subject"], row.get("values", ()), row.get("only") or ()
+        for choice in _choices(before.get(name, "")):
+            gone = choice in values or (only and choice not in only and choice != "auto")
             # Listed or refused: the choice may still be there.
-            if choice not in _choices(after.get(row["subject"], "")):
-                rows.setdefault(row["subject"], []).append(change)
+            if gone and choice not in _choices(after.get(name, "")):
+                rows[name].append({"kind": "choice removed", "before": choice, "after": ""})
     for name in dict.fromkeys([*before, *after]):
         if name not in after:
-            if not any(row["kind"] == "removed" for row in rows.get(name, ())):
+            if not any(row["kind"] == "removed" for row in rows[name]):
                 yield name, "upstream has it, the generated tree does not, and no rule is listed for it"
         elif name not in before:
             yield name, "the generated tree has it and upstream does not"
-        elif before[name] != after[name] and not _explained(before[name], after[name], rows.get(name, ())):
-            yield name, f"upstream says {_near(before[name], after[name])}"
+        elif before[name] != after[name] and not _explained(before[name], after[name], rows[name]):
+            # Both texts from where they part.
+            alike = takewhile(lambda pair: pair[0] == pair[1], zip(before[name], after[name], strict=False))
+            start = max(0, len(list(alike)) - 20)
+            theirs, ours = (side[name][start : start + 80] for side in (before, after))
+            yield name, f"upstream says …{theirs}…, the generated tree …{ours}…"
 
 
 def _explained(before: str, after: str, rows: Iterable[Mapping[str, Any]]) -> bool:
@@ -83,19 +87,3 @@ def _choices(entry: str) -> list[str]:
     """The choices that an entry lists, the first time it does."""
     found = _CHOICES.search(entry)
     return [choice.strip() for choice in found[1].split(",")] if found else []
-
-
-def _refused(row: Mapping[str, Any], entry: str) -> list[str]:
-    """Choices of an entry that a row of refusals takes away: its values, or all but those it leaves."""
-    only = row.get("only") or ()
-    choices = _choices(entry)
-    return [c for c in choices if c in row.get("values", ()) or (only and c not in only and c != "auto")]
-
-
-def _near(before: str, after: str) -> str:
-    """Both texts from where they part."""
-    start = next(
-        (i for i, (a, b) in enumerate(zip(before, after, strict=False)) if a != b), min(len(before), len(after))
-    )
-    start = max(0, start - 20)
-    return f"…{before[start : start + 80]}…, the generated tree …{after[start : start + 80]}…"

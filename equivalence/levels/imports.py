@@ -18,9 +18,9 @@ Commands are asked for help in children of a process that has loaded the librari
 
 import tomllib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from equivalence.levels import helptext, openapi
 from equivalence.levels.arguments import compare_arguments
@@ -62,10 +62,9 @@ def _walk(trees: Mapping[str, Path], setting: Setting, ledger: Ledger) -> None:
     theirs, ours = (_modules(trees[side]) for side in SIDES)
     asked = {UPSTREAM: [name for name in ours if name in theirs], GENERATED: [*ours]}
     arguments = {side: {"modules": asked[side], "root": str(trees[side]), "seconds": _SECONDS} for side in SIDES}
-    found = both(trees, setting, ledger, Call("walk", arguments, 600))
-    if found is None:
+    if (found := both(trees, setting, ledger, Call("walk", arguments, 600))) is None:
         return
-    before, after = (found[side].data["failed"] for side in SIDES)
+    before, after = (outcome.data["failed"] for outcome in found)
     ledger.count("modules", len(ours))
     for name, error in after.items():
         path = ours[name]
@@ -83,11 +82,10 @@ def _walk(trees: Mapping[str, Path], setting: Setting, ledger: Ledger) -> None:
 def _interface(trees: Mapping[str, Path], subjects: Mapping[str, Any], setting: Setting, ledger: Ledger) -> None:
     arguments = {name: subjects[name] for name in ("server", "registries", "architectures")}
     # Alone: its loading is timed.
-    alone = replace(setting, jobs=1)
-    found = both(trees, alone, ledger, Call("interface", dict.fromkeys(SIDES, arguments), 300))
-    if found is None:
+    alone, call = replace(setting, jobs=1), Call("interface", dict.fromkeys(SIDES, arguments), 300)
+    if (found := both(trees, alone, ledger, call)) is None:
         return
-    before, after = (found[side].data for side in SIDES)
+    before, after = (outcome.data for outcome in found)
     _loading(before["loading"], after["loading"], trees, ledger)
     listed = setting.expected.endpoints
     ledger.count("openapi", sum(len(methods) for methods in after["openapi"]["paths"].values()))
@@ -129,35 +127,30 @@ def _registries(before: Mapping[str, Any], after: Mapping[str, Any], ledger: Led
 def _help(trees: Mapping[str, Path], subjects: Mapping[str, Any], setting: Setting, ledger: Ledger) -> None:
     expected, commands = setting.expected, list(_commands(trees[GENERATED], subjects))
     given = {"commands": {command.name: command.start for command in commands}, "seconds": _SECONDS}
-    call = Call("usage", dict.fromkeys(SIDES, given), 900)
-    found = both(trees, setting, ledger, call)
-    if found is None:
+    if (found := both(trees, setting, ledger, Call("usage", dict.fromkeys(SIDES, given), 900))) is None:
         return
-    for command in commands:
-        (theirs, before), (ours, after) = (found[side].data[command.name] for side in SIDES)
-        path = command.path
+    for name, path, _ in commands:
+        (theirs, before), (ours, after) = (outcome.data[name] for outcome in found)
         if theirs != 0:
-            note = f"{command.name} --help ends with {theirs} in upstream, with {ours} here"
+            note = f"{name} --help ends with {theirs} in upstream, with {ours} here"
             (ledger.inherit if theirs == ours else ledger.find)("help", path, note)
             continue
         if ours != 0:
             last = after.strip().rpartition("\n")[2]
-            ledger.find("help", path, f"{command.name} --help ends with {ours}: {last}")
+            ledger.find("help", path, f"{name} --help ends with {ours}: {last}")
             continue
         # The help itself, without what modules log while they are loaded.
         before, after = (text[max(0, text.find("usage:")) :] for text in (before, after))
         ledger.count("help", len(helptext.options(after)) - 1)
         for option, message in helptext.compare(before, after, expected.flags, expected.refused):
-            ledger.find("help", path, f"{command.name} {option}: {message}")
+            ledger.find("help", path, f"{name} {option}: {message}")
 
 
-@dataclass(frozen=True, slots=True)
-class _Command:
+class _Command(NamedTuple):
     name: str
     path: str
     """Where it is, in upstream's layout."""
     start: tuple[str, ...]
-    """Arguments of Python."""
 
 
 def _commands(tree: Path, subjects: Mapping[str, Any]) -> Iterator[_Command]:
@@ -182,10 +175,9 @@ def _commands(tree: Path, subjects: Mapping[str, Any]) -> Iterator[_Command]:
 def _loading(before: Mapping[str, Any], after: Mapping[str, Any], trees: Mapping[str, Path], ledger: Ledger) -> None:
     ledger.count("loaded modules", len(after["modules"]))
     theirs, ours = (_modules(trees[side]) for side in SIDES)
+    alone = "is loaded by the generated server and not by upstream's"
     for name in sorted({*after["modules"]} - {*before["modules"]} - (ours.keys() - theirs.keys())):
-        ledger.find(
-            "loaded modules", ours.get(name, ""), f"{name} is loaded by the generated server and not by upstream's"
-        )
+        ledger.find("loaded modules", ours.get(name, ""), f"{name} {alone}")
     for name in after["modules"]:
         place = trees[GENERATED] / name.replace(".", "/")
         # A folder without `__init__.py` is a package, too.
@@ -193,12 +185,10 @@ def _loading(before: Mapping[str, Any], after: Mapping[str, Any], trees: Mapping
             ledger.find("loaded modules", "", f"{name} is loaded, and the generated tree has no such module")
     ledger.count("loaded distributions", len(after["distributions"]))
     for name in sorted({*after["distributions"]} - {*before["distributions"]}):
-        ledger.find("loaded distributions", "", f"{name} is loaded by the generated server and not by upstream's")
-    for name, key, unit, scale in (
-        ("import of the server", "seconds", "s", 1.0),
-        ("processor time of it", "processor", "s", 1.0),
-        ("memory after it", "memory", "MiB", 2.0**20),
-    ):
-        ledger.figure(name, f"{after[key] / scale:.1f} {unit}, upstream {before[key] / scale:.1f} {unit}")
+        ledger.find("loaded distributions", "", f"{name} {alone}")
+    for name, key in (("import of the server", "seconds"), ("processor time of it", "processor")):
+        ledger.figure(name, f"{after[key]:.1f} s, upstream {before[key]:.1f} s")
+    ours_mib, theirs_mib = (side["memory"] / 2**20 for side in (after, before))
+    ledger.figure("memory after it", f"{ours_mib:.1f} MiB, upstream {theirs_mib:.1f} MiB")
     for name, key in (("modules of sglang loaded", "modules"), ("distributions loaded", "distributions")):
         ledger.figure(name, f"{len(after[key])}, upstream {len(before[key])}")

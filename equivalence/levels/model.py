@@ -39,21 +39,14 @@ def run(
     configurations: Sequence[Configuration] = CONFIGURATIONS,
     runs: Sequence[Run] = RUNS,
 ) -> LevelResult:
-    """Compare what models are made of in both trees, and what they compute.
-
-    Args:
-        configurations: built on the meta device.
-        runs: computed.
-    """
+    """Compare what models are made of in both trees, built on the meta device, and what they compute."""
     trees = {UPSTREAM: upstream, GENERATED: generated}
     ledger = Ledger("model")
     for configuration in ledger.admitted(configurations, setting.expected):
         _build(configuration, trees, setting, ledger)
-    required: tuple[str, ...] = _REQUIRED if configurations else ()
     for one in ledger.admitted(runs, setting.expected):
         _compute(one, trees, setting, ledger)
-    required += _REQUIRED_RUNS if runs else ()
-    return ledger.result(required)
+    return ledger.result([*(_REQUIRED if configurations else ()), *(_REQUIRED_RUNS if runs else ())])
 
 
 def meta_call(configuration: Configuration, setting: Setting) -> Call:
@@ -72,23 +65,18 @@ def meta_call(configuration: Configuration, setting: Setting) -> Call:
 def run_call(one: Run, setting: Setting) -> Call:
     """The program that computes a run."""
     config = small(**{"vocab_size": _VOCABULARY, **one.shape})
-    arguments = {
-        "model": str(setting.checkpoint(config)),
-        "options": list(one.options),
-        "vocabulary": _VOCABULARY,
-        "steps": _STEPS,
-    }
+    model, options = str(setting.checkpoint(config)), list(one.options)
+    arguments = {"model": model, "options": options, "vocabulary": _VOCABULARY, "steps": _STEPS}
     name, follow = f"run-{slug(one.name)}", f"{one!r} {config}"
     return Call("forward", dict.fromkeys(SIDES, arguments), 300, name, one.capability, follow)
 
 
 def _build(configuration: Configuration, trees: Mapping[str, Path], setting: Setting, ledger: Ledger) -> None:
-    found = both(trees, setting, ledger, meta_call(configuration, setting))
-    if found is None:
+    if (found := both(trees, setting, ledger, meta_call(configuration, setting))) is None:
         return
     name = configuration.name
     ledger.count("configurations")
-    before, after = (found[side].data for side in SIDES)
+    before, after = (outcome.data for outcome in found)
     for key in ("class", "quantization", "arguments", "elements"):
         ledger.same("configurations", f"{name}: {key}", before[key], after[key])
     for key in ("parameters", "buffers", "modules"):
@@ -99,15 +87,14 @@ def _build(configuration: Configuration, trees: Mapping[str, Path], setting: Set
         ledger.same("checkpoint names", name, before["loaded"], after["loaded"])
     elements = f"{after['elements'] / 1e9:.2f} billion elements, {len(after['parameters'])} parameters"
     ledger.figure(name, f"{elements}, class {after['class'].rpartition('.')[2]}")
-    ledger.compare_calls(found[UPSTREAM].called, found[GENERATED].called, name)
+    ledger.compare_calls(found[0].called, found[1].called, name)
 
 
 def _compute(one: Run, trees: Mapping[str, Path], setting: Setting, ledger: Ledger) -> None:
-    found = both(trees, setting, ledger, run_call(one, setting))
-    if found is None:
+    if (found := both(trees, setting, ledger, run_call(one, setting))) is None:
         return
     ledger.count("runs")
-    before, after = (found[side].data for side in SIDES)
+    before, after = (outcome.data for outcome in found)
     for key in ("class", "backend", "finite"):
         ledger.same("runs", f"{one.name}: {key}", before[key], after[key])
     if not after["finite"]:
@@ -118,4 +105,4 @@ def _compute(one: Run, trees: Mapping[str, Path], setting: Setting, ledger: Ledg
         ledger.count(check, len(after[key]))
         # The first place where two sequences differ: what follows depends on it.
         ledger.same(check, one.name, before[key], after[key], most=1)
-    ledger.compare_calls(found[UPSTREAM].called, found[GENERATED].called, one.name)
+    ledger.compare_calls(found[0].called, found[1].called, one.name)

@@ -40,12 +40,7 @@ class NativeSetting:
 
 
 def run(upstream: Path, generated: Path, setting: NativeSetting) -> LevelResult:
-    """Compare what the front end says.
-
-    Args:
-        upstream, generated: the trees.
-        setting: with what to run.
-    """
+    """Compare what the front end says of both trees."""
     ledger = Ledger(NATIVE)
     for folder in setting.folders:
         if not (generated / folder).is_dir():
@@ -92,8 +87,7 @@ def _verdict(setting: NativeSetting, preprocessed: Preprocessed) -> str:
     """The front end's first error, or what it was in an earlier run."""
     options = [part for part in preprocessed.command if "/" not in part]
     keys = {"verdict": setting.layer.key(preprocessed.digest, setting.compiler.version, *options)}
-    known = setting.layer.load(keys)
-    if not known:
+    if not (known := setting.layer.load(keys)):
         known = {"verdict": read(preprocessed).encode()}
         setting.layer.save(keys, known)
     return known["verdict"].decode()

@@ -1,6 +1,7 @@
 """What a level that runs the trees collects."""
 
 import time
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, TypeVar
 
@@ -8,7 +9,6 @@ from equivalence.levels.scenarios import Configuration, Run, Scenario
 from equivalence.levels.setting import Expected
 from equivalence.serving.record import walk
 from equivalence.simulation import calls
-from equivalence.simulation.calls import Called
 from shrinker.values.outcome import Evidence, Finding, LevelResult
 
 Asking = TypeVar("Asking", bound=Configuration | Run | Scenario)
@@ -19,16 +19,16 @@ class Ledger:
 
     def __init__(self, level: str) -> None:
         self.level = level
-        self.checks: dict[str, int] = {}
+        self.checks = defaultdict[str, int](int)
         self.findings: list[Finding] = []
         self.inherited: list[Finding] = []
         self.figures: list[tuple[str, str]] = []
-        self.limits: list[str] = []
+        self.limits: dict[str, None] = {}
         self._start = time.monotonic()
 
     def count(self, check: str, number: int = 1) -> None:
         """So many more things were looked at."""
-        self.checks[check] = self.checks.get(check, 0) + number
+        self.checks[check] += number
 
     def find(self, check: str, path: str, message: str) -> None:
         """The generated tree differs."""
@@ -44,8 +44,7 @@ class Ledger:
 
     def limit(self, sentence: str) -> None:
         """What is not shown."""
-        if sentence not in self.limits:
-            self.limits.append(sentence)
+        self.limits[sentence] = None
 
     def admitted(self, asked: Iterable[Asking], expected: Expected) -> Iterator[Asking]:
         """What the profile does not refuse; the rest is not shown."""
@@ -60,13 +59,12 @@ class Ledger:
         found = list(walk(before, after))
         for place, left, right in found[:most]:
             name = " ".join(map(str, place))
-            self.find(
-                check, "", f"{where}: {name} is {_short(right)}, in upstream {_short(left)}".replace(":  is", ": it is")
-            )
+            said = f"{where}: {name} is {_short(right)}, in upstream {_short(left)}"
+            self.find(check, "", said.replace(":  is", ": it is"))
         if len(found) > most > 1:
             self.find(check, "", f"{where}: and {len(found) - most} more")
 
-    def compare_calls(self, before: Called, after: Called, where: str = "") -> None:
+    def compare_calls(self, before: calls.Called, after: calls.Called, where: str = "") -> None:
         """The kernels that were called are the same, and nothing without a reference was."""
         start = f"{where}: " if where else ""
         self.count("kernels", len(after[calls.KERNEL]))
@@ -80,10 +78,9 @@ class Ledger:
 
     def result(self, required: Sequence[str]) -> LevelResult:
         """The result; where nothing was found, a required check that looked at nothing is a finding of its own."""
-        for check in () if self.findings else required:
-            if not self.checks.get(check):
-                self.find(check, "", "looked at nothing, so that it proves nothing")
         checks = tuple(self.checks.items())
+        for check in [check for check in required if not self.findings and not self.checks[check]]:
+            self.find(check, "", "looked at nothing, so that it proves nothing")
         evidence = Evidence(self.level, not self.findings, checks, tuple(self.findings), tuple(self.inherited))
         return LevelResult(evidence, tuple(self.figures), tuple(self.limits), time.monotonic() - self._start)
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, TypeAdapter
+from pydantic import BaseModel, ConfigDict
 
 from equivalence.checkpoints.weights import configuration, small
 
@@ -62,9 +62,9 @@ class Run(_Declared):
     @property
     def options(self) -> tuple[str, ...]:
         """Of the server."""
-        graphs = ("--cuda-graph-bs", "1", "2") if self.graphs else ("--disable-cuda-graph",)
-        attention = ("--attention-backend", self.attention) if self.attention else ()
-        return (*_RUN.split(), *attention, *graphs)
+        attention = ["--attention-backend", self.attention] if self.attention else []
+        graphs = "--cuda-graph-bs 1 2" if self.graphs else "--disable-cuda-graph"
+        return (*_RUN.split(), *attention, *graphs.split())
 
     @property
     def asks(self) -> tuple[str, ...]:
@@ -94,10 +94,7 @@ class Scenario(_Declared):
         return (*self.options.split(), ARCHITECTURE, small(**self.shape)["architectures"][0])
 
 
-_DECLARED = tomllib.loads((Path(__file__).parent / "scenarios.toml").read_text("utf-8"))
-CONFIGURATIONS = TypeAdapter(tuple[Configuration, ...]).validate_python(_DECLARED["configuration"])
-"""What is built on the meta device."""
-RUNS = TypeAdapter(tuple[Run, ...]).validate_python(_DECLARED["run"])
-"""What is computed."""
-SCENARIOS = TypeAdapter(tuple[Scenario, ...]).validate_python(_DECLARED["scenario"])
-"""What is served."""
+_DECLARED = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
+CONFIGURATIONS = tuple(map(Configuration.model_validate, _DECLARED["configuration"]))
+RUNS = tuple(map(Run.model_validate, _DECLARED["run"]))
+SCENARIOS = tuple(map(Scenario.model_validate, _DECLARED["scenario"]))

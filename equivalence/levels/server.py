@@ -27,16 +27,14 @@ from equivalence.levels.both import show_both
 from equivalence.levels.openapi import removed_endpoints
 from equivalence.levels.result import Ledger
 from equivalence.levels.scenarios import SCENARIOS, Scenario
-from equivalence.levels.setting import GENERATED, PROGRAMS, ROOT, SIDES, UPSTREAM, Setting, slug
+from equivalence.levels.setting import GENERATED, ROOT, SIDES, UPSTREAM, Setting, exchange, slug
 from equivalence.processes import process_environment
-from equivalence.processes import run as run_command
 from equivalence.serving.client import perform, send
 from equivalence.serving.fields import described
 from equivalence.serving.record import NO_TIME, Answers, differences, streamed_alike
 from equivalence.serving.script import INTERFACE, Request, Scale, script
 from equivalence.serving.server import Launch, NotReady, Server, free_port
 from equivalence.simulation import calls
-from equivalence.simulation.calls import Called
 from shrinker.values.outcome import LevelResult
 
 _REQUIRED = ("requests", "client", "model class", "kernels")
@@ -63,7 +61,7 @@ class Seen:
     client: Mapping[str, Any] = field(default_factory=dict)
     """What the OpenAI client saw, by step; empty where it did not ask."""
     log: str = ""
-    called: Called = field(default_factory=dict)
+    called: calls.Called = field(default_factory=dict)
     ready: str = ""
     """How long it took to start, and how much memory it had."""
     failure: str = ""
@@ -88,61 +86,54 @@ def _scenario(scenario: Scenario, trees: Mapping[str, Path], setting: Setting, l
     name = scenario.name
     # Before two processes would make it at once.
     setting.checkpoint(small(**scenario.shape))
-    seen = show_both(
-        setting,
-        f"server, {name}",
-        lambda side, own: observe(scenario, side, trees[side], own),
-        processes=scenario.devices,
-    )
-    failed = {side: one.failure for side, one in seen.items() if one.failure}
-    if len(failed) == len(SIDES) and failed[UPSTREAM] == failed[GENERATED]:
+
+    def show(side: str, own: Setting) -> Seen:
+        return observe(scenario, side, trees[side], own)
+
+    seen = show_both(setting, f"server, {name}", show, processes=scenario.devices)
+    before, after = (seen[side].failure for side in SIDES)
+    if before and before == after:
         if setting.where_upstream_runs:
-            said = f"{name}: upstream's own server does not start here: {failed[UPSTREAM]}"
-            return ledger.inherit("server", "", said)
+            return ledger.inherit("server", "", f"{name}: upstream's own server does not start here: {before}")
         if not scenario.needed:
             ledger.count("scenarios not shown")
-            return ledger.limit(f"{name}: neither server starts in a simulation: {failed[UPSTREAM]}")
+            return ledger.limit(f"{name}: neither server starts in a simulation: {before}")
     for side, one in seen.items():
         if one.failure:
             ledger.find("server", "", f"{name}: {side}: {one.failure}")
         else:
             ledger.figure(f"{name}, {side} ready", one.ready)
-    if not failed:
-        ledger.count("scenarios")
-        _compare(name, seen, ledger)
-    elif len(failed) == len(SIDES):
+    if before and after:
         ledger.limit(f"{name}: upstream's own server does not start here, so that nothing was compared.")
+    elif not before and not after:
+        ledger.count("scenarios")
+        _compare(name, seen[UPSTREAM], seen[GENERATED], ledger)
 
 
 def observe(scenario: Scenario, side: str, tree: Path, setting: Setting) -> Seen:
     """Serve one tree and ask it."""
     follow = followed(scenario, setting)
     made, folder, kept = setting.prepared(side, tree, f"server-{slug(scenario.name)}", follow, devices=scenario.devices)
-    model, port = setting.checkpoint(small(**scenario.shape)), free_port()
-    command = [str(made.python), "-m", "sglang.launch_server", "--model-path", str(model), "--port", str(port)]
-    launch = Launch(
-        side,
-        [*command, *_OPTIONS.split(), *scenario.options.split()],
-        {**dict.fromkeys(os.environ), **made.variables(tree)},
-        folder / "log.txt",
-        folder,
-        ready_seconds=300 * setting.patience,
-        stop_seconds=0,
-    )
+    model, port, patience = str(setting.checkpoint(small(**scenario.shape))), free_port(), setting.patience
+    command = [str(made.python), "-m", "sglang.launch_server", "--model-path", model, "--port", str(port)]
+    command += [*_OPTIONS.split(), *scenario.options.split()]
+    variables, log = {**dict.fromkeys(os.environ), **made.variables(tree)}, folder / "log.txt"
     place = f"server, {scenario.name}: {side}"
     setting.progress(f"{place} starts")
-    with Server(launch) as server:
+    with Server(Launch(side, command, variables, log, folder, ready_seconds=300 * patience, stop_seconds=0)) as server:
         try:
             seconds = server.wait_ready()
         except NotReady as error:
             said = errors(error.tail) or error.tail.strip().splitlines() or [""]
             return Seen(failure=f"{str(error).removeprefix(f'{side}: ')}: {said[-1].strip()[:400]}")
         address = f"http://127.0.0.1:{port}"
+        asked = [*_script(scenario, setting, model), *(_fields(address, setting) if scenario.fields else ())]
+        limit = (1800 if scenario.fields else 600) * patience
         answers = perform(
             address,
-            [*_script(scenario, setting, str(model)), *(_fields(address, setting) if scenario.fields else ())],
-            seconds=(1800 if scenario.fields else 600) * setting.patience,
-            each=180 * setting.patience,
+            asked,
+            seconds=limit,
+            each=180 * patience,
             progress=lambda name: setting.progress(f"{place}: {name}"),
         )
         plain = {name: asdict(answer) for name, answer in answers.items()}
@@ -152,7 +143,7 @@ def observe(scenario: Scenario, side: str, tree: Path, setting: Setting) -> Seen
             setting.progress(f"{place}: OpenAI client")
             client = _client(address, side, folder, setting)
         if kept and setting.following is not None:
-            setting.following.keep_living(kept, setting.patience)
+            setting.following.keep_living(kept, patience)
         ready = f"{seconds:.0f} s, at most {server.peak / 2**20:.0f} MiB"
     return Seen(answers, client, server.text(), calls.read(folder / "calls"), ready)
 
@@ -167,8 +158,7 @@ def followed(scenario: Scenario, setting: Setting) -> str:
 def _script(scenario: Scenario, setting: Setting, model: str = "") -> list[Request]:
     """The requests of a scenario; none for what the profile removes or refuses, which is asked apart."""
     removed = removed_endpoints(setting.expected.endpoints)
-    features = _FEATURES | scenario.features
-    scale = Scale(_TOKENS, 80, features, checkpoint=model or "the served one")
+    scale = Scale(_TOKENS, 80, _FEATURES | scenario.features, checkpoint=model or "the served one")
     return [
         _shorter(request)
         for request in script(scale)
@@ -204,26 +194,16 @@ def _shorter(request: Request) -> Request:
 
 
 def _client(address: str, side: str, folder: Path, setting: Setting) -> Mapping[str, Any]:
-    given, result = folder / "client.given.json", folder / "client.json"
-    result.unlink(missing_ok=True)
     # Upstream would do what they are for.
     removed = [*removed_endpoints(setting.expected.endpoints).values()] if side == GENERATED else []
-    given.write_text(json.dumps({"address": address, "removed": removed}), "utf-8")
-    finished = run_command(
-        [setting.simulation.python, PROGRAMS / "client.py", given, result],
-        variables=process_environment({"PYTHONPATH": str(ROOT), "PYTHONSAFEPATH": "1"}),
-        output=folder / "client.txt",
-        limit=400 * setting.patience,
-    )
-    if result.is_file():
-        found: Mapping[str, Any] = json.loads(result.read_text("utf-8"))
-        return found
-    return {"client": f"ended with {finished.code}: {finished.tail()}"}
+    given, limit = {"address": address, "removed": removed}, 400 * setting.patience
+    variables = process_environment({"PYTHONPATH": str(ROOT), "PYTHONSAFEPATH": "1"})
+    finished, found = exchange(setting.simulation.python, "client", given, folder / "client", variables, limit)
+    return found or {"client": f"ended with {finished.code}: {finished.tail()}"}
 
 
-def _compare(where: str, seen: Mapping[str, Seen], ledger: Ledger) -> None:
+def _compare(where: str, before: Seen, after: Seen, ledger: Ledger) -> None:
     """Both servers showed the same."""
-    before, after = seen[UPSTREAM], seen[GENERATED]
     compare_answers(before.answers, after.answers, ledger, where)
     for name in sorted({*before.client, *after.client} - {"removed"}):
         ledger.count("client")
@@ -237,11 +217,7 @@ def _compare(where: str, seen: Mapping[str, Seen], ledger: Ledger) -> None:
 
 
 def compare_removed(answers: Mapping[str, Any], ledger: Ledger) -> None:
-    """Each endpoint that was removed answers with its rule.
-
-    Args:
-        answers: status and body by method and path, or how asking failed (`raised` and `text`).
-    """
+    """Each endpoint that was removed answers with its rule: status and body by method and path, or how asking failed (`raised`, `text`)."""
     if "raised" in answers:
         ledger.find("removed endpoints", "", f"they cannot be asked for: {answers['raised']}: {answers['text']}")
         return

@@ -8,18 +8,20 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any, Self
 
-from equivalence.checkpoints import weights, writer
-from equivalence.levels.following import Following
+from equivalence.checkpoints import writer
 from equivalence.processes import Finished, process_environment, run
-from equivalence.simulation import calls
-from equivalence.simulation.calls import Called
+from equivalence.simulation import calls, executed
 from equivalence.simulation.environment import Simulation
+from equivalence.trace.compare import Stated
+from shrinker.cache import Layer, pack, unpack
 from shrinker.values.errors import InputError
 
 UPSTREAM, GENERATED = SIDES = ("upstream", "generated")
 PROGRAMS = Path(__file__).resolve().parent / "programs"
 ROOT = Path(__file__).resolve().parents[2]
 """Folder of this package, for a process that is not simulated."""
+_SECONDS = 120
+"""For the processes of a server to write, before `patience`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,14 +35,12 @@ class Expected:
     def refuses(self, options: Sequence[str]) -> str:
         """The first of a server's options that is refused, with its value; empty when all are taken. A field of the
         model's configuration counts as an option by the name under which it is refused."""
-        gone = {row["subject"] for row in self.flags if row["kind"] == "removed"}
+        gone = [row["subject"] for row in self.flags if row["kind"] == "removed"]
         for name, value in pairwise([*options, ""]):
             if name in gone:
                 return name
-            for row in self.refused:
+            for row in (row for row in self.refused if row["subject"] == name):
                 values, only = row.get("values") or (), row.get("only") or ()
-                if row["subject"] != name:
-                    continue
                 if not values and not only:
                     return name
                 if value in values or (only and value not in only):
@@ -54,10 +54,50 @@ class Expected:
             data = json.loads(path.read_text("utf-8"))
             return cls(tuple(data["flags"]), tuple(data["endpoints"]), tuple(data["refused"]))
         except (OSError, ValueError, KeyError, TypeError) as error:
-            raise InputError(
-                f"{path}: the list of what may differ cannot be read: {error}",
-                "generate the tree again with `make shrink`, or name its reports with --reports",
-            ) from error
+            next_step = "generate the tree again with `make shrink`, or name its reports with --reports"
+            raise InputError(f"{path}: the list of what may differ cannot be read: {error}", next_step) from error
+
+
+@dataclass(slots=True)
+class Following:
+    """What is known of upstream's lines, and where they are written."""
+
+    work: Path
+    stated: Stated = field(default_factory=Stated)
+    """What may be missing because a person said so."""
+    layer: Layer | None = None
+    """Remembers from run to run; None: only this one."""
+    upstream: str = ""
+    """What upstream this is, for the key."""
+    _known: dict[str, executed.Executed] = field(default_factory=dict)
+
+    def known(self, program: str) -> executed.Executed | None:
+        """Lines of a program, in words that say all it depends on beside upstream; None when it was not followed."""
+        if program not in self._known and self.layer is not None:
+            key = self.layer.key(self.upstream, program)
+            if data := self.layer.load({program: key}).get(program):
+                self._known[program] = executed.Executed(*unpack(data))
+        return self._known.get(program)
+
+    def folder(self, program: str) -> Path:
+        """An empty folder for the processes of a program to write into."""
+        executed.clear(self._place(program))
+        return self._place(program)
+
+    def keep(self, program: str) -> None:
+        """Remember what the processes of a program wrote."""
+        found = self._known[program] = executed.read(self._place(program))
+        if self.layer is not None:
+            key = self.layer.key(self.upstream, program)
+            self.layer.save({program: key}, {program: pack((dict(found.running), dict(found.importing)))})
+
+    def keep_living(self, program: str, patience: float) -> None:
+        """The same of processes that still run; nothing is remembered when one of them does not write."""
+        if executed.ask(self._place(program), _SECONDS * patience):
+            self.keep(program)
+
+    def _place(self, program: str) -> Path:
+        return self.work / "executed" / hashlib.sha256(program.encode()).hexdigest()[:12]
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +107,7 @@ class Outcome:
     data: Any
     """What it wrote as JSON; None when it failed."""
     finished: Finished
-    called: Called
+    called: calls.Called
 
     @property
     def failure(self) -> str:
@@ -90,7 +130,6 @@ class Call:
     name: str = ""
     """For the names of files, where the program runs more than once."""
     capability: tuple[int, int] = (9, 0)
-    """Of the device."""
     follow: str = ""
     """All that it depends on, in words; upstream's lines are then followed."""
 
@@ -118,23 +157,17 @@ class Setting:
     where_upstream_runs: bool = False
     """What does not run on upstream's tree either, with the same error, is listed and is no finding."""
     tests: Path | None = None
-    """Upstream's own tests."""
 
     def prepared(self, side: str, tree: Path, name: str, follow: str, **device: Any) -> tuple[Simulation, Path, str]:
         """The simulation of one run, its folder, and what is kept of it as executed lines: nothing where they are known.
 
         Args:
-            side: which tree, for the names of files.
-            tree: folder that holds the package.
             name: what this run is, for the names of files.
             follow: what the program is, in words that say all it depends on; upstream's lines are then followed.
             device: `capability` or `devices` (`Settings`).
         """
         folder = self.work / side / name
-        log = folder / "calls"
-        log.mkdir(parents=True, exist_ok=True)
-        for old in log.glob("*.calls"):
-            old.unlink()
+        executed.clear(log := folder / "calls")
         made = self.simulation.seeing(log=str(log), **device)
         if side != UPSTREAM or not follow or self.following is None or self.following.known(follow) is not None:
             return made, folder, ""
@@ -142,48 +175,43 @@ class Setting:
         return made.seeing(executed=str(lines), followed=str(tree / "sglang")), folder, follow
 
     def program(self, side: str, tree: Path, call: Call) -> Outcome:
-        """Run one of `programs/`, which takes a file of JSON and writes one."""
+        """Run one of `programs/` on a tree."""
         made, folder, kept = self.prepared(side, tree, call.label, call.follow, capability=call.capability)
-        given, result = folder / "given.json", folder / "result.json"
-        given.write_text(json.dumps(dict(call.arguments[side])), "utf-8")
-        result.unlink(missing_ok=True)
-        finished = run(
-            [made.python, PROGRAMS / f"{call.program}.py", given, result],
-            variables=made.variables(tree),
-            output=folder / "output.txt",
-            limit=call.limit * self.patience,
-        )
+        given, limit = dict(call.arguments[side]), call.limit * self.patience
+        finished, data = exchange(made.python, call.program, given, folder, made.variables(tree), limit)
         if kept and self.following is not None and finished.code == 0:
             self.following.keep(kept)
-        data = json.loads(result.read_text("utf-8")) if result.is_file() else None
         return Outcome(data, finished, calls.read(folder / "calls"))
 
     def checkpoint(self, config: Mapping[str, Any]) -> Path:
-        """The folder of a tiny checkpoint, made once.
-
-        Args:
-            config: its `config.json`.
-
-        Raises:
-            RuntimeError: it cannot be made.
-        """
+        """The folder of a tiny checkpoint with this `config.json`, made once. Raises RuntimeError where it cannot be made."""
         text = json.dumps(config, indent=1, sort_keys=True)
-        maker = "".join(Path(str(module.__file__)).read_text("utf-8") for module in (weights, writer))
+        maker = "".join(path.read_text("utf-8") for path in sorted(Path(str(writer.__file__)).parent.glob("*.*")))
         folder = self.work / "checkpoints" / hashlib.sha256((maker + text).encode()).hexdigest()[:12]
         if (folder / "config.json").is_file():
             return folder
         self.progress(f"checkpoint: {config['architectures'][0]}")
         folder.mkdir(parents=True, exist_ok=True)
         (folder / "given.json").write_text(text, "utf-8")
-        finished = run(
-            [self.simulation.python, "-m", "equivalence.checkpoints.writer", folder / "given.json", folder],
-            variables=process_environment({"PYTHONPATH": str(ROOT)}),
-            output=folder / "output.txt",
-            limit=300 * self.patience,
-        )
+        variables, limit = process_environment({"PYTHONPATH": str(ROOT)}), 300 * self.patience
+        command: list[str | Path] = [self.simulation.python, "-m", writer.__name__, folder / "given.json", folder]
+        finished = run(command, variables=variables, output=folder / "output.txt", limit=limit)
         if finished.code != 0:
             raise RuntimeError(f"the checkpoint in {folder} could not be made: {finished.tail()}")
         return folder
+
+
+def exchange(
+    python: Path, program: str, given: Mapping[str, Any], folder: Path, variables: Mapping[str, str], limit: float
+) -> tuple[Finished, Any]:
+    """Run one of `programs/`, which takes a file of JSON and writes one: how it ended, and what it wrote; None where it wrote nothing."""
+    folder.mkdir(parents=True, exist_ok=True)
+    asked, result = folder / "given.json", folder / "result.json"
+    asked.write_text(json.dumps(given), "utf-8")
+    result.unlink(missing_ok=True)
+    command: list[str | Path] = [python, PROGRAMS / f"{program}.py", asked, result]
+    finished = run(command, variables=variables, output=folder / "output.txt", limit=limit)
+    return finished, json.loads(result.read_text("utf-8")) if result.is_file() else None
 
 
 def slug(name: str) -> str:

@@ -3,11 +3,9 @@
 Checks:
     tests: each test that passes in upstream, and that asks for nothing that was removed, passes in the generated tree.
 
-A test asks for what was removed where it ends with a named error, where it uses a name that its file cannot import, where what it looks up is written nowhere
-in the generated tree, and where `tests.toml` says so of it. What nobody but a test calls is removed as well.
+docs/design/evidence.md says when a test asks for what was removed. What nobody but a test calls is removed as well.
 
-Limits: a test that fails in upstream's tree here, for want of a package or of the network, is not judged. Nothing of the rules or the engine is asked; the
-tests are upstream's, and stand in its repository, not in a release.
+Limits: a test that fails in upstream's tree here, for want of a package or of the network, is not judged. Nothing of the rules or the engine is asked.
 """
 
 import re
@@ -42,34 +40,27 @@ Ended = Mapping[str, tuple[str, str]]
 
 
 def run(upstream: Path, generated: Path, setting: Setting) -> LevelResult:
-    """Run upstream's tests on both trees.
-
-    Raises:
-        InputError: there are no tests.
-    """
+    """Run upstream's tests on both trees. Raises InputError where there are none."""
     folder = setting.tests
-    files = sorted(str(path.relative_to(folder)) for path in folder.rglob("test_*.py") if _asks(path)) if folder else []
+    every = folder.rglob("test_*.py") if folder else ()
+    files = sorted(str(path.relative_to(folder)) for path in every if folder and _MARK in path.read_text("utf-8"))
     if not files:
         raise InputError(
             f"{folder or 'a release of the package index'} has no test that calls {_MARK}",
             "check out upstream's repository at the same commit, and name its folder `test` with --tests",
         )
     ledger, trees = Ledger(TESTS), {UPSTREAM: upstream, GENERATED: generated}
-    ended: dict[str, dict[str, Ended]] = {side: {} for side in SIDES}
+    ended: tuple[dict[str, Ended], dict[str, Ended]] = ({}, {})
     folders = [str(folder), str(upstream / "sglang/test")]
     given = {"folders": folders, "seconds": _SECONDS, "refusal": ERROR_PREFIX}
     for start in range(0, len(files), _TOGETHER):
         some = files[start : start + _TOGETHER]
         sides = {side: {**given, "files": some, "stand_in": side == GENERATED} for side in SIDES}
         call = Call("tests", sides, 60.0 * len(some), f"tests-{start + 1}-to-{start + len(some)}-of-{len(files)}")
-        for side, outcome in (both(trees, setting, ledger, call) or {}).items():
-            ended[side] |= outcome.data
-    _judge(ended[UPSTREAM], ended[GENERATED], generated, ledger)
+        for side, outcome in zip(ended, both(trees, setting, ledger, call) or (), strict=False):
+            side |= outcome.data
+    _judge(*ended, generated, ledger)
     return ledger.result((TESTS,))
-
-
-def _asks(path: Path) -> bool:
-    return _MARK in path.read_text("utf-8")
 
 
 def _judge(before: Mapping[str, Ended], after: Mapping[str, Ended], generated: Path, ledger: Ledger) -> None:
@@ -119,12 +110,7 @@ class _Asked:
         self._reasons = {test: row["why"] for row in rows for test in row["tests"]}
 
     def of(self, test: str, said: str) -> tuple[str, str]:
-        """In which way, and for what; of a test that asks for nothing removed what it says.
-
-        Args:
-            test: its file and its name.
-            said: what it ends with.
-        """
+        """In which way a test, by its file and its name, and for what; of one that asks for nothing removed what it ends with."""
         if found := _NAMED.search(said):
             return "named error", found[1]
         if found := _USED.search(said):

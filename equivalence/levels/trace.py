@@ -15,10 +15,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from equivalence.levels import model, server
-from equivalence.levels.following import Following
 from equivalence.levels.result import Ledger
 from equivalence.levels.scenarios import CONFIGURATIONS, RUNS, SCENARIOS, Configuration, Run, Scenario
-from equivalence.levels.setting import UPSTREAM, Setting
+from equivalence.levels.setting import UPSTREAM, Following, Setting
 from equivalence.simulation.executed import together
 from equivalence.trace.compare import EXECUTED, KINDS, compare
 from shrinker.values.outcome import LevelResult
@@ -38,39 +37,30 @@ def run(
     runs: Sequence[Run] = RUNS,
     scenarios: Sequence[Scenario] = _SCENARIOS,
 ) -> LevelResult:
-    """Look for every line that upstream executed.
-
-    Args:
-        setting: with what to run; programs that it knows the lines of are not run again.
-        configurations, runs: of the level model.
-        scenarios: of the level server.
-    """
+    """Look for every line that upstream executed in what the levels model and server run; programs whose lines are known are not run again."""
     ledger = Ledger("trace")
     following = setting.following or Following(setting.work)
     setting = replace(setting, following=following)
     asked: list[Configuration | Run | Scenario] = [*configurations, *runs, *scenarios]
     known = []
     for one in ledger.admitted(asked, setting.expected):
-        if (lines := following.known(_followed(one, upstream, setting))) is None:
-            message = f"{one.name}: upstream did not run to its end, so that its lines are not known"
-            if isinstance(one, Scenario) and not one.needed:
-                # Said by the level server, too: such a scenario is shown where a simulation can run it.
-                ledger.limit(f"{message}.")
-                continue
-            said = ledger.inherit if setting.where_upstream_runs else ledger.find
-            said("programs", "", message)
-        else:
+        message = f"{one.name}: upstream did not run to its end, so that its lines are not known"
+        if found := following.known(_followed(one, upstream, setting)):
             ledger.count("programs")
-            known.append(lines)
+            known.append(found)
+        elif isinstance(one, Scenario) and not one.needed:
+            # Said by the level server, too: such a scenario is shown where a simulation can run it.
+            ledger.limit(f"{message}.")
+        else:
+            (ledger.inherit if setting.where_upstream_runs else ledger.find)("programs", "", message)
     setting.progress(f"trace: lines of {len(known)} programs")
     lines = together(known)
-    found = compare(lines.running, lines.importing, upstream / "sglang", generated / "sglang", following.stated)
-    ledger.count("files", found.files)
-    ledger.count(EXECUTED, sum(found.lines.values()) + len(found.missing))
-    for kind in KINDS:
-        if found.lines[kind]:
-            ledger.count(kind, found.lines[kind])
-    ledger.findings += found.missing
+    compared = compare(lines.running, lines.importing, upstream / "sglang", generated / "sglang", following.stated)
+    ledger.count("files", compared.files)
+    ledger.count(EXECUTED, compared.lines.total() + len(compared.missing))
+    for kind in filter(compared.lines.get, KINDS):
+        ledger.count(kind, compared.lines[kind])
+    ledger.findings += compared.missing
     return ledger.result(_REQUIRED)
 
 

@@ -29,7 +29,6 @@ class Build:
     sources: tuple[str, ...]
     """Below the folder, sorted."""
     headers: tuple[Path, ...]
-    """Folders that the compiler looks in."""
     defines: tuple[str, ...]
     """``-DNAME=value``."""
     missing: tuple[str, ...]
@@ -42,8 +41,7 @@ def read_build(folder: Path) -> Build:
     commands = [command for path in lists for command in read_cmake(path.read_text("utf-8"))]
     fetched = dict(_fetched(commands))
     headers = [folder / "include", folder / "csrc"]
-    sources: set[str] = set()
-    defines: set[str] = set()
+    sources, defines = set[str](), set[str]()
     missing: dict[str, None] = {}
     for name, text in ((command.name, each.text) for command in commands for each in command.arguments):
         path = posixpath.normpath(text)
@@ -74,16 +72,13 @@ def _fetched(commands: Iterable[Command]) -> Iterator[tuple[str, tuple[Path, str
 
 
 _ASK = (
-    "import sysconfig, importlib.util as u; print(u.find_spec('torch').origin); print(sysconfig.get_paths()['include'])"
+    "import sysconfig as s, importlib.util as u; print(u.find_spec('torch').origin, s.get_path('include'), sep='\\n')"
 )
 
 
 def torch_headers() -> tuple[Path, ...]:
     """Of the environment of simulated runs: a wheel for the CPU has the headers of CUDA code, too.
-
-    Raises:
-        InputError: there is no such environment, or it has no torch.
-    """
+    Raises InputError where there is no such environment, or it has no torch."""
     lines = execute([str(find_python()), "-c", _ASK], seconds=600).stdout.splitlines()
     if len(lines) != 2:
         raise InputError("torch's headers were not found", "make the environment with `make simulation`")

@@ -20,14 +20,7 @@ _LIMIT = 900
 """Seconds for one step."""
 _MARKER = re.compile(rb'^# \d+ "[^"\n]*"[^\n]*\n', re.MULTILINE)
 _BLANK = re.compile(rb"\s+")
-_STUBS = {
-    "c10/cuda/impl/cuda_cmake_macros.h": "#pragma once\n#define C10_CUDA_BUILD_SHARED_LIBS\n",
-    "cublas_v2.h": "#pragma once\ntypedef struct cublasContext* cublasHandle_t;\ntypedef int cublasStatus_t;\n",
-    "cublasLt.h": "#pragma once\n#include <cublas_v2.h>\ntypedef struct cublasLtContext* cublasLtHandle_t;\n",
-    "cusparse.h": "#pragma once\ntypedef struct cusparseContext* cusparseHandle_t;\ntypedef int cusparseStatus_t;\n",
-    "cusolver_common.h": "#pragma once\ntypedef int cusolverStatus_t;\n#define CUSOLVER_STATUS_SUCCESS 0\n#define CUSOLVER_STATUS_EXECUTION_FAILED 6\n",
-    "cusolverDn.h": "#pragma once\n#include <cusolver_common.h>\ntypedef struct cusolverDnContext* cusolverDnHandle_t;\n",
-}
+_STUBS = Path(__file__).resolve().parent / "stubs"
 """Headers that torch's include and that come with libraries which nothing here calls; a real one is found first."""
 
 
@@ -38,23 +31,15 @@ class Compiler:
     nvcc: str
     torch: tuple[Path, ...]
     """Folders of torch's and Python's headers."""
-    stubs: Path
-    """Folder for stand-ins of headers."""
 
     @property
     def version(self) -> str:
         """Of the compiler: a result holds for no other."""
         return execute([self.nvcc, "--version"], seconds=_LIMIT).stdout
 
-    def write_stubs(self) -> None:
-        """Make the stand-ins."""
-        for name, text in _STUBS.items():
-            (self.stubs / name).parent.mkdir(parents=True, exist_ok=True)
-            (self.stubs / name).write_text(text)
-
     def options(self, build: Build) -> list[str]:
         """Of both compilers."""
-        later = [argument for path in (*self.torch, self.stubs) for argument in ("-isystem", str(path))]
+        later = [argument for path in (*self.torch, _STUBS) for argument in ("-isystem", str(path))]
         return ["-std=c++17", *build.defines, *(f"-I{path}" for path in build.headers), *later]
 
 
@@ -100,10 +85,9 @@ def read(preprocessed: Preprocessed) -> str:
         file = Path(scratch) / "x.ii"
         file.write_bytes(preprocessed.text)
         command = [part.replace("{}", str(file)) for part in preprocessed.command]
-        for option in ("--gen_c_file_name", "--module_id_file_name", "--stub_file_name"):
-            if option in command:
-                at = command.index(option) + 1
-                command[at] = str(Path(scratch) / Path(command[at]).name)
+        for option in {"--gen_c_file_name", "--module_id_file_name", "--stub_file_name"}.intersection(command):
+            at = command.index(option) + 1
+            command[at] = str(Path(scratch) / Path(command[at]).name)
         plain = ["g++", "-std=c++17", "-fsyntax-only", "-w", "-x", "c++-cpp-output", str(file)]
         return first_error(command or plain, scratch)
 
@@ -122,11 +106,7 @@ def _steps(compiler: Compiler, build: Build, path: Path) -> list[list[str]]:
     # Its own folder is where it says that it is.
     here = next((line.partition("_HERE_=")[2] for line in lines if "_HERE_=" in line), "")
     steps = [shlex.split(line[3:]) for line in lines if re.match(r'#\$ "?[\w./$+-]+"? ', line)]
-    found = []
-    for step in steps:
-        beside = Path(here) / step[0]
-        found.append([str(beside) if beside.is_file() else step[0], *step[1:]])
-    return found
+    return [[str(own) if (own := Path(here, first)).is_file() else first, *rest] for first, *rest in steps]
 
 
 def _cuda(compiler: Compiler) -> list[str]:
@@ -141,7 +121,5 @@ def first_error(command: Sequence[str], scratch: str | None = None) -> str:
     done = execute(command, seconds=_LIMIT, folder=scratch)
     if done.returncode == 0:
         return ""
-    lines = (done.stderr + done.stdout).splitlines()
-    return next(
-        (line for line in lines if "error" in line.lower()), lines[0] if lines else f"ended with {done.returncode}"
-    )
+    lines = (done.stderr + done.stdout).splitlines() or [f"ended with {done.returncode}"]
+    return next((line for line in lines if "error" in line.lower()), lines[0])

@@ -26,11 +26,8 @@ _MOST = 2
 
 
 def described(document: Mapping[str, Any]) -> Iterator[Request]:
-    """One request for each endpoint that takes JSON, then some for each of its fields; each with a name of its own.
-
-    Args:
-        document: OpenAPI 3.
-    """
+    """One request for each endpoint of an OpenAPI 3 document that takes JSON, then some for each of its fields; each with a name of its
+    own."""
     schemas = document.get("components", {}).get("schemas", {})
     for path, operations in document["paths"].items():
         content = operations.get("post", {}).get("requestBody", {}).get("content", {})
@@ -38,14 +35,11 @@ def described(document: Mapping[str, Any]) -> Iterator[Request]:
             continue
         schema = _resolved(content["application/json"].get("schema", {}), schemas)
         fields = schema.get("properties", {})
-        body = _DECLARED["body"].get(path)
-        if body is None:
+        if (body := _DECLARED["body"].get(path)) is None:
             body = {name: _values(fields[name], schemas)[0] for name in schema.get("required", ())}
         yield Request(path, path, body)
-        for name, field in fields.items():
-            if name in _DECLARED["leave_out"]["fields"]:
-                continue
-            for number, value in enumerate([*_values(field, schemas)[:_MOST], _WRONG]):
+        for name in [name for name in fields if name not in _DECLARED["leave_out"]["fields"]]:
+            for number, value in enumerate([*_values(fields[name], schemas)[:_MOST], _WRONG]):
                 yield Request(f"{path} {name} {number}", path, {**body, name: value})
 
 

@@ -2,8 +2,9 @@
 
 import json
 import re
+from collections import defaultdict
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise, zip_longest
 from typing import Any
 
@@ -13,21 +14,18 @@ NO_TIME = "no time left"
 
 @dataclass(frozen=True)
 class Answer:
-    """The answer to one request.
-
-    Attributes:
-        status: HTTP status; 0 when there was no answer.
-        content_type: media type without its parameters.
-        body: the parsed JSON, the list of parsed events of a stream, or the text; volatile fields masked.
-        error: what broke the exchange, empty otherwise.
-        seconds: how long it took; never compared.
-    """
+    """The answer to one request."""
 
     status: int
+    """Of HTTP; 0 when there was no answer."""
     content_type: str
+    """Without its parameters."""
     body: Any
+    """The parsed JSON, the list of parsed events of a stream, or the text; volatile fields masked."""
     error: str = ""
+    """What broke the exchange, empty otherwise."""
     seconds: float = 0.0
+    """Never compared."""
 
 
 Answers = Mapping[str, Answer]
@@ -76,26 +74,20 @@ class _Missing:
 
 
 MISSING = _Missing()
-"""Stands where there is no value."""
 Place = tuple[str | int, ...]
 
 
 @dataclass(frozen=True)
 class Difference:
-    """One place where two answers are not equal.
-
-    Attributes:
-        request: name of the request.
-        path: where in the answer, such as `body.meta_info.output_token_logprobs[0][0]`.
-        left, right: the values there, as JSON text; empty where there is none.
-        distance: how far two numbers are apart; None for all else.
-    """
+    """One place where two answers to a request are not equal: the values there as JSON text, empty where there is none."""
 
     request: str
     path: str
+    """Such as `body.meta_info.output_token_logprobs[0][0]`."""
     left: str
     right: str
     distance: float | None = None
+    """How far two numbers are apart; None for all else."""
 
 
 def differences(request: str, left: Answer | None, right: Answer | None) -> tuple[Difference, ...]:
@@ -133,28 +125,26 @@ def streamed_alike(left: Answer | None, right: Answer | None) -> bool:
 
     A text or list is told in parts or grows; of everything else the last event that has it counts.
     """
-    if left is None or right is None:
+    if left is None or right is None or left.content_type != "text/event-stream":
         return False
-    around = [(answer.status, answer.content_type, answer.error) for answer in (left, right)]
-    if around[0] != around[1] or not isinstance(left.body, list) or not isinstance(right.body, list):
+    if replace(left, body=None, seconds=0) != replace(right, body=None, seconds=0):
         return False
-    streams = left.content_type == "text/event-stream"
-    return streams and abs(len(left.body) - len(right.body)) <= _FEW and _said(left.body) == _said(right.body)
+    lists = isinstance(left.body, list) and isinstance(right.body, list)
+    return lists and abs(len(left.body) - len(right.body)) <= _FEW and _said(left.body) == _said(right.body)
 
 
 def _said(events: list[Any]) -> dict[Place, Any]:
     """By place what the events say there together; choices of an event by their number."""
-    found: dict[Place, list[Any]] = {}
+    found = defaultdict[Place, list[Any]](list)
 
     def visit(value: Any, place: Place) -> None:
+        if isinstance(value, list) and place[-1:] == ("choices",):
+            value = dict(enumerate(value))
         if isinstance(value, dict):
             for key, each in value.items():
                 visit(each, (*place, key))
-        elif isinstance(value, list) and place[-1:] == ("choices",):
-            for index, each in enumerate(value):
-                visit(each, (*place, index))
         elif value is not None:
-            found.setdefault(place, []).append(value)
+            found[place].append(value)
 
     for event in events:
         visit(event, ())
@@ -163,8 +153,7 @@ def _said(events: list[Any]) -> dict[Place, Any]:
 
 def _joined(values: list[Any]) -> Any:
     kinds = {type(value) for value in values}
-    grows = kinds in ({str}, {list}) and all(b[: len(a)] == a for a, b in pairwise(values))
-    if grows or kinds not in ({str}, {list}):
+    if kinds not in ({str}, {list}) or all(b[: len(a)] == a for a, b in pairwise(values)):
         return values[-1]
     return "".join(values) if kinds == {str} else [each for value in values for each in value]
 

@@ -2,7 +2,7 @@
 
 import tomllib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -13,46 +13,38 @@ _DECLARED = tomllib.loads((Path(__file__).parent / "requests.toml").read_text("u
 
 @dataclass(frozen=True)
 class Request:
-    """One request.
+    """One request; no two of a script have the same name.
 
-    Attributes:
-        name: what records and reports call it; no two of a script have the same.
-        path: path of the address.
-        body: what is sent as JSON; None sends nothing.
-        method: HTTP method.
-        needs: what the server must be started with for it: `grammar`, `tools`, `reasoning`, `long` (room for a prompt
-            of some thousand tokens), `chunks` (a prompt that is longer than a chunk of prefill), `administration` (a server
-            that nobody else uses, which is afterwards as before, but for its weights' version), `processors`
-            (`--enable-custom-logit-processor`), `adapters` (an adapter that is called `first`), `experts` (a recorder of
-            which ones are asked).
+    `needs` is what the server must be started with for it: `grammar`, `tools`, `reasoning`, `long` (room for a prompt of some
+    thousand tokens), `chunks` (a prompt that is longer than a chunk of prefill), `administration` (a server that nobody else uses,
+    which is afterwards as before, but for its weights' version), `processors` (`--enable-custom-logit-processor`), `adapters` (an
+    adapter that is called `first`), `experts` (a recorder of which ones are asked).
     """
 
     name: str
     path: str
     body: Mapping[str, Any] | None = None
+    """What is sent as JSON; None sends nothing."""
     method: str = "POST"
     needs: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)
 class Scale:
-    """How much is asked.
-
-    Attributes:
-        tokens: tokens that each generating request makes, at most.
-        prompt: tokens of the long prompt, where `long` is among the features.
-        features: of what requests need, what this server has.
-        checkpoint: folder of the checkpoint that is served, to load its weights again; empty: that is not asked.
-        other: folder of another checkpoint of the same shape, whose weights are loaded before; empty: that is not asked.
-        adapter: folder of an adapter, to load it under a second name.
-    """
+    """How much is asked."""
 
     tokens: int = 16
+    """That each generating request makes, at most."""
     prompt: int = 3000
-    features: frozenset[str] = field(default_factory=frozenset)
+    """Tokens of the long prompt, where `long` is among the features."""
+    features: frozenset[str] = frozenset()
+    """Of what requests need, what this server has."""
     checkpoint: str = ""
+    """Folder of the one that is served, to load its weights again; empty: that is not asked."""
     other: str = ""
+    """Folder of another one of the same shape, whose weights are loaded before; empty: that is not asked."""
     adapter: str = ""
+    """Folder of one, to load it under a second name."""
 
 
 INTERFACE = frozenset({"openapi"})
@@ -66,8 +58,7 @@ def script(scale: Scale) -> tuple[Request, ...]:
     for row in _DECLARED["request"]:
         declared = _merged(_DECLARED["like"].get(row.get("like"), {}), row)
         needs = frozenset(declared.get("needs", ()))
-        given = all(getattr(scale, name) for name in declared.get("given", ()))
-        if needs <= scale.features and given:
+        if needs <= scale.features and all(getattr(scale, name) for name in declared.get("given", ())):
             body = _body(declared, scale) if "body" in declared else None
             found.append(Request(row["name"], declared["path"], body, declared.get("method", "POST"), needs))
     return tuple(found)

@@ -25,27 +25,20 @@ class NotReady(Exception):
 
 @dataclass(frozen=True)
 class Launch:
-    """How a server is started.
-
-    Attributes:
-        name: what reports call it.
-        command: program and arguments.
-        environment: what is set on top of this process's environment; None takes a variable away.
-        log: the file that gets all that it prints.
-        folder: where it runs; None: here.
-        ready: the text in the log that says that it answers.
-        ready_seconds: how long it may take until then.
-        stop_seconds: how long it may take to end by itself once asked; 0: it is killed, where nobody looks at how it ends.
-    """
+    """How a server is started, by the name that reports call it."""
 
     name: str
     command: Sequence[str]
     environment: Mapping[str, str | None] = field(default_factory=dict)
+    """What is set on top of this process's environment; None takes a variable away."""
     log: Path = Path("server.log")
     folder: Path | None = None
+    """Where it runs; None: here."""
     ready: str = READY
+    """The text in the log that says that it answers."""
     ready_seconds: float = 300.0
     stop_seconds: float = 15.0
+    """How long it may take to end by itself once asked; 0: it is killed, where nobody looks at how it ends."""
 
 
 class Server(Group):
@@ -54,9 +47,8 @@ class Server(Group):
     def __init__(self, launch: Launch) -> None:
         self.launch = launch
         self._started = time.monotonic()
-        super().__init__(
-            launch.command, process_environment(launch.environment), launch.log, launch.folder, launch.stop_seconds
-        )
+        variables = process_environment(launch.environment)
+        super().__init__(launch.command, variables, launch.log, launch.folder, launch.stop_seconds)
         self.watch_memory()
 
     def wait_ready(self) -> float:
@@ -71,18 +63,15 @@ class Server(Group):
         wanted, kept = self.launch.ready.encode(), b""
         with self.launch.log.open("rb") as log:
             while True:
-                code = self.wait(0)
+                code, late = self.wait(0), time.monotonic() > limit
                 kept = kept[-len(wanted) :] + log.read()
                 if wanted in kept:
                     return time.monotonic() - self._started
-                if code is not None:
-                    said = f"ended with {code} before it was ready"
-                elif time.monotonic() > limit:
-                    said = f"not ready after {self.launch.ready_seconds:.0f} s"
-                else:
-                    time.sleep(_POLL_SECONDS)
-                    continue
-                raise NotReady(f"{self.launch.name}: {said}", "\n".join(self.text().splitlines()[-30:]))
+                if code is not None or late:
+                    how = f"not ready after {self.launch.ready_seconds:.0f} s"
+                    said = how if code is None else f"ended with {code} before it was ready"
+                    raise NotReady(f"{self.launch.name}: {said}", "\n".join(self.text().splitlines()[-30:]))
+                time.sleep(_POLL_SECONDS)
 
     def text(self) -> str:
         """The log so far."""
@@ -98,10 +87,7 @@ _given: list[socket.socket] = []
 
 def free_port() -> int:
     """A TCP port of this machine that nothing listens on now, below 31,000; until the process ends no other is given it, and it not twice.
-
-    Raises:
-        OSError: all are taken.
-    """
+    Raises OSError where all are taken."""
     for _ in range(len(_PORTS)):
         port, held = random.choice(_PORTS), socket.socket(type=socket.SOCK_DGRAM)
         with socket.socket() as probe:
@@ -110,7 +96,7 @@ def free_port() -> int:
                 held.bind(("127.0.0.1", port))
             except OSError:
                 held.close()
-                continue
-        _given.append(held)
-        return port
+            else:
+                _given.append(held)
+                return port
     raise OSError("no free port")

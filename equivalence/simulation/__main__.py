@@ -24,10 +24,7 @@ def main() -> None:
 
 def parse(words: Sequence[str]) -> tuple[Path, tuple[int, int], list[str]]:
     """Folder of the package, compute capability, and what is left to Python: all behind the first ``--``.
-
-    Raises:
-        SystemExit: the words before it are not understood.
-    """
+    Raises SystemExit where the words before it are not understood."""
     parser = argparse.ArgumentParser(
         prog="python -m equivalence.simulation",
         usage="%(prog)s [-h] [--capability CAPABILITY] tree -- ...",

@@ -20,6 +20,7 @@ class _Formats:
         import triton.language as tl
 
         self.tl = tl
+        self.handle, self.builder = interpreter.TensorHandle, interpreter.InterpreterBuilder
         self.numpy_type = interpreter._get_np_dtype
         self.kinds = {
             tl.bfloat16: (torch.bfloat16, torch.uint16),
@@ -51,19 +52,22 @@ class _Formats:
         source, target = source.scalar, target.scalar
         return data if source == target else self.shorten(self.widen(data, source), target)
 
+    def wide(self, operand: Any) -> Array:
+        return self.widen(operand.data, operand.dtype.scalar)
+
 
 def install(interpreter: Any) -> None:
     """Replace the interpreter's conversions and arithmetic where an operand is narrow."""
     formats = _Formats(interpreter)
     interpreter._convert_float = formats.convert
-    _install_casts(interpreter, formats)
+    _install_casts(formats)
     for name in ("binary_op", "ternary_op", "unary_op"):
-        _lift(interpreter, formats, name)
-    _install_products(interpreter, formats)
+        _lift(formats, name)
+    _install_products(formats)
 
 
-def _install_casts(interpreter: Any, formats: _Formats) -> None:
-    handle, builder = interpreter.TensorHandle, interpreter.InterpreterBuilder
+def _install_casts(formats: _Formats) -> None:
+    handle, builder = formats.handle, formats.builder
     original = builder.cast_impl
 
     def fp_to_fp(self: Any, source: Any, target: Any, mode: Any) -> Any:
@@ -73,17 +77,15 @@ def _install_casts(interpreter: Any, formats: _Formats) -> None:
         kind = target.scalar
         if not formats.narrow(source) and kind not in formats.kinds:
             return original(self, source, target)
-        values = formats.widen(source.data, source.dtype.scalar)
         if kind.is_floating():
-            return handle(formats.shorten(values.astype(np.float32), kind), kind)
-        return handle(values.astype(formats.numpy_type(target)), kind)
+            return handle(formats.shorten(formats.wide(source).astype(np.float32), kind), kind)
+        return handle(formats.wide(source).astype(formats.numpy_type(target)), kind)
 
     builder.create_fp_to_fp, builder.cast_impl = fp_to_fp, cast
 
 
-def _lift(interpreter: Any, formats: _Formats, name: str) -> None:
-    handle, builder = interpreter.TensorHandle, interpreter.InterpreterBuilder
-    original = getattr(builder, name)
+def _lift(formats: _Formats, name: str) -> None:
+    original = getattr(formats.builder, name)
     on_bits = (np.where, np.bitwise_and, np.bitwise_or, np.bitwise_xor)
 
     def operate(self: Any, *operands: Any) -> Any:
@@ -91,27 +93,24 @@ def _lift(interpreter: Any, formats: _Formats, name: str) -> None:
         narrow = [h for h in handles if formats.narrow(h)]
         if not narrow or operation in on_bits:
             return original(self, *operands)
-        kind = narrow[0].dtype.scalar
-        result = operation(*(formats.widen(h.data, h.dtype.scalar) for h in handles))
-        return handle(result if result.dtype == bool else formats.shorten(result, kind), kind)
+        kind, result = narrow[0].dtype.scalar, operation(*map(formats.wide, handles))
+        return formats.handle(result if result.dtype == bool else formats.shorten(result, kind), kind)
 
-    setattr(builder, name, operate)
+    setattr(formats.builder, name, operate)
 
 
-def _install_products(interpreter: Any, formats: _Formats) -> None:
-    handle, builder = interpreter.TensorHandle, interpreter.InterpreterBuilder
+def _install_products(formats: _Formats) -> None:
+    handle, wide = formats.handle, formats.wide
 
     def fma(self: Any, x: Any, y: Any, z: Any) -> Any:
         kind = z.dtype.scalar
         if not any(map(formats.narrow, (x, y, z))):
             return handle(x.data * y.data + z.data, kind)
-        product = formats.widen(x.data, x.dtype.scalar) * formats.widen(y.data, y.dtype.scalar)
-        return handle(formats.shorten(product + formats.widen(z.data, kind), kind), kind)
+        return handle(formats.shorten(wide(x) * wide(y) + wide(z), kind), kind)
 
     def dot(self: Any, a: Any, b: Any, d: Any, precision: Any, imprecise: Any) -> Any:
         if a.dtype.scalar.is_floating():
-            product = np.matmul(formats.widen(a.data, a.dtype.scalar), formats.widen(b.data, b.dtype.scalar))
-            return handle((product + d.data).astype(d.data.dtype), d.dtype.scalar)
+            return handle((np.matmul(wide(a), wide(b)) + d.data).astype(d.data.dtype), d.dtype.scalar)
         return handle(np.matmul(a.data, b.data, dtype=d.data.dtype) + d.data, d.dtype.scalar)
 
-    builder.create_fma, builder.create_dot = fma, dot
+    formats.builder.create_fma, formats.builder.create_dot = fma, dot

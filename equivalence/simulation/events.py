@@ -9,6 +9,7 @@ piece: counted are the tasks that begin and end it and those that stream. Each p
 import importlib
 import os
 import sys
+from collections import defaultdict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from inspect import CO_ASYNC_GENERATOR
@@ -82,7 +83,7 @@ class _Counter:
         self._inside: dict[CodeType, str | None] = {}
         # Not imported above: what a simulated process has before its own imports could hide one that a tree lost.
         self._current: Callable[[], object] = importlib.import_module("asyncio").current_task
-        self._tasks: dict[object, _Task] = {}
+        self._tasks = defaultdict[object, _Task](_Task)
         """Task of the event loop → what it did in this piece; all is of no task where there is no such loop."""
         self._piece, self._beginner = "", _Task()
         self._file: TextIO | None = None
@@ -113,8 +114,6 @@ class _Counter:
             current = self._current()
         except RuntimeError:
             current = None
-        if current not in self._tasks:
-            self._tasks[current] = _Task()
         return self._tasks[current]
 
     def _begin(self, function: str, task: _Task) -> None:
@@ -128,7 +127,8 @@ class _Counter:
             of = [one.counts for one in self._tasks.values() if one.streams or one in (self._beginner, task)]
             self._file.write("\t".join([self._piece, *(str(sum(each[kind] for each in of)) for kind in KINDS)]) + "\n")
         # Of this task alone frames run that count by what they hold; any other is entered anew.
-        self._tasks = {key: one for key, one in self._tasks.items() if one is task}
+        for key in [key for key, one in self._tasks.items() if one is not task]:
+            del self._tasks[key]
         task.counts, task.streams = dict.fromkeys(KINDS, 0), False
         self._piece, self._beginner = BEGINS[function], task
 
@@ -144,17 +144,14 @@ class Events:
 
 def read(folder: Path) -> dict[str, Events]:
     """What all processes of a folder wrote, by kind of work."""
-    rows: dict[str, list[list[int]]] = {}
+    rows = defaultdict[str, list[list[int]]](list)
     for file in sorted(folder.glob("*.txt")):
         for line in file.read_text("utf-8").splitlines():
             name, *numbers = line.split("\t")
             if len(numbers) == len(KINDS):
-                rows.setdefault(name, []).append([int(number) for number in numbers])
-    return {
-        name: Events(
-            len(pieces),
-            {kind: min(values) for kind, values in zip(KINDS, zip(*pieces, strict=True), strict=True)},
-            {kind: median_low(values) for kind, values in zip(KINDS, zip(*pieces, strict=True), strict=True)},
-        )
-        for name, pieces in sorted(rows.items())
-    }
+                rows[name].append([*map(int, numbers)])
+    found: dict[str, Events] = {}
+    for name, pieces in sorted(rows.items()):
+        of = dict(zip(KINDS, zip(*pieces, strict=True), strict=True))
+        found[name] = Events(len(pieces), {k: min(of[k]) for k in KINDS}, {k: median_low(of[k]) for k in KINDS})
+    return found

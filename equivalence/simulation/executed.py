@@ -9,8 +9,8 @@ import json
 import os
 import threading
 import time
+from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from contextlib import suppress
 from dataclasses import dataclass
 from importlib.machinery import SourceFileLoader
 from pathlib import Path
@@ -44,9 +44,8 @@ def install() -> None:
     import coverage
 
     # In memory: many processes write at once, and nothing but the lines is wanted.
-    recorder = coverage.Coverage(
-        data_file=None, include=[os.path.join(settings.followed, "*")], config_file=False, messages=False
-    )
+    ours = [os.path.join(settings.followed, "*")]
+    recorder = coverage.Coverage(data_file=None, include=ours, config_file=False, messages=False)
     recorder.start()
     recorder.switch_context(_RUNNING)
     _tell_imports(recorder, settings.followed)
@@ -90,15 +89,12 @@ class _Watch:
     """Writes one process's lines."""
 
     def __init__(self, recorder: Any, folder: str, root: str) -> None:
-        self._recorder = recorder
-        self._folder = folder
-        self._root = root
+        self._recorder, self._folder, self._root = recorder, folder, root
         self._answered = False
-        self._lock = threading.Lock()
 
     def start(self) -> None:
         """Note that this process is there, and answer when asked."""
-        # A fork may have happened while another thread held it.
+        # Anew: a fork may have happened while another thread held it.
         self._lock = threading.Lock()
         self._put({})
         threading.Thread(target=self._wait, name="shrinker-executed", daemon=True).start()
@@ -142,11 +138,10 @@ def ask(folder: Path, seconds: float) -> bool:
 
 
 def _alive(pid: int) -> bool:
-    with suppress(PermissionError):
-        try:
-            os.kill(pid, 0)
-        except ProcessLookupError:
-            return False
+    try:
+        os.kill(pid, 0)
+    except OSError as error:
+        return isinstance(error, PermissionError)
     return True
 
 
@@ -158,13 +153,12 @@ def read(folder: Path) -> Executed:
 
 def together(parts: Iterable[Executed]) -> Executed:
     """The lines of several processes or programs."""
-    running: dict[str, frozenset[int]] = {}
-    importing: dict[str, frozenset[int]] = {}
+    running, importing = (defaultdict[str, frozenset[int]](frozenset) for _ in range(2))
     for part in parts:
         for lines, more in ((running, part.running), (importing, part.importing)):
             for path, numbers in more.items():
-                lines[path] = lines.get(path, frozenset()).union(numbers)
-    return Executed(running, importing)
+                lines[path] = lines[path].union(numbers)
+    return Executed(dict(running), dict(importing))
 
 
 def clear(folder: Path) -> None:

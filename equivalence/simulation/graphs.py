@@ -7,7 +7,8 @@ has its last value at each replay.
 """
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import torch
@@ -22,11 +23,7 @@ def recording() -> Any:
 
 
 def atom(function: Callable[..., Any], *, in_place: bool) -> Callable[..., Any]:
-    """A function that a recorded graph holds as one step.
-
-    Args:
-        in_place: it writes its results into its arguments, so that a replay has nothing to copy.
-    """
+    """A function that a recorded graph holds as one step; `in_place`: its results are in its arguments, and a replay copies nothing."""
 
     def call(*args: Any, **kwargs: Any) -> Any:
         graph = recording()
@@ -76,10 +73,9 @@ class CUDAGraph(TorchDispatchMode):  # type: ignore[misc]
         with torch.no_grad():
             for function, args, kwargs, results in self.steps:
                 again = function(*args, **kwargs)
-                if results:
-                    for old, new in zip(results, _tensors(again), strict=True):
-                        if old.data_ptr() != new.data_ptr():
-                            old.copy_(new)
+                for old, new in zip(results, _tensors(again) if results else (), strict=True):
+                    if old.data_ptr() != new.data_ptr():
+                        old.copy_(new)
 
     def reset(self) -> None:
         """Forget all steps."""
@@ -107,23 +103,20 @@ class CUDAGraph(TorchDispatchMode):  # type: ignore[misc]
         return 0
 
 
-class Capture:
+@contextmanager
+def capture(cuda_graph: CUDAGraph, *args: Any, **kwargs: Any) -> Iterator[None]:
     """Stands for the context `torch.cuda.graph`."""
-
-    def __init__(self, cuda_graph: CUDAGraph, *args: Any, **kwargs: Any) -> None:
-        self._graph = cuda_graph
-
-    def __enter__(self) -> None:
-        self._graph.capture_begin()
-
-    def __exit__(self, *exception: Any) -> None:
-        self._graph.capture_end()
+    cuda_graph.capture_begin()
+    try:
+        yield
+    finally:
+        cuda_graph.capture_end()
 
 
 def install() -> None:
     """Put graphs into `torch.cuda`."""
     cuda = torch.cuda
     cuda.CUDAGraph = cuda.graphs.CUDAGraph = CUDAGraph
-    cuda.graph = cuda.graphs.graph = Capture
+    cuda.graph = cuda.graphs.graph = capture
     cuda.graph_pool_handle = cuda.graphs.graph_pool_handle = lambda: (0, 0)
     cuda.is_current_stream_capturing = lambda: recording() is not None

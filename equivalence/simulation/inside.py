@@ -56,9 +56,9 @@ def install() -> None:
     os.environ.setdefault("TORCHDYNAMO_DISABLE", "1")
     hooks = {
         "torch": _installs("tensors", "device", "graphs"),
-        "torch.utils.cpp_extension": _after_extensions,
+        "torch.utils.cpp_extension": _builds("load", "load_extension"),
         "triton": _installs("interpreter"),
-        "tvm_ffi.cpp": _after_tvm,
+        "tvm_ffi.cpp": _builds("load_inline", "load_inline"),
         **dict.fromkeys(events.LOOPS, _installs("events")),
         **located.hooks(),
     }
@@ -85,13 +85,10 @@ def _installs(*names: str) -> Hook:
     return install
 
 
-def _after_tvm(module: ModuleType) -> None:
-    from equivalence.simulation.kernels import jit
+def _builds(name: str, instead: str) -> Hook:
+    """What puts a function of `kernels.jit` in the place of one of the module's."""
 
-    module.load_inline = jit.load_inline  # type: ignore[attr-defined]
+    def install(module: ModuleType) -> None:
+        setattr(module, name, getattr(importlib.import_module("equivalence.simulation.kernels.jit"), instead))
 
-
-def _after_extensions(module: ModuleType) -> None:
-    from equivalence.simulation.kernels import jit
-
-    module.load = jit.load_extension  # type: ignore[attr-defined]
+    return install

@@ -5,7 +5,6 @@ from types import SimpleNamespace
 from typing import Any
 
 from equivalence.simulation import calls, events, graphs
-from equivalence.simulation.calls import SimulationError
 from equivalence.simulation.settings import Settings, current
 
 VERSION = "3.6.0"
@@ -13,18 +12,12 @@ VERSION = "3.6.0"
 
 
 def install() -> None:
-    """Set the driver, and correct the interpreter.
-
-    Raises:
-        SimulationError: Triton has another version than the one that the corrections were written for.
-    """
+    """Set the driver, and correct the interpreter. Raises SimulationError where that is of another version than `VERSION`."""
     import triton
 
     if triton.__version__ != VERSION:
-        raise SimulationError(
-            f"Triton is {triton.__version__}, its interpreter's arithmetic is put right for {VERSION}",
-            "install equivalence/simulation/requirements.txt (`make simulation`)",
-        )
+        said = f"Triton is {triton.__version__}, its interpreter's arithmetic is put right for {VERSION}"
+        raise calls.SimulationError(said, "install equivalence/simulation/requirements.txt (`make simulation`)")
     from triton.runtime import driver, interpreter, jit
 
     from equivalence.simulation import bfloat16
@@ -44,15 +37,8 @@ def driver_of(settings: Settings) -> SimpleNamespace:
     """What Triton asks of a device's driver, without a device."""
     major, minor = settings.capability
     target = SimpleNamespace(backend="cuda", arch=major * 10 + minor, warp_size=32)
-    figures = {
-        "max_shared_mem": 232448,
-        "multiprocessor_count": 132,
-        "warpSize": 32,
-        "max_num_regs": 65536,
-        "sm_clock_rate": 1,
-        "mem_clock_rate": 1,
-        "mem_bus_width": 1,
-    }
+    figures = {"max_shared_mem": 232448, "multiprocessor_count": 132, "warpSize": 32, "max_num_regs": 65536}
+    figures |= dict.fromkeys(("sm_clock_rate", "mem_clock_rate", "mem_bus_width"), 1)
     import torch
 
     return SimpleNamespace(
@@ -83,8 +69,7 @@ def _quicken(interpreter: Any) -> None:
 
     def patch_once(function: Any) -> Any:
         seen = {id(value) for value in function.__globals__.values()}
-        languages = (id(tl) in seen, id(tl.core) in seen)
-        if languages not in patched:
+        if (languages := (id(tl) in seen, id(tl.core) in seen)) not in patched:
             patched.add(languages)
             patch(function)
         return once

@@ -10,13 +10,11 @@ from types import ModuleType
 from typing import Any
 
 ASKS = "apply_vocab_mask"
-_BACKENDS = ("xgrammar", "llguidance", "outlines")
-"""Whose modules have a function or method of that name."""
 
 
 def hooks() -> dict[str, Callable[[ModuleType], None]]:
-    """What is done after the import of each module."""
-    return {f"sglang.srt.constrained.{name}_backend": _wrap for name in _BACKENDS}
+    """What is done after the import of each module that has a function or method of that name."""
+    return {f"sglang.srt.constrained.{name}_backend": _wrap for name in ("xgrammar", "llguidance", "outlines")}
 
 
 def _wrap(module: ModuleType) -> None:

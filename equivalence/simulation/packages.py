@@ -16,7 +16,6 @@ from types import FunctionType, ModuleType
 from typing import Any
 
 from equivalence.simulation import calls
-from equivalence.simulation.calls import SimulationError
 from equivalence.simulation.settings import current
 
 _STUBS = """sgl_kernel flashinfer deep_gemm cutlass flash_attn quack tilelang tokenspeed_mla torchao torchvision torch_memory_saver cuda
@@ -63,13 +62,12 @@ def install() -> None:
     modules = {name: top for top in PACKAGES for name in _DISTRIBUTIONS.get(top, (_normal(top),))}
 
     def version(distribution_name: str) -> str:
-        name = _normal(distribution_name)
         try:
             return original(distribution_name)
         except importlib.metadata.PackageNotFoundError:
-            if name in modules:
-                return current().versions.get(name) or version_of(modules[name])
-            raise
+            if (name := _normal(distribution_name)) not in modules:
+                raise
+            return current().versions.get(name) or version_of(modules[name])
 
     importlib.metadata.version = version
 
@@ -94,9 +92,8 @@ class _Stub(type):
         if cls._placeholder:
             return make(f"{cls._path}()")
         calls.record(calls.STUB, cls._path)
-        raise SimulationError(
-            f"{cls._path} was called, which needs a GPU", "write a reference for it in equivalence/simulation/kernels"
-        )
+        next_step = "write a reference for it in equivalence/simulation/kernels"
+        raise calls.SimulationError(f"{cls._path} was called, which needs a GPU", next_step)
 
     def __getattr__(cls, name: str) -> Any:
         if (name.startswith("__") and name.endswith("__")) or not cls.__dict__.get("_is_stub", False):
@@ -113,8 +110,7 @@ class _Stub(type):
 
     __gt__ = __le__ = __ge__ = __lt__
 
-    def __exit__(cls, *exception: Any) -> None:
-        pass
+    def __exit__(cls, *exception: Any) -> None: ...
 
 
 def _same(cls: type, *others: Any) -> type:
@@ -133,8 +129,7 @@ class _Base:
 
     _is_stub = False
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        pass
+    def __init__(self, *args: Any, **kwargs: Any) -> None: ...
 
 
 def make(path: str) -> Any:
@@ -164,11 +159,7 @@ class StubModule(ModuleType):
 
 
 class StubFinder(MetaPathFinder, Loader):
-    """Finds the stubs. Stands last among the finders, so that an installed package goes first.
-
-    Args:
-        fill: adds the references to a module of a stub package that was just made.
-    """
+    """Finds the stubs, whose references `fill` adds. Stands last among the finders, so that an installed package goes first."""
 
     def __init__(self, fill: Callable[[ModuleType], None]) -> None:
         self._fill = fill
@@ -178,8 +169,7 @@ class StubFinder(MetaPathFinder, Loader):
     ) -> ModuleSpec | None:
         """The stub's spec."""
         top = fullname.partition(".")[0]
-        stands = top in PACKAGES and not _installed(top)
-        return ModuleSpec(fullname, self, is_package=True) if stands else None
+        return ModuleSpec(fullname, self, is_package=True) if top in PACKAGES and not _installed(top) else None
 
     def create_module(self, spec: ModuleSpec) -> ModuleType:
         """An empty stub module."""

@@ -22,10 +22,7 @@ def install() -> None:
     _wrap_others()
     _wrap_products()
 
-    def compiled(model: Any = None, *args: Any, **kwargs: Any) -> Any:
-        return (lambda function: function) if model is None else model
-
-    torch.compile = compiled
+    torch.compile = lambda model=None, *args, **kwargs: (lambda function: function) if model is None else model
 
 
 def remap(device: Any) -> Any:
@@ -46,11 +43,7 @@ def _wrap_factories() -> None:
         setattr(torch.Tensor, name, _on_cpu(getattr(torch.Tensor, name)))
 
     enter = _device.DeviceContext.__init__
-
-    def made(self: Any, device: Any) -> None:
-        enter(self, remap(device))
-
-    _device.DeviceContext.__init__ = made
+    _device.DeviceContext.__init__ = lambda self, device: enter(self, remap(device))
 
 
 def _on_cpu(function: Any) -> Any:

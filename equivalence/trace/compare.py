@@ -6,10 +6,11 @@ only defines, imports or binds a name: that is what the levels references and im
 """
 
 import ast
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from operator import attrgetter
 from pathlib import Path
 
 from equivalence.trace import reasons
@@ -20,6 +21,8 @@ from shrinker.check.declarations import registers_of
 from shrinker.check.registrations import is_let_go
 from shrinker.check.rule_index import RuleIndex
 from shrinker.ruleset.match import any_module_matches, any_name_matches
+from shrinker.syntax.names import is_special
+from shrinker.syntax.walk import Definition
 from shrinker.values.outcome import Finding
 from shrinker.values.upstream import PACKAGE_PREFIX, module_name
 
@@ -43,7 +46,6 @@ class Stated:
     modules: tuple[str, ...] = ()
     """Patterns of modules that a rule removes."""
     index: RuleIndex | None = None
-    """What the rules say of registrations."""
 
 
 @dataclass(slots=True)
@@ -54,40 +56,32 @@ class Comparison:
     lines: Counter[str] = field(default_factory=Counter)
     """Executed physical lines: found word for word, found simplified, or exempt, by kind."""
     missing: list[Finding] = field(default_factory=list)
-    """Each that was executed and is not there, for no known reason."""
 
 
 KINDS = (FOUND, SHORTER, *reasons.KINDS)
-"""Everything that lines are counted under, in the order of reports."""
 
 
 @dataclass(slots=True)
 class _File:
     path: str
+    gone: bool
     upstream: Source
-    generated: Source | None
+    generated: Source
     executed: Counter[int]
     running: frozenset[int]
     """First numbers of the logical lines that ran while nothing was imported."""
 
+    @property
+    def module(self) -> str:
+        """Dotted name."""
+        return module_name(PACKAGE_PREFIX + self.path) or ""
+
 
 def compare(
-    running: Lines,
-    importing: Lines,
-    upstream: Path,
-    generated: Path,
-    stated: Stated | None = None,
+    running: Lines, importing: Lines, upstream: Path, generated: Path, stated: Stated | None = None
 ) -> Comparison:
-    """Look for every executed line.
-
-    Args:
-        running, importing: lines of upstream's files by path below the package.
-        upstream, generated: folders of the package in both trees.
-        stated: what may be missing because a person said so.
-
-    Raises:
-        SyntaxError: an executed file, or what is left of it, is not Python.
-    """
+    """Look for every executed line in both folders of the package.
+    Raises SyntaxError where an executed file, or what is left of it, is not Python."""
     found = Comparison()
     with without_gc():
         files = _read(running, importing, upstream, generated, found)
@@ -101,19 +95,16 @@ def _read(running: Lines, importing: Lines, upstream: Path, generated: Path, fou
     for path in sorted({*running, *importing}):
         found.files += 1
         numbers = running.get(path, frozenset()) | importing.get(path, frozenset())
-        data = (upstream / path).read_bytes()
-        place = generated / path
+        data, place = (upstream / path).read_bytes(), generated / path
         left = place.read_bytes() if place.is_file() else None
         if left == data:
             found.lines[FOUND] += len(numbers)
-            continue
-        if left is None and path not in running:
+        elif left is None and path not in running:
             found.lines[reasons.MODULE] += len(numbers)
-            continue
-        source = Source.read(data.decode("utf-8-sig"))
-        remains = None if left is None else Source.read(left.decode("utf-8-sig"))
-        ran = frozenset(source.of(running.get(path, frozenset())))
-        files.append(_File(path, source, remains, source.of(numbers), ran))
+        else:
+            source, remains = (Source.read((text or b"").decode("utf-8-sig")) for text in (data, left))
+            ran = frozenset(source.of(running.get(path, frozenset())))
+            files.append(_File(path, left is None, source, remains, source.of(numbers), ran))
     return files
 
 
@@ -129,40 +120,32 @@ class _Judge:
     @cached_property
     def gone(self) -> dict[str, list[list[Line]]]:
         """Executed lines of each function that is gone, by its name; an empty list of one whose result is stated."""
-        gone: dict[str, list[list[Line]]] = {}
+        gone = defaultdict[str, list[list[Line]]](list)
         for file in self.files:
-            for function, lines in file.upstream.functions.items():
-                if file.generated is None or function not in file.generated.functions:
-                    ran = [line for line in lines if line.number in file.running]
-                    if ran:
-                        gone.setdefault(_name(function), []).append([] if self._is_stated(file, function) else ran)
+            for function in file.upstream.functions.keys() - file.generated.functions:
+                if ran := [line for line in file.upstream.functions[function] if line.number in file.running]:
+                    gone[_name(function)].append([] if self._is_stated(file, function) else ran)
         return gone
 
     def run(self) -> None:
         for file in self.files:
             for scope, lines in file.upstream.scopes.items():
                 self._scope(file, scope, lines)
-        self.found.missing.sort(key=lambda missing: (missing.path, missing.line))
+        self.found.missing.sort(key=attrgetter("path", "line"))
 
     def _scope(self, file: _File, scope: Scope, lines: list[Line]) -> None:
         executed = [line.number in file.executed for line in lines]
         if not any(executed):
             return
-        left = file.generated.scopes.get(scope, []) if file.generated else []
+        left, function = file.generated.scopes.get(scope, []), lines[0].function
         pairs = pair([x.tokens for x in lines], executed, [x.tokens for x in left], self.stated.defaults)
-        function = lines[0].function
-        remains = file.generated.functions.get(function, []) if file.generated and function else left
-        here = names_of(file.generated.definitions.get(function, ()) if file.generated and function else ())
-        for index, line in enumerate(lines):
-            if not executed[index]:
-                continue
+        remains = function in file.generated.functions
+        around = reasons.Around(names_of(file.generated.definitions.get(function, ())), self.names, self.idle)
+        for index, line in ((index, line) for index, line in enumerate(lines) if executed[index]):
             if index in pairs:
                 kind: str | None = FOUND if left[pairs[index]].tokens == line.tokens else SHORTER
-            elif not function:
-                kind = self._bound(file, line)
             else:
-                around = reasons.Around(here, self.names, self.idle)
-                kind = self._kind(file, line, around, bool(remains))
+                kind = self._kind(file, line, around, remains) if function else self._bound(file, line)
             if kind is None:
                 where, text = ".".join(line.scope) or "the module", " ".join(line.tokens)
                 said = f"upstream executed this line of {where}, which the tree has not got: {text[:200]}"
@@ -181,29 +164,25 @@ class _Judge:
             return None
         if self._only_for_stated(line.function):
             return reasons.STATED
-        if file.generated is None and any_module_matches(self.stated.modules, _module(file.path)):
+        if file.gone and any_module_matches(self.stated.modules, file.module):
             return reasons.REMOVED
         return reasons.FUNCTION if self.idle(_name(line.function)) else None
 
     def _is_stated(self, file: _File, function: Scope) -> bool:
         """Whether a fact names it; a pattern that starts with a dot names a method of any class."""
-        dotted = ".".join((_module(file.path), *function))
-        return any_name_matches(self.stated.calls, dotted) or (
-            len(function) > 1 and f".{function[-1]}" in self.stated.calls
-        )
+        method = len(function) > 1 and f".{function[-1]}" in self.stated.calls
+        return method or any_name_matches(self.stated.calls, ".".join((file.module, *function)))
 
     def _only_for_stated(self, function: Scope) -> bool:
         """Whether all that ran and says the function's name, or its class's, is a function that a fact names."""
-        name = function[0]
-        if name in self.only:
-            return self.only[name]
-        said = [
-            self._is_stated(other, line.function)
-            for other in self.files
-            for line in other.upstream.lines
-            if line.number in other.executed and name in line.tokens and not _binds(line, name)
-        ]
-        self.only[name] = bool(said) and all(said)
+        if (name := function[0]) not in self.only:
+            said = [
+                self._is_stated(other, line.function)
+                for other in self.files
+                for line in other.upstream.lines
+                if line.number in other.executed and name in line.tokens and not _binds(line, name)
+            ]
+            self.only[name] = bool(said) and all(said)
         return self.only[name]
 
     def _named(self, file: _File, function: Scope) -> bool:
@@ -211,8 +190,8 @@ class _Judge:
         if len(function) == 1:
             return function[0] in self.names.plain
         # Of a class that is gone nothing can be reached without its name.
-        owner, left = function[0], file.generated
-        if left is None or not any(scope[0] == owner for scope in left.scopes if scope):
+        owner = function[0]
+        if not any(scope[0] == owner for scope in file.generated.scopes if scope):
             return owner in self.names.plain
         return _name(function) in self.names.plain | self.names.attributes
 
@@ -230,33 +209,23 @@ class _Judge:
 
     def _bound(self, file: _File, line: Line) -> str | None:
         """Of the body of a module or class: what has an effect of its own has to be there."""
-        node = line.statement
-        if file.generated is None:
+        node, index = line.statement, self.stated.index
+        if file.gone:
             return reasons.MODULE
         if not isinstance(node, ast.Expr) or isinstance(node.value, ast.Constant):
             return reasons.BOUND
         said = {part.value for part in ast.walk(node) if isinstance(part, ast.Constant) and isinstance(part.value, str)}
-        if said & self.stated.refused:
-            return reasons.REGISTRATION
-        index = self.stated.index
         filed = registers_of([node]) if index is not None else ()
-        return reasons.REGISTRATION if index and any(is_let_go(r, _module(file.path), index) for r in filed) else None
+        let_go = index and any(is_let_go(row, file.module, index) for row in filed)
+        return reasons.REGISTRATION if let_go or said & self.stated.refused else None
 
 
 def _binds(line: Line, name: str) -> bool:
     """Whether a line of a module or class only defines or imports a name, or is the function's or class's own."""
-    if name in (*line.scope[:1], *line.function[:1]):
-        return True
-    defines = (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
-    return not line.function and isinstance(line.statement, defines)
+    only = not line.function and isinstance(line.statement, Definition | ast.Import | ast.ImportFrom)
+    return only or name in (*line.scope[:1], *line.function[:1])
 
 
 def _name(function: Scope) -> str:
     """The name by which a function is used: of a special method that of its class."""
-    special = function[-1].startswith("__") and function[-1].endswith("__") and len(function) > 1
-    return function[-2] if special else function[-1]
-
-
-def _module(path: str) -> str:
-    """Dotted name of a file below the package."""
-    return module_name(PACKAGE_PREFIX + path) or ""
+    return function[-2] if len(function) > 1 and is_special(function[-1]) else function[-1]

@@ -18,13 +18,7 @@ _Score = tuple[int, int, int]
 def pair(
     upstream: Sequence[Tokens], executed: Sequence[bool], generated: Sequence[Tokens], defaults: allowances.Defaults
 ) -> dict[int, int]:
-    """Index of the generated line by the index of upstream's.
-
-    Args:
-        upstream, generated: logical lines of one function in both trees.
-        executed: which of upstream's were.
-        defaults: tokens that rules put in place of upstream's.
-    """
+    """Index of the generated line by the index of upstream's, of which some were executed; both are logical lines of one function."""
     if list(upstream) == list(generated):
         return {index: index for index in range(len(upstream))}
     rank = _ranks(defaults)

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from equivalence.trace.source import Line, Names
 from shrinker.syntax.names import last_name
+from shrinker.syntax.walk import Definition
 
 CONDITION = "header of a decided condition"
 """`if`, `elif`, `while`, `assert`, `case`: its value was decided. What ran under it is asked for line by line."""
@@ -45,10 +46,10 @@ KINDS = (
     *(CONDITION, FRAME, IMPORT, ASSIGNMENT, DEFINITION, CALL, FUNCTION, STATED, REMOVED),
     *(IMPORTING, REGISTRATION, BOUND, MODULE),
 )
-"""All of them, in the order in which they are reported."""
 
 _CONDITIONS = frozenset({"if", "elif", "while", "assert", "match", "case"})
 _FRAMES = frozenset({"try", "except", "else", "finally"})
+_ASSIGNMENTS = (ast.Assign, ast.AnnAssign, ast.AugAssign)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +59,6 @@ class Around:
     here: Names
     """What the rest of the outermost function around it reads."""
     tree: Names
-    """What the generated tree reads."""
     idle: Callable[[str], bool]
     """Whether all functions of a name are gone, and what ran of them had no effect."""
 
@@ -73,9 +73,9 @@ def reason(line: Line, around: Around) -> str | None:
     if isinstance(node, (ast.Import, ast.ImportFrom)):
         bound = {alias.asname or alias.name.partition(".")[0] for alias in node.names}
         return None if bound & around.here.plain else IMPORT
-    if isinstance(node, (ast.Assign, ast.AnnAssign, ast.AugAssign)):
+    if isinstance(node, _ASSIGNMENTS):
         return ASSIGNMENT if all(_unread(target, around) for target in _targets(node)) else None
-    if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+    if isinstance(node, Definition):
         return None if node.name in around.here.plain else DEFINITION
     if isinstance(node, ast.Expr):
         name = called(node)
@@ -93,11 +93,11 @@ def _unread(target: ast.expr, around: Around) -> bool:
 def _targets(node: ast.Assign | ast.AnnAssign | ast.AugAssign) -> Iterator[ast.expr]:
     waiting = list(node.targets if isinstance(node, ast.Assign) else [node.target])
     while waiting:
-        target = waiting.pop()
-        if isinstance(target, (ast.Tuple, ast.List)):
-            waiting += target.elts
-        else:
-            yield target.value if isinstance(target, ast.Starred) else target
+        match waiting.pop():
+            case ast.Tuple(elts=parts) | ast.List(elts=parts):
+                waiting += parts
+            case ast.Starred(value=target) | target:
+                yield target
 
 
 def called(node: ast.Expr) -> str:
@@ -109,10 +109,5 @@ def called(node: ast.Expr) -> str:
 def without_effect(line: Line, around: Around) -> bool:
     """Whether a line of a function that is gone does nothing but find out what is returned."""
     node = line.statement
-    if isinstance(node, (ast.Return, ast.Pass, ast.For)):
-        return True
-    if isinstance(node, (ast.Assign, ast.AnnAssign, ast.AugAssign)) and all(
-        isinstance(target, ast.Name) for target in _targets(node)
-    ):
-        return True
-    return reason(line, around) is not None
+    plain = isinstance(node, _ASSIGNMENTS) and all(isinstance(target, ast.Name) for target in _targets(node))
+    return plain or isinstance(node, (ast.Return, ast.Pass, ast.For)) or reason(line, around) is not None

@@ -77,20 +77,18 @@ class Source:
 def _owners(tree: ast.Module, count: int) -> tuple[list[tuple[Scope, Scope]], dict[Scope, list[ast.stmt]]]:
     """For each line, the innermost body that it stands in, and the outermost function of that; these functions."""
     owners: list[tuple[Scope, Scope]] = [((), ())] * (count + 1)
-    definitions: dict[Scope, list[ast.stmt]] = {}
+    definitions = defaultdict[Scope, list[ast.stmt]](list)
 
     def enter(node: ast.AST, scope: Scope, function: Scope) -> None:
         for child in (part for name in BLOCKS_OF[type(node)] for part in getattr(node, name)):
-            if not isinstance(child, Definition):
-                enter(child, scope, function)
-                continue
-            inner = (*scope, child.name)
-            outermost = function or (() if isinstance(child, ast.ClassDef) else inner)
-            if outermost and not function:
-                definitions.setdefault(inner, []).append(child)
-            start = first_line(child.body[0])
-            for number in range(start, (child.end_lineno or start) + 1):
-                owners[number] = inner, outermost
+            inner, outermost = scope, function
+            if isinstance(child, Definition):
+                inner = (*scope, child.name)
+                if not function and not isinstance(child, ast.ClassDef):
+                    outermost = inner
+                    definitions[inner].append(child)
+                start, end = first_line(child.body[0]), child.end_lineno or 0
+                owners[start : end + 1] = [(inner, outermost)] * (end + 1 - start)
             enter(child, inner, outermost)
 
     enter(tree, (), ())
@@ -117,9 +115,7 @@ class Names:
 
 def names_of(nodes: Iterable[ast.AST]) -> Names:
     """Those of some parts of a syntax tree."""
-    plain: set[str] = set()
-    attributes: set[str] = set()
-    texts: set[str] = set()
+    plain, attributes, texts = set[str](), set[str](), set[str]()
     empty: dict[str, bool] = {}
     for node in (node for top in nodes for node in ast.walk(top)):
         match node:
@@ -139,35 +135,25 @@ def names_of(nodes: Iterable[ast.AST]) -> Names:
 
 
 def _does_nothing(node: ast.stmt) -> bool:
-    match node:
-        case ast.Pass() | ast.Expr(value=ast.Constant()) | ast.Return(value=None | ast.Constant()):
-            return True
-    return False
+    if isinstance(node, ast.Expr | ast.Return):
+        return node.value is None or isinstance(node.value, ast.Constant)
+    return isinstance(node, ast.Pass)
 
 
 def names_of_tree(package: Path) -> Names:
     """Those of all Python files below a folder, but for names by which a file means a definition that the tree has.
-
-    Args:
-        package: the folder.
-
-    Raises:
-        SyntaxError: a file is not Python.
-    """
-    trees = {
-        module_name(f"{PACKAGE_PREFIX}{file.relative_to(package)}") or "": (
-            file,
-            ast.parse(file.read_bytes(), str(file)),
-        )
-        for file in sorted(package.rglob("*.py"))
-    }
+    Raises SyntaxError where a file is not Python."""
+    trees: dict[str, tuple[str, ast.Module]] = {}
+    for file in sorted(package.rglob("*.py")):
+        module = module_name(f"{PACKAGE_PREFIX}{file.relative_to(package)}") or ""
+        trees[module] = package_of(module, file.name == "__init__.py"), ast.parse(file.read_bytes(), str(file))
     defined = {module: {n.name for n in tree.body if isinstance(n, Definition)} for module, (_, tree) in trees.items()}
     plain: set[str] = set()
-    for module, (file, tree) in trees.items():
+    for module, (package_name, tree) in trees.items():
         own = set(defined[module])
         for node in ast.walk(tree):
             if isinstance(node, ast.ImportFrom):
-                source = absolute(node.module, node.level, package_of(module, file.name == "__init__.py"))
+                source = absolute(node.module, node.level, package_name)
                 own |= {alias.name for alias in node.names if alias.name in defined.get(source, ())}
         names = names_of([tree])
         plain |= (names.plain - own) | names.texts

@@ -3,7 +3,6 @@ and *gpu*, which takes GPUs, checkpoints and an environment. `shrinker gpu-bundl
 """
 
 import sys
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -80,8 +79,6 @@ def verify_native(
         raise InputError("no nvcc was found", "install a CUDA toolkit, or put its bin folder on the search path")
     rules = recorded_rules(manifest)
     folders = tuple(dict.fromkeys(rule.sources for rule in (rules.companions if rules else ()) if rule.sources))
-    with tempfile.TemporaryDirectory(prefix="shrinker-native-") as scratch:
-        compiler = Compiler(nvcc, torch_headers(), Path(scratch))
-        compiler.write_stubs()
-        layer = Cache(default_folder().absolute()).layer("native", tool_identity("equivalence"))
-        return run(tree.root, out.absolute(), NativeSetting(compiler, folders, layer, progress.note, jobs))
+    layer = Cache(default_folder().absolute()).layer("native", tool_identity("equivalence"))
+    setting = NativeSetting(Compiler(nvcc, torch_headers()), folders, layer, progress.note, jobs)
+    return run(tree.root, out.absolute(), setting)

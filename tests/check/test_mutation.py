@@ -11,9 +11,8 @@ from tests.check.trees import Build, Case
 from tests.small import read_archive
 from tools.mutation.faults import KINDS, Fault, choose
 from tools.mutation.judge import Judged, judge_all, table
-from tools.mutation.kinds import ON_PYTHON, Source
+from tools.mutation.kinds import ON_NATIVE, ON_PYTHON, Source
 from tools.mutation.mutant import Stand
-from tools.mutation.native_kinds import ON_NATIVE
 from tools.mutation.page import mutation_data, mutation_page
 
 FILES = read_archive(Path(__file__).with_name("mutation.txtar"))

@@ -1,15 +1,60 @@
 """Run the tools on both trees and explain what is new."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
 from shrinker.values.upstream import UpstreamTree
 from tools.crosscheck.explain import Written, explain_all, names_of
-from tools.crosscheck.finding import CrossCheck, Finding
-from tools.crosscheck.tools import PACKAGE, TOOLS, import_graph
+from tools.crosscheck.tools import COUNTED, PACKAGE, TOOLS, Finding, ImportGraph, import_graph
+
+_same = attrgetter("path", "kind", "text")
+
+
+@dataclass(frozen=True, slots=True)
+class CrossCheck:
+    """What the tools say of a generated tree beside its upstream."""
+
+    counts: dict[str, tuple[int, int]]
+    """Findings by tool, in upstream and in the generated tree."""
+    new: tuple[Finding, ...]
+    """Sorted; those that upstream does not have."""
+    imports: tuple[ImportGraph, ImportGraph]
+
+    @property
+    def unexplained(self) -> tuple[Finding, ...]:
+        """New findings without a reason."""
+        return tuple(item for item in self.new if not item.reason)
+
+    def as_json(self) -> dict[str, Any]:
+        """For `--json`."""
+        names = ("upstream", "generated")
+        shown = ("tool", "path", "line", "kind", "text", "reason")
+        return {
+            "findings": {tool: dict(zip(names, pair, strict=True)) for tool, pair in self.counts.items()},
+            "imports": dict(zip(names, self.imports, strict=True)),
+            "new": [{name: getattr(item, name) for name in shown} for item in self.new],
+            "unexplained": len(self.unexplained),
+        }
+
+    def lines(self, everything: bool) -> Iterator[str]:
+        """What a person reads; with `everything` explained findings too."""
+        new, open_ = (Counter(item.tool for item in items) for items in (self.new, self.unexplained))
+        yield f"{'':10}{'upstream':>10}{'generated':>11}{'new':>7}{'unexplained':>13}"
+        for tool, (before, after) in self.counts.items():
+            yield f"{tool:10}{before:>10,}{after:>11,}{new[tool]:>7,}{open_[tool]:>13,}"
+        for name, said in COUNTED.items():
+            before, after = (graph[name] for graph in self.imports)
+            yield f"{'pydeps' if name == 'modules' else '':10}{before:>10,}{after:>11,}  {said}"
+        shown = self.new if everything else self.unexplained
+        yield from [""] if shown else []
+        for item in shown:
+            reason = f"\n    {item.reason}" if item.reason else ""
+            yield f"{item.path}:{item.line}: {item.tool} {item.kind}: {item.text}{reason}"
 
 
 def cross_check(
@@ -20,18 +65,8 @@ def cross_check(
     jobs: int,
     progress: Callable[[str], None] = lambda what: None,
 ) -> CrossCheck:
-    """What the tools find in the generated tree and not in upstream.
-
-    Args:
-        tree: upstream.
-        out: the generated tree.
-        graph: graph.json of the run that made it.
-        jobs: processes at once.
-        progress: called with what is done.
-
-    Raises:
-        InputError: a tool is missing, failed or took too long.
-    """
+    """What the tools find in the generated tree `out` and not in upstream; `graph` is graph.json of the run that made it.
+    Raises InputError where a tool is missing, failed or took too long."""
     roots = (tree.root.absolute(), out.absolute())
     with ThreadPoolExecutor(jobs) as pool:
         # The slowest first.
@@ -46,19 +81,18 @@ def cross_check(
     new = [item for name in sorted(found) for item in _new(*found[name])]
     theirs = [path for path in tree.by_path if path.startswith(PACKAGE + "/") and path.endswith(".py")]
     written = Written(tree.root, out, graph, theirs, names_of(new))
-    explained = explain_all(new, out, written, graph["kept"])
-    explained.sort(key=lambda item: (item.tool, item.path, item.line, item.text))
+    explained = sorted(explain_all(new, out, written, graph["kept"]), key=attrgetter("tool", "path", "line", "text"))
     counts = {name: (len(before), len(after)) for name, (before, after) in sorted(found.items())}
     return CrossCheck(counts, tuple(explained), imports)
 
 
 def _new(before: Iterable[Finding], after: Iterable[Finding]) -> list[Finding]:
     """Findings of `after` beyond those of `before`: the same one twice counts twice."""
-    known = Counter(item.identity for item in before)
+    known = Counter(map(_same, before))
     found: list[Finding] = []
     for item in after:
-        if known[item.identity]:
-            known[item.identity] -= 1
-        else:
+        if not known[_same(item)]:
             found.append(item)
+        else:
+            known[_same(item)] -= 1
     return found

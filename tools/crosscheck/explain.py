@@ -6,15 +6,15 @@ a value. What stays all the same (a name whose value may do something, a definit
 
 import ast
 import re
-from collections import Counter
-from collections.abc import Collection, Mapping
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from shrinker.program.decided import deciding
 from shrinker.values.folded import Decision
-from tools.crosscheck.finding import Finding
+from tools.crosscheck.tools import Finding
 
 _CONDITIONS = frozenset({"redundant if-condition", "unsatisfiable 'if' condition", "unsatisfiable 'while' condition"})
 _TYPES = re.compile(r"\b[A-Z]\w+\b")
@@ -28,39 +28,29 @@ class Written:
     def __init__(self, upstream: Path, out: Path, graph: Mapping[str, Any], paths: Collection[str], names: set[str]):
         """
         Args:
-            upstream: root of upstream's tree.
-            out: root of the generated tree.
+            upstream, out: roots of both trees.
             graph: graph.json of the run.
             paths: Python files of upstream's package.
             names: the names that will be asked for.
         """
-        self._removed: Mapping[str, list[str]] = graph["removed"]
-        self._decisions: Mapping[str, list[list[Any]]] = graph["decisions"]
-        self._gone: dict[str, list[tuple[str, int, str]]] = {}
-        self._kept: dict[str, list[tuple[str, int, str]]] = {}
+        self._graph = graph
+        self._gone = defaultdict[str, list[tuple[str, int, str]]](list)
+        self._kept = defaultdict[str, list[tuple[str, int, str]]](list)
         for path in sorted(paths):
-            text = (upstream / path).read_text("utf-8", "replace")
-            here = names.intersection(_WORDS.findall(text))
-            if here:
-                self._collect(path, text, out / path, here)
-
-    def _collect(self, path: str, text: str, generated: Path, names: set[str]) -> None:
-        left = generated.read_text("utf-8", "replace").split("\n") if generated.is_file() else []
-        kept = Counter(line.strip() for line in left)
-        for number, line in enumerate(left, 1):
-            for name in names.intersection(_WORDS.findall(line)):
-                self._kept.setdefault(name, []).append((path, number, line))
-        for number, line in enumerate(text.split("\n"), 1):
-            stripped = line.strip()
-            if kept[stripped] > 0:
-                kept[stripped] -= 1
+            text, generated = (upstream / path).read_text("utf-8", "replace"), out / path
+            if not (here := names.intersection(_WORDS.findall(text))):
                 continue
-            for name in names.intersection(_WORDS.findall(line)):
-                self._gone.setdefault(name, []).append((path, number, line))
+            left = generated.read_text("utf-8", "replace").split("\n") if generated.is_file() else []
+            kept = Counter(line.strip() for line in left)
+            gone = [(n, line) for n, line in enumerate(text.split("\n"), 1) if not _taken(line.strip(), kept)]
+            for found, lines in ((self._kept, enumerate(left, 1)), (self._gone, gone)):
+                for number, line in lines:
+                    for name in here.intersection(_WORDS.findall(line)):
+                        found[name].append((path, number, line))
 
     def use(self, name: str, path: str, pattern: str = "") -> str:
         """A line with the name that is gone, the same file's first, and why; empty when there is none."""
-        places = sorted(self._gone.get(name, []), key=lambda place: place[0] != path)
+        places = sorted(self._gone[name], key=lambda place: place[0] != path)
         return next((why for at, line, text in places if re.search(pattern, text) and (why := self._why(at, line))), "")
 
     def setting(self, name: str, path: str) -> str:
@@ -70,17 +60,23 @@ class Written:
     def set_in_tree(self, name: str) -> str:
         """A line of the generated tree that gives the name a value; empty when there is none."""
         sets = re.compile(_SETS.format(name=re.escape(name)))
-        return next((f"{path}:{line}" for path, line, text in self._kept.get(name, ()) if sets.search(text)), "")
+        return next((f"{path}:{line}" for path, line, text in self._kept[name] if sets.search(text)), "")
 
     def _why(self, path: str, line: int) -> str:
-        if path in self._removed:
-            rule, reason = self._removed[path][:2]
+        if path in self._graph["removed"]:
+            rule, reason = self._graph["removed"][path][:2]
             return f"{path}:{line} of upstream, a file that is removed ({rule}: {reason})"
-        decision = deciding([Decision(*row) for row in self._decisions.get(path, ())], line)
+        decision = deciding([Decision(*row) for row in self._graph["decisions"].get(path, ())], line)
         if decision is None:
             return ""
         how = f"{decision.kind} `{decision.text[:60]}`: {decision.outcome}"
         return f"{path}:{line} of upstream, gone by {decision.rule} ({how})"
+
+
+def _taken(line: str, kept: Counter[str]) -> bool:
+    """Whether one of the kept lines stands for this one, which then stands for no other."""
+    kept[line] -= 1
+    return kept[line] >= 0
 
 
 def names_of(findings: Collection[Finding]) -> set[str]:
@@ -88,26 +84,12 @@ def names_of(findings: Collection[Finding]) -> set[str]:
     return {name for item in findings for name in (*_subjects(item), *_TYPES.findall(item.text))}
 
 
-def explain_all(
-    findings: Collection[Finding],
-    out: Path,
-    written: Written,
-    kept: Collection[str],
-) -> list[Finding]:
-    """Each finding with its reason.
-
-    Args:
-        findings: those that upstream does not have.
-        out: the generated tree.
-        written: where names stand.
-        kept: paths of upstream that the tree keeps; what else it holds shrinker wrote itself.
-    """
+def explain_all(findings: Collection[Finding], out: Path, written: Written, kept: Collection[str]) -> Iterator[Finding]:
+    """Each of the findings that upstream does not have with its reason; `kept`: paths of upstream that the tree `out` keeps."""
     upstream = frozenset(kept)
-    found = []
     for item in findings:
         own = item.path not in upstream
-        found.append(replace(item, reason="a file that shrinker writes itself" if own else _reason(item, out, written)))
-    return found
+        yield replace(item, reason="a file that shrinker writes itself" if own else _reason(item, out, written))
 
 
 def _subjects(item: Finding) -> list[str]:
@@ -115,8 +97,7 @@ def _subjects(item: Finding) -> list[str]:
 
 
 def _reason(item: Finding, out: Path, written: Written) -> str:
-    names = _subjects(item)
-    name = names[-1] if names else ""
+    name = next(reversed(_subjects(item)), "")
     if item.kind in _CONDITIONS:
         return _asked_beside(out / item.path, item.line)
     if item.tool in ("ruff", "vulture"):
@@ -135,12 +116,11 @@ def _reason(item: Finding, out: Path, written: Written) -> str:
 def _never_taken(file: Path, name: str) -> str:
     """An arm that binds no name, and never runs: a name bound there is `None`, and that is asked."""
     for node in ast.walk(ast.parse(file.read_bytes(), str(file))):
-        test = node.test if isinstance(node, ast.If) else None
-        if isinstance(test, ast.NamedExpr) and isinstance(test.value, ast.Constant) and not test.value.value:
-            assert isinstance(node, ast.If)
-            bound = {part.id for other in node.orelse for part in ast.walk(other) if isinstance(part, ast.Name)}
-            if name in bound:
-                return f"`{ast.unparse(test)}` is false, so that the other arm, which binds `{name}`, always runs"
+        match node:
+            case ast.If(test=ast.NamedExpr(value=ast.Constant(value=value)) as test, orelse=others) if not value:
+                parts = (part for other in others for part in ast.walk(other))
+                if any(isinstance(part, ast.Name) and part.id == name for part in parts):
+                    return f"`{ast.unparse(test)}` is false, so that the other arm, which binds `{name}`, always runs"
     return ""
 
 
@@ -152,16 +132,13 @@ def _asked_beside(file: Path, line: int) -> str:
             and node.lineno == line
             and isinstance(node.test, ast.BoolOp)
         ):
-            known = [part for part in node.test.values if isinstance(part, ast.Constant)]
             asked = [part for part in ast.walk(node.test) if isinstance(part, ast.Call | ast.Await | ast.NamedExpr)]
-            if known and asked:
+            if asked and any(isinstance(part, ast.Constant) for part in node.test.values):
                 return f"decided, and `{ast.unparse(asked[0])}` is asked all the same: it may do something"
     return ""
 
 
 def _narrowed(item: Finding, written: Written) -> str:
     """A type that is known now, since other arms of it are gone."""
-    for name in _TYPES.findall(item.text):
-        if use := written.use(name, item.path):
-            return f"`{name}` is one of fewer types: {use}"
-    return ""
+    uses = ((name, written.use(name, item.path)) for name in _TYPES.findall(item.text))
+    return next((f"`{name}` is one of fewer types: {use}" for name, use in uses if use), "")

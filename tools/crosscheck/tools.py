@@ -7,13 +7,13 @@ import re
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import networkx as nx
 
 from shrinker.check.ruff import find_ruff
 from shrinker.values.errors import InputError
-from tools.crosscheck.finding import COUNTED, Finding, ImportGraph
 
 PACKAGE = "python/sglang"
 _TIMEOUT = 900
@@ -28,29 +28,48 @@ _PYTHON = "3.12"
 """The Python that serves: pyrefly judges by its grammar and library."""
 
 
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One line of a tool's output."""
+
+    tool: str
+    path: str
+    line: int
+    kind: str
+    """The tool's name for it: ``F841``, ``unused method``, ``missing-attribute``."""
+    text: str
+    """What it says, without a position: equal for the same finding in two trees."""
+    subject: str = ""
+    """The name that it speaks of, where it speaks of one."""
+    reason: str = ""
+    """Why upstream has it not; empty where none was found."""
+
+
+ImportGraph = dict[str, int]
+"""Imports of one tree, as pydeps sees them: a number for each of `COUNTED`."""
+COUNTED = {
+    "modules": "modules",
+    "imports": "imports",
+    "cycles": "groups of modules that import each other",
+    "largest cycle": "modules in the largest",
+}
+
+
 def ruff(root: Path) -> list[Finding]:
     """Names and syntax (ruff's F and E9), without upstream's own settings."""
     command = [find_ruff(), "check", "--isolated", "--no-cache", "--quiet", "--select=F,E9", "--output-format=json"]
-    rows = json.loads(_run(root, [*command, PACKAGE]) or "[]")
-    return [
-        Finding(
-            "ruff",
-            _below(root, row["filename"]),
-            row["location"]["row"],
-            row["code"] or "syntax",
-            _LINE.sub("line", row["message"]),
-            _name(row["message"]),
-        )
-        for row in rows
-    ]
+    found: list[Finding] = []
+    for row in json.loads(_run(root, [*command, PACKAGE]) or "[]"):
+        path, line, text = _below(root, row["filename"]), row["location"]["row"], row["message"]
+        found.append(Finding("ruff", path, line, row["code"] or "syntax", _LINE.sub("line", text), _name(text)))
+    return found
 
 
 def vulture(root: Path) -> list[Finding]:
     """Code that nothing names."""
     found: list[Finding] = []
     for line in _run_module(root, "vulture", PACKAGE).splitlines():
-        match = _VULTURE.match(line)
-        if match is not None:
+        if match := _VULTURE.match(line):
             text = match["text"]
             name = _name(text)
             kind = text.replace(f"'{name}'", "").strip() if name and text.startswith("unused") else text
@@ -60,17 +79,8 @@ def vulture(root: Path) -> list[Finding]:
 
 def pyrefly(root: Path) -> list[Finding]:
     """Types. Nothing that the package imports is installed for it, neither here nor for upstream."""
-    output = _run_module(
-        root,
-        "pyrefly",
-        "check",
-        "--output-format=json",
-        f"--python-version={_PYTHON}",
-        "--skip-interpreter-query",
-        f"--search-path={root / 'python'}",
-        f"--config={os.devnull}",
-        PACKAGE,
-    )
+    options = f"--output-format=json --python-version={_PYTHON} --skip-interpreter-query --config={os.devnull}".split()
+    output = _run_module(root, "pyrefly", "check", *options, f"--search-path={root / 'python'}", PACKAGE)
     found: list[Finding] = []
     for row in json.loads(output or '{"errors": []}')["errors"]:
         text = row["description"].split("\n")[0]
@@ -87,12 +97,9 @@ TOOLS: tuple[Callable[[Path], list[Finding]], ...] = (ruff, vulture, pyrefly)
 def import_graph(root: Path) -> ImportGraph:
     """Modules, imports and import cycles, as pydeps sees them in the compiled code."""
     package = PACKAGE.rpartition("/")[2]
-    output = _run_module(
-        root / "python", "pydeps", package, "--show-deps", "--no-output", "--no-config", "--max-bacon=0"
-    )
-    found = json.loads(output)
+    options = ("--show-deps", "--no-output", "--no-config", "--max-bacon=0")
     graph = nx.DiGraph()
-    for name, row in found.items():
+    for name, row in json.loads(_run_module(root / "python", "pydeps", package, *options)).items():
         if name.partition(".")[0] == package:
             graph.add_node(name)
             graph.add_edges_from((name, other) for other in row.get("imports", ()) if other.startswith(f"{package}."))
@@ -127,4 +134,4 @@ def _below(root: Path, path: str) -> str:
 
 def _name(text: str) -> str:
     match = _QUOTED.search(text)
-    return match["name"] if match is not None else ""
+    return match["name"] if match else ""

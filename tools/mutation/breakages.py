@@ -51,14 +51,7 @@ def declared() -> tuple[Breakage, ...]:
 
 
 def breakage_fault(breakage: Breakage, tree: UpstreamTree, out: Path, manifest: Manifest) -> Fault | None:
-    """The breakage as a fault of this tree; None when the tree has nothing that it could happen to.
-
-    Args:
-        breakage: what broke.
-        tree: upstream.
-        out: the generated tree.
-        manifest: of `out`.
-    """
+    """The breakage as a fault of the tree in `out`; None when that has nothing that it could happen to."""
     wanted = _among(breakage, (entry.path for entry in manifest.files))
     if breakage.files and not (breakage.lines or breakage.rename):
         more = tuple((path, None) for path in wanted[1:])
@@ -66,33 +59,33 @@ def breakage_fault(breakage: Breakage, tree: UpstreamTree, out: Path, manifest: 
     changed = {entry.path for entry in manifest.files if entry.changed}
     for path in wanted:
         text = (out / path).read_text("utf-8-sig")
-        damaged = None
-        if breakage.files:
-            damaged = _edited(text, breakage)
+        damaged: str | None = text
+        if breakage.lines:
+            damaged = "".join(row for row in text.splitlines(keepends=True) if breakage.lines not in row)
+        elif breakage.rename:
+            damaged = re.sub(rf"\b{re.escape(breakage.rename[0])}\b", breakage.rename[1], text)
         elif breakage.cut:
-            damaged = _truncated(text, breakage.cut)
+            body = parse(text).body
+            kept = int(len(body) * breakage.cut)
+            damaged = without(text, body[kept:], body) if kept else None
         elif breakage.delete:
             damaged = _deleted(text, breakage.delete)
         elif path in changed and path in tree.by_path:
             upstream = tree.read(path).decode("utf-8-sig")
-            damaged = _left(upstream, text, breakage.left) if breakage.left else _read(upstream, text, breakage.read)
-        if damaged is not None:
+            if breakage.read:
+                damaged = _read(upstream, text, breakage.read)
+            elif all(_word(name, upstream) and not _word(name, text) for name in breakage.left):
+                damaged = upstream
+        if damaged not in (None, text):
             return Fault("breakage", path, 0, breakage.name, damaged)
     return None
 
 
 def why_skipped(breakage: Breakage, tree: UpstreamTree, manifest: Manifest) -> str:
-    """Why `breakage_fault` gives none, in words.
-
-    Args:
-        breakage: of which it gave none.
-        tree: upstream.
-        manifest: of the generated tree.
-    """
+    """Why `breakage_fault` gives none, in words."""
     asked = ", ".join(f"`{pattern}`" for pattern in breakage.files or breakage.modules)
-    theirs = _among(breakage, tree.by_path)
     kept = _among(breakage, (entry.path for entry in manifest.files))
-    if not theirs:
+    if not _among(breakage, tree.by_path):
         return f"upstream has nothing at {asked}"
     if not kept:
         return f"all that upstream has at {asked} went"
@@ -115,21 +108,6 @@ def _among(breakage: Breakage, paths: Iterable[str]) -> list[str]:
     return [p for p in paths if any(module_matches(m, module_name(p) or "") for m in breakage.modules)]
 
 
-def _edited(text: str, breakage: Breakage) -> str | None:
-    """Without the lines, or with the name in place of the other; None where it is not there."""
-    if breakage.lines:
-        kept = "".join(row for row in text.splitlines(keepends=True) if breakage.lines not in row)
-    else:
-        kept = re.sub(rf"\b{re.escape(breakage.rename[0])}\b", breakage.rename[1], text)
-    return kept if kept != text else None
-
-
-def _truncated(text: str, share: float) -> str | None:
-    body = parse(text).body
-    kept = body[: int(len(body) * share)]
-    return without(text, body[len(kept) :], body) if kept else None
-
-
 def _deleted(text: str, names: tuple[str, ...]) -> str | None:
     """Without these definitions; None when one of them is not there."""
     for name in names:
@@ -139,11 +117,6 @@ def _deleted(text: str, names: tuple[str, ...]) -> str | None:
             return None
         text = without(text, found[:1], body)
     return text
-
-
-def _left(upstream: str, text: str, names: tuple[str, ...]) -> str | None:
-    """Upstream's text where it has the names and the tree's has not."""
-    return upstream if all(_word(name, upstream) and not _word(name, text) for name in names) else None
 
 
 def _read(upstream: str, text: str, name: str) -> str | None:

@@ -30,14 +30,7 @@ class DirectEffect:
     """Of one rule after the other on one tree."""
 
     def __init__(self, tree: UpstreamTree, rules: Ruleset, jobs: int, progress: Progress, cache: Cache) -> None:
-        """
-        Args:
-            tree: upstream.
-            rules: the right ones.
-            jobs: worker processes.
-            progress: told what is going on.
-            cache: of results: the analysis by the right rules is taken from there.
-        """
+        """Of a tree of upstream and the right rules; the analysis by these is taken from the cache."""
         self._tree = tree
         found = analyse(Run(tree, rules, jobs, progress, cache))
         with FoldEngine(tree, build_environment(tree, rules, jobs=jobs, cache=cache), jobs=1) as engine:
@@ -45,11 +38,8 @@ class DirectEffect:
         self._folded = found.folded
         self._steps = {p: found.refinements.get(p, NOTHING) for p in found.folded if module_name(p) is not None}
         self._paths = modules_of(tree.by_path)
-        self._words = {
-            module: frozenset(_WORD.findall(tree.read(path).decode("utf-8", "replace")))
-            for module, path in self._paths.items()
-            if path in self._steps
-        }
+        kept = {module: path for module, path in self._paths.items() if path in self._steps}
+        self._words = {m: frozenset(_WORD.findall(tree.read(p).decode("utf-8", "replace"))) for m, p in kept.items()}
         self._importers: dict[str, set[tuple[str, str]]] = defaultdict(set)
         """By module who imports it, and which name of it; none for all of it."""
         for path in self._steps:
@@ -65,15 +55,8 @@ class DirectEffect:
                 self._importers[f"{source}.{name}"].add((folded.module, ""))
 
     def of(self, rules: Ruleset, words: frozenset[str]) -> dict[str, str | None]:
-        """Texts of the files that are other ones by a rule; None for one that is gone.
-
-        Args:
-            rules: the right ones, and the wrong one.
-            words: without one of them it says nothing about a statement.
-
-        Raises:
-            InputError: a file cannot be rewritten.
-        """
+        """Texts of the files that are other ones by a rule more; None for one that is gone. Without one of the words the rule says
+        nothing about a statement. Raises InputError where a file cannot be rewritten."""
         rescued = self._before.rescued
         while True:
             probe = Environment(rules, {}, self._before.modules, rescued)
@@ -82,17 +65,11 @@ class DirectEffect:
             world = Environment(rules, outlines, self._before.modules, rescued)
             asked = [(self._paths[m], self._steps[self._paths[m]]) for m in sorted(self._touched(words, gone, world))]
             now = {module.path: module for module, _ in fold_files(self._tree.root, asked, world)}
-            fresh = {
-                name
-                for module in now.values()
-                for use in module.escapes
-                for name in _with_packages(use.module, world)
-                if name not in rescued
-            }
+            used = {use.module for module in now.values() for use in module.escapes}
+            fresh = {name for module in used for name in _with_packages(module, world)} - rescued
             if not fresh:
-                break
+                return self._written(now, gone)
             rescued |= fresh
-        return self._written(now, gone)
 
     def _touched(self, words: frozenset[str], gone: set[str], world: Environment) -> set[str]:
         """Modules that hold a word, import one that is gone, or read a name that has another value."""
@@ -112,8 +89,7 @@ class DirectEffect:
         return found
 
     def _other_names(self, module: str, world: Environment) -> set[str]:
-        outline = self._before.outlines.get(module)
-        names = outline.names if outline else ()
+        names = outline.names if (outline := self._before.outlines.get(module)) else ()
         return {name for name in names if _said(self._before, module, name) != _said(world, module, name)}
 
     def _written(self, now: Mapping[str, FoldedModule], gone: Iterable[str]) -> dict[str, str | None]:

@@ -12,8 +12,7 @@ from shrinker.check import allowances
 from shrinker.syntax.parsing import parse, parsed
 from shrinker.values.manifest import Manifest
 from shrinker.values.upstream import PACKAGE_PREFIX, UpstreamTree
-from tools.mutation.kinds import DATA_FILE, ON_PYTHON, Source
-from tools.mutation.native_kinds import NATIVE_FILE, ON_NATIVE, SUFFIXES
+from tools.mutation.kinds import DATA_FILE, NATIVE_FILE, ON_NATIVE, ON_PYTHON, SUFFIXES, Source
 
 Drawn = TypeVar("Drawn")
 KINDS = (*ON_PYTHON, DATA_FILE, *ON_NATIVE, NATIVE_FILE)
@@ -41,15 +40,7 @@ class Fault:
 
 
 def choose(tree: UpstreamTree, out: Path, manifest: Manifest, *, count: int, seed: int) -> list[Fault]:
-    """Draw faults, kinds in turn; the same seed draws the same faults from the same tree.
-
-    Args:
-        tree: upstream.
-        out: the generated tree.
-        manifest: of `out`.
-        count: how many faults; fewer come where the tree has fewer.
-        seed: of the draw.
-    """
+    """Draw so many faults, kinds in turn, fewer where the tree has fewer; the same seed draws the same ones from the same tree."""
     drawn = (_draw(kind, tree, out, manifest, random.Random(f"{seed} {kind}")) for kind in KINDS)
     return [*islice(in_turn(drawn), count)]
 
@@ -66,23 +57,21 @@ def in_turn(drawn: Iterable[Iterator[Drawn]]) -> Iterator[Drawn]:
 
 
 def _draw(kind: str, tree: UpstreamTree, out: Path, manifest: Manifest, order: random.Random) -> Iterator[Fault]:
-    paths = [e.path for e in manifest.files if e.path.startswith(PACKAGE_PREFIX) and e.path not in allowances.OWN_FILES]
-    native = [e.path for e in manifest.files if e.path.endswith(SUFFIXES)]
-    if kind in (DATA_FILE, NATIVE_FILE):
-        files = native if kind == NATIVE_FILE else [p for p in paths if not p.endswith((".py", *SUFFIXES))]
-        order.shuffle(files)
-        yield from (Fault(kind, path, 0, path.rpartition("/")[2], None) for path in files)
-        return
-    files = native if kind in ON_NATIVE else [path for path in paths if path.endswith(".py")]
+    own = [e for e in manifest.files if e.path.startswith(PACKAGE_PREFIX) and e.path not in allowances.OWN_FILES]
+    if kind in (NATIVE_FILE, *ON_NATIVE):
+        files = [e.path for e in manifest.files if e.path.endswith(SUFFIXES)]
+    elif kind == DATA_FILE:
+        files = [e.path for e in own if not e.path.endswith((".py", *SUFFIXES))]
+    else:
+        files = [e.path for e in own if e.path.endswith(".py") and (e.changed or kind != "other branch taken")]
     if kind == "model class not registered":
         files = [path for path in files if "/models/" in path]
-    elif kind == "other branch taken":
-        changed = {entry.path for entry in manifest.files if entry.changed}
-        files = [path for path in files if path in changed]
     order.shuffle(files)
+    if kind in (DATA_FILE, NATIVE_FILE):
+        return (Fault(kind, path, 0, path.rpartition("/")[2], None) for path in files)
     # Each round takes one fault of each file, so that large files do not come first.
     some = files[:_FILES_A_KIND]
-    yield from in_turn(_of_file(kind, path, tree, out, random.Random(order.random())) for path in some)
+    return in_turn(_of_file(kind, path, tree, out, random.Random(order.random())) for path in some)
 
 
 def _of_file(kind: str, path: str, tree: UpstreamTree, out: Path, order: random.Random) -> Iterator[Fault]:

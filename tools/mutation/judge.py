@@ -9,7 +9,7 @@ from tempfile import TemporaryDirectory
 from shrinker.check.levels import judge
 from shrinker.check.trees import Trees
 from shrinker.values.errors import InputError
-from shrinker.values.outcome import Evidence, Finding
+from shrinker.values.outcome import Finding
 from tools.mutation.faults import Fault
 from tools.mutation.mutant import Stand
 
@@ -25,50 +25,32 @@ class Judged:
 
 
 def judge_all(trees: Trees, faults: Iterable[Fault], levels: Sequence[str]) -> Iterator[Judged]:
-    """Judge faults one after the other.
-
-    Args:
-        trees: upstream and the generated tree, in copies of which the faults are put.
-        faults: of that tree.
-        levels: that read the trees, from the cheapest to the strictest.
-
-    Raises:
-        InputError: a level finds fault with the tree itself.
-    """
+    """Judge faults of the generated tree one after the other, in copies of it, by levels from the cheapest to the strictest.
+    Raises InputError where a level finds fault with the tree itself."""
     out = trees.out
     with TemporaryDirectory(prefix=f".{out.name}.mutant.", dir=out.parent, ignore_cleanup_errors=True) as folder:
         copy = Stand(out, trees.manifest, Path(folder))
         whole = replace(trees, out=copy.folder)
-        own = {name: _asked(whole, name) for name in levels}
+        own = {name: judge(name, whole, lambda _: None) for name in levels}
         for name, found in own.items():
             if not found.passed:
-                raise InputError(
-                    f"{name} already finds fault with {trees.out}: {told(found.findings[0])}",
-                    "generate the tree again with `make shrink`",
-                )
+                wrong = f"{name} already finds fault with {trees.out}: {told(found.findings[0])}"
+                raise InputError(wrong, "generate the tree again with `make shrink`")
         # What the tree itself leaves open, of an upstream that nobody has answered for, notices no fault.
         known = {name: frozenset(found.open) for name, found in own.items()}
         for fault in faults:
             with copy.changed(fault.changes) as manifest:
                 damaged = replace(whole, manifest=manifest)
-                asked = ((name, _asked(damaged, name).held().findings) for name in levels)
+                asked = ((name, judge(name, damaged, lambda _: None).held().findings) for name in levels)
                 said = noticed(asked, known.__getitem__)
             yield Judged(fault, *said)
-
-
-def _asked(trees: Trees, name: str) -> Evidence:
-    return judge(name, trees, lambda line: None)
 
 
 def noticed(
     asked: Iterable[tuple[str, Iterable[Finding]]], known: Callable[[str], Collection[Finding]]
 ) -> tuple[str, str]:
-    """The first level that finds what it does not find in the right tree, and what; both empty where none does.
-
-    Args:
-        asked: levels and what they find, asked one after the other.
-        known: what a level finds in the right tree.
-    """
+    """The first of these levels, asked one after the other, that finds what is not `known` of it in the right tree, and what; both empty
+    where none does."""
     new = ((name, told(finding)) for name, found in asked for finding in found if finding not in known(name))
     return next(new, ("", ""))
 
@@ -82,7 +64,7 @@ def told(finding: Finding) -> str:
 def table(judged: Sequence[Judged], levels: Iterable[str]) -> list[list[str]]:
     """Rows of kind, faults, caught by each level, survivors; the last row sums them up."""
     names = [*levels]
-    rows: list[list[str]] = []
+    rows = []
     for kind in [*dict.fromkeys(j.fault.kind for j in judged), ""]:
         of_kind = [j for j in judged if kind in ("", j.fault.kind)]
         by = Counter(j.caught_by for j in of_kind)

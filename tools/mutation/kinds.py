@@ -5,6 +5,9 @@ import copy
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
+from shrinker.emit.package import NOTE
+from shrinker.syntax.native.reader import read_native
+from shrinker.syntax.native.source import Lines
 from shrinker.syntax.parsing import parsed
 from shrinker.syntax.walk import Function
 from tools.mutation.surgery import blocks, indented, stands_alone, without
@@ -28,7 +31,6 @@ class Change:
     """A damaged text, and what was done to it."""
 
     line: int
-    """In the generated file."""
     subject: str
     text: str
 
@@ -42,18 +44,16 @@ def functions(source: Source) -> Iterator[Change]:
 
 def methods(source: Source) -> Iterator[Change]:
     """A method is deleted."""
-    for owner in _classes(source.tree):
-        for node in owner.body:
-            if isinstance(node, Function):
-                yield from _deleted(source, node, owner.body, f"{owner.name}.{node.name}")
+    for owner, node in _members(source):
+        if isinstance(node, Function):
+            yield from _deleted(source, node, owner.body, f"{owner.name}.{node.name}")
 
 
 def class_attributes(source: Source) -> Iterator[Change]:
     """An attribute of a class, or a field of a dataclass, is deleted."""
-    for owner in _classes(source.tree):
-        for node in owner.body:
-            if isinstance(node, ast.Assign | ast.AnnAssign):
-                target = node.targets[0] if isinstance(node, ast.Assign) else node.target
+    for owner, node in _members(source):
+        match node:
+            case ast.Assign(targets=[target, *_]) | ast.AnnAssign(target=target):
                 yield from _deleted(source, node, owner.body, f"{owner.name}.{ast.unparse(target)}")
 
 
@@ -110,10 +110,10 @@ def branches(source: Source) -> Iterator[Change]:
                 continue
             block, at = found[0]
             here = block[at : at + len(kept)]
-            if [ast.dump(statement) for statement in here] != dumps:
-                continue
             instead = indented(source.upstream, other, here[0].col_offset)
-            if instead is not None and stands_alone(source.text, here[0]) and stands_alone(source.text, here[-1]):
+            if instead is None or [ast.dump(statement) for statement in here] != dumps:
+                continue
+            if stands_alone(source.text, here[0]) and stands_alone(source.text, here[-1]):
                 subject = f"`{ast.unparse(test.test)[:70]}`"
                 yield Change(here[0].lineno, subject, without(source.text, here, block, instead))
 
@@ -122,21 +122,19 @@ def constants(source: Source) -> Iterator[Change]:
     """A default or a constant is another one."""
     lines = source.text.split("\n")
     for node in ast.walk(source.tree):
-        values: list[ast.expr] = []
+        values: list[ast.expr | None] = []
         if isinstance(node, ast.arguments):
-            values = [*node.defaults, *(d for d in node.kw_defaults if d is not None)]
-        elif isinstance(node, ast.Assign | ast.AnnAssign) and node.value is not None:
+            values = [*node.defaults, *node.kw_defaults]
+        elif isinstance(node, ast.Assign | ast.AnnAssign):
             values = [node.value]
         for value in values:
-            if not isinstance(value, ast.Constant) or value.lineno != value.end_lineno:
-                continue
-            if not isinstance(value.value, int | float):
-                continue
-            other = not value.value if isinstance(value.value, bool) else value.value + 1
-            line = lines[value.lineno - 1].encode()
-            changed = line[: value.col_offset] + repr(other).encode() + line[value.end_col_offset :]
-            text = "\n".join([*lines[: value.lineno - 1], changed.decode(), *lines[value.lineno :]])
-            yield Change(value.lineno, f"{value.value!r} becomes {other!r}", text)
+            match value:
+                case ast.Constant(value=int() | float() as number) if value.lineno == value.end_lineno:
+                    other = not number if isinstance(number, bool) else number + 1
+                    line = lines[value.lineno - 1].encode()
+                    changed = line[: value.col_offset] + repr(other).encode() + line[value.end_col_offset :]
+                    text = "\n".join([*lines[: value.lineno - 1], changed.decode(), *lines[value.lineno :]])
+                    yield Change(value.lineno, f"{number!r} becomes {other!r}", text)
 
 
 def model_classes(source: Source) -> Iterator[Change]:
@@ -145,12 +143,11 @@ def model_classes(source: Source) -> Iterator[Change]:
         match node:
             case ast.Assign(targets=[ast.Name(id="EntryClass")], value=ast.List(elts=elements)) if len(elements) > 1:
                 for element in elements:
-                    left = ast.List([other for other in elements if other is not element], ast.Load())
-                    text = without(source.text, [node], source.tree.body, [f"EntryClass = {ast.unparse(left)}"])
+                    left = ", ".join(ast.unparse(other) for other in elements if other is not element)
+                    text = without(source.text, [node], source.tree.body, [f"EntryClass = [{left}]"])
                     yield Change(element.lineno, ast.unparse(element), text)
-            case ast.Assign(targets=[ast.Name(id="EntryClass")]):
-                text = without(source.text, [node], source.tree.body)
-                yield Change(node.lineno, ast.unparse(node.value), text)
+            case ast.Assign(targets=[ast.Name(id="EntryClass")], value=value):
+                yield Change(node.lineno, ast.unparse(value), without(source.text, [node], source.tree.body))
 
 
 def _deleted(source: Source, node: ast.stmt, block: list[ast.stmt], subject: str) -> Iterator[Change]:
@@ -168,8 +165,9 @@ def _text(source: Source, node: ast.expr) -> str:
     return ast.get_source_segment(source.text, node) or ""
 
 
-def _classes(tree: ast.Module) -> Iterator[ast.ClassDef]:
-    yield from (node for node in ast.walk(tree) if isinstance(node, ast.ClassDef))
+def _members(source: Source) -> Iterator[tuple[ast.ClassDef, ast.stmt]]:
+    owners = (node for node in ast.walk(source.tree) if isinstance(node, ast.ClassDef))
+    return ((owner, node) for owner in owners for node in owner.body)
 
 
 ON_PYTHON: dict[str, Callable[[Source], Iterator[Change]]] = {
@@ -184,3 +182,42 @@ ON_PYTHON: dict[str, Callable[[Source], Iterator[Change]]] = {
 }
 """By name. `DATA_FILE` is the one kind that damages no Python."""
 DATA_FILE = "data file deleted"
+
+SUFFIXES = (".c", ".cc", ".cpp", ".cu", ".cuh", ".h", ".hpp")
+
+
+def native_registrations(text: str) -> Iterator[Change]:
+    """A statement that offers a function to Python is deleted."""
+    rows = text.splitlines()
+    for each in read_native(text.encode()).registrations:
+        yield from _without_lines(text, each.lines, rows[each.line - 1].strip()[:80])
+
+
+def native_definitions(text: str) -> Iterator[Change]:
+    """A function, a class or a constant at the level of namespaces is deleted."""
+    for each in read_native(text.encode()).definitions:
+        yield from _without_lines(text, each.lines, each.name)
+
+
+def native_includes(text: str) -> Iterator[Change]:
+    """A line that takes in another file is deleted."""
+    for number, line in enumerate(text.splitlines(), 1):
+        if line.lstrip().startswith("#include"):
+            yield from _without_lines(text, Lines(number, number), line.strip())
+
+
+def _without_lines(text: str, lines: Lines, subject: str) -> Iterator[Change]:
+    if lines.first:
+        kept = text.splitlines(keepends=True)
+        del kept[lines.first - 1 : lines.last]
+        # What is to be noticed is what went, not that the file does not say so.
+        first = "" if NOTE in text.partition("\n")[0] else f"// {NOTE}\n"
+        yield Change(lines.first, subject, first + "".join(kept))
+
+
+ON_NATIVE: dict[str, Callable[[str], Iterator[Change]]] = {
+    "native registration deleted": native_registrations,
+    "native definition deleted": native_definitions,
+    "native include deleted": native_includes,
+}
+NATIVE_FILE = "native source deleted"

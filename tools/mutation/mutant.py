@@ -58,18 +58,10 @@ class Stand:
 def _manifest(manifest: Manifest, changes: Mapping[str, str | None]) -> Manifest:
     files: list[EmittedFile] = []
     for entry in manifest.files:
-        text = changes.get(entry.path)
         if entry.path not in changes:
             files.append(entry)
-        elif text is not None:
-            data = text.encode()
-            files.append(
-                replace(
-                    entry,
-                    sha256=hashlib.sha256(data).hexdigest(),
-                    lines_after=text.count("\n"),
-                    changed=True,
-                    digest=syntax.digest(ast.parse(data)) if entry.path.endswith(".py") else None,
-                )
-            )
+        elif (text := changes[entry.path]) is not None:
+            sha256, lines = hashlib.sha256(text.encode()).hexdigest(), text.count("\n")
+            digest = syntax.digest(ast.parse(text)) if entry.path.endswith(".py") else None
+            files.append(replace(entry, sha256=sha256, lines_after=lines, changed=True, digest=digest))
     return replace(manifest, files=tuple(files))

@@ -38,13 +38,11 @@ def mutation_data(
     """The content of ``mutation.json``: nothing in it depends on the machine or the time.
 
     Args:
-        judged: what became of each fault.
-        levels: that were asked.
-        manifest: of the tree.
         drawn: the faults by the seed that drew them; one may be drawn by several.
         count: faults that were asked for by each seed; a small tree may not have so many.
     """
     noticed = {j.fault for j in judged if j.caught_by}
+    shown = ("kind", "path", "line", "subject")
     return {
         **_of_tree(manifest),
         "levels": [*levels],
@@ -54,11 +52,7 @@ def mutation_data(
         ],
         "table": table(judged, levels),
         "faults": [
-            {
-                **{name: getattr(j.fault, name) for name in ("kind", "path", "line", "subject")},
-                "caught_by": j.caught_by,
-                "finding": j.finding,
-            }
+            {**{name: getattr(j.fault, name) for name in shown}, "caught_by": j.caught_by, "finding": j.finding}
             for j in judged
         ],
     }
@@ -77,20 +71,13 @@ def mutation_page(data: Mapping[str, Any]) -> str:
     def said(kinds: Collection[str]) -> bool:
         return "references" in data["levels"] and any(fault["kind"] in kinds for fault in left)
 
-    return _rendered("mutation.md.jinja", {**data, "left": left, "said": said, "share": _share})
+    return _rendered("mutation", {**data, "left": left, "said": said, "share": _share})
 
 
 def breakages_data(
     judged: Sequence[Judged], levels: Sequence[str], manifest: Manifest, skipped: Mapping[str, str]
 ) -> dict[str, Any]:
-    """The content of ``breakages.json``.
-
-    Args:
-        judged: what became of each breakage.
-        levels: that were asked.
-        manifest: of the tree.
-        skipped: breakages that nothing of this tree could suffer, and why.
-    """
+    """The content of ``breakages.json``; `skipped`: what nothing of this tree could suffer, and why."""
     return {
         **_of_tree(manifest),
         "levels": [*levels],
@@ -104,7 +91,7 @@ def breakages_data(
 
 def breakages_page(data: Mapping[str, Any]) -> str:
     """The same in Markdown."""
-    return _rendered("breakages.md.jinja", data)
+    return _rendered("breakages", data)
 
 
 def rules_header(manifest: Manifest, seed: int) -> dict[str, Any]:
@@ -113,11 +100,7 @@ def rules_header(manifest: Manifest, seed: int) -> dict[str, Any]:
 
 
 def read_outcomes(file: Path, head: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Outcomes of an earlier run; none where there is no file.
-
-    Raises:
-        InputError: it holds what another run gave, which is not replaced.
-    """
+    """Outcomes of an earlier run; none where there is no file. Raises InputError where it holds what another run gave."""
     if not file.is_file():
         return []
     try:
@@ -125,13 +108,11 @@ def read_outcomes(file: Path, head: Mapping[str, Any]) -> list[dict[str, Any]]:
         other = [key for key, value in head.items() if data.get(key) != value]
         rows: list[dict[str, Any]] = data["rules"]
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-        raise InputError(
-            f"{file} cannot be read: {error!r}", "remove it, or name another folder with --reports"
-        ) from error
+        said = f"{file} cannot be read: {error!r}"
+        raise InputError(said, "remove it, or name another folder with --reports") from error
     if other:
-        raise InputError(
-            f"{file} is of another run: {', '.join(other)} differ", "say --anew, or name another folder with --reports"
-        )
+        said = f"{file} is of another run: {', '.join(other)} differ"
+        raise InputError(said, "say --anew, or name another folder with --reports")
     return rows
 
 
@@ -156,11 +137,11 @@ def rules_page(data: Mapping[str, Any]) -> str:
     share = 100 * (len(changing) - len(survivors)) / len(changing) if changing else 100.0
     whole = sum(row["whole"] for row in changing)
     said = {"changing": changing, "survivors": survivors, "share": share, "whole": whole, "goal": GOAL}
-    return _rendered(f"{RULES}.md.jinja", {**data, **said})
+    return _rendered(RULES, {**data, **said})
 
 
-def _rendered(template: str, data: Mapping[str, Any]) -> str:
-    return templates(Path(__file__).parent).get_template(template).render(data)
+def _rendered(name: str, data: Mapping[str, Any]) -> str:
+    return templates(Path(__file__).parent).get_template(f"{name}.md.jinja").render(data)
 
 
 def _share(part: int, whole: int) -> str:

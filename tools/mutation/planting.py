@@ -67,11 +67,8 @@ def plant(
     """Plant wrong rules one after the other: what each does by itself is judged first, and last those of which that is not noticed.
 
     Args:
-        tree: upstream.
         rules: the right ones. What the evidence finds with them alone is not held for them against a wrong one.
         wrong: what is planted.
-        jobs: worker processes.
-        progress: told of each.
         skip: kind and subject of those that an earlier run has judged.
     """
     left = [one for one in wrong if (one.kind, one.subject) not in skip]
@@ -80,14 +77,14 @@ def plant(
     kept = Cache(default_folder().absolute())
     with tempfile.TemporaryDirectory(prefix="shrinker-planted-") as scratch:
         field = _Field(tree, rules, Path(scratch), jobs, progress, kept)
-        waiting: list[WrongRule] = []
-        for whole, some in ((False, left), (True, waiting)):
-            for one in some:
-                outcome = field.plant(one, whole=whole)
-                if outcome.caught_by or not outcome.files or whole:
-                    yield outcome
-                else:
-                    waiting.append(one)
+        waiting = []
+        for one in left:
+            outcome = field.plant(one, whole=False)
+            if outcome.caught_by or not outcome.files:
+                yield outcome
+            else:
+                waiting.append(one)
+        yield from (field.plant(one, whole=True) for one in waiting)
 
 
 @dataclass
@@ -102,12 +99,12 @@ class _Field:
     cache: Cache
 
     def __post_init__(self) -> None:
-        self._right = self.scratch / "right"
+        right = self.scratch / "right"
         self.progress.note("generating with the right rules")
-        self._base = self._generated(self.rules, self._right)
-        self._copy = Stand(self._right, self._base, self.scratch / "copy")
+        self._base = self._generated(self.rules, right)
+        self._copy = Stand(right, self._base, self.scratch / "copy")
         self._direct = DirectEffect(self.tree, self.rules, self.jobs, self.progress, self.cache)
-        self._known = cache(lambda level: frozenset(self._findings(level, self._right, self._base, self.rules)))
+        self._known = cache(lambda level: frozenset(self._findings(level, right, self._base, self.rules)))
 
     def plant(self, one: WrongRule, *, whole: bool) -> Outcome:
         """Judge one rule, by the tree that a run makes with it or by what it does itself."""
@@ -126,8 +123,7 @@ class _Field:
         with self._copy.changed(changes) as manifest:
             other = replace(manifest, rules_hash=rules.digest)
             # What is claimed of flags and variables is judged by the rules and upstream's text, whatever the tree lost.
-            caught, said = self._noticed(self._copy.folder, other, rules, (CAPABILITIES, CLAIMS))
-        return caught, said, changed
+            return *self._noticed(self._copy.folder, other, rules, (CAPABILITIES, CLAIMS)), changed
 
     def _whole(self, rules: Ruleset) -> _Found:
         out = self.scratch / "wrong"
@@ -135,10 +131,9 @@ class _Field:
             manifest = self._generated(rules, out)
             changed = _changed(self._base, manifest)
             # A tree that is as before has the evidence of before.
-            caught, said = self._noticed(out, manifest, rules, LEVELS) if changed else ("", "")
+            return *(self._noticed(out, manifest, rules, LEVELS) if changed else ("", "")), changed
         finally:
             shutil.rmtree(out, ignore_errors=True)
-        return caught, said, changed
 
     def _noticed(self, out: Path, manifest: Manifest, rules: Ruleset, levels: Sequence[str]) -> tuple[str, str]:
         """The first level that finds what it does not find with the right rules, and what."""

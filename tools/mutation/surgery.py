@@ -26,14 +26,8 @@ def stands_alone(text: str, node: ast.stmt) -> bool:
 
 
 def without(text: str, nodes: Sequence[ast.stmt], block: Sequence[ast.stmt], instead: Sequence[str] = ()) -> str:
-    """The text without statements that follow each other in a block.
-
-    Args:
-        text: the file.
-        nodes: the statements.
-        block: all statements of their block: `pass` stands in for them when no other is left.
-        instead: lines that take their place, with their indentation.
-    """
+    """The text without statements that follow each other in a block: `pass` stands in for them when no other is left, or lines `instead`,
+    with their indentation."""
     lines = text.split("\n")
     start, end = first_line(nodes[0]) - 1, nodes[-1].end_lineno or nodes[-1].lineno
     lines[start:end] = [*instead] or ([" " * nodes[0].col_offset + "pass"] if len(nodes) == len(block) else [])

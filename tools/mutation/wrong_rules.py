@@ -44,7 +44,6 @@ class WrongRule:
 
     kind: str
     subject: str
-    """What it names, for a person."""
     table: str
     """Of the ruleset: ``facts``, ``domains``, ``removes``, ``absents``."""
     row: tuple[tuple[str, Any], ...]
@@ -88,12 +87,7 @@ ALWAYS = (
 def draw(tree: UpstreamTree, out: Path, manifest: Manifest, *, count: int, seed: int) -> list[WrongRule]:
     """Wrong rules, kinds in turn after those of every run; the same seed draws the same from the same tree.
 
-    Args:
-        tree: upstream.
-        out: the tree that the right rules make: names of upstream are drawn that stand there, too.
-        manifest: of `out`.
-        count: how many; fewer where there are fewer.
-        seed: of the draw.
+    Names of upstream are drawn that stand in the tree `out` of the right rules, too; fewer than `count` where there are fewer.
     """
     names: dict[str, set[WrongRule]] = {kind: set() for kind in KINDS}
     models: set[bytes] = set()
@@ -122,14 +116,14 @@ def _of_module(module: str, source: bytes) -> Iterator[WrongRule]:
         if isinstance(node, ast.FunctionDef | ast.ClassDef):
             yield _removed(DEFINITION, "definitions", f"{module}.{node.name}")
         match node:
-            case ast.ClassDef(name=name, bases=[base], body=body) if (last_name(base) or "").endswith("Enum"):
+            case ast.ClassDef(name=name, bases=bases, body=body):
+                enumeration = len(bases) == 1 and last_name(bases[0]).endswith("Enum")
                 for member in body:
-                    if isinstance(member, ast.Assign) and isinstance(member.targets[0], ast.Name):
-                        yield _removed(MEMBER, "members", f"{module}.{name}.{member.targets[0].id}")
-            case ast.ClassDef(name=name, body=body):
-                for method in body:
-                    if isinstance(method, ast.FunctionDef) and not method.name.startswith("__"):
-                        yield _removed(DEFINITION, "definitions", f"{module}.{name}.{method.name}")
+                    match member:
+                        case ast.Assign(targets=[ast.Name(id=own), *_]) if enumeration:
+                            yield _removed(MEMBER, "members", f"{module}.{name}.{own}")
+                        case ast.FunctionDef(name=own) if not enumeration and not own.startswith("__"):
+                            yield _removed(DEFINITION, "definitions", f"{module}.{name}.{own}")
             case ast.FunctionDef(name=name) if _ASKS.fullmatch(name):
                 yield _fact(PREDICATE, f"{module}.{name}", "calls", f"{module}.{name}")
             case ast.Assign(targets=[ast.Name(id=name)], value=ast.Dict(keys=keys)):
@@ -155,8 +149,7 @@ def _of_module(module: str, source: bytes) -> Iterator[WrongRule]:
             case ast.Attribute(value=ast.Name(id="envs"), attr=name) if _VARIABLE.fullmatch(name):
                 yield _fact(ENVIRONMENT, name, "environment", name)
             case ast.Compare(left=left, ops=[ast.Eq()], comparators=[ast.Constant(value=str(text))]) if text:
-                name = last_name(left)
-                if name:
+                if name := last_name(left):
                     row = (("names", (f"sglang.**.{name}",)), ("never", (text,)))
                     yield WrongRule(DOMAIN, f"{name}: {text}", "domains", row)
             case ast.Constant(value=str(text)) if re.fullmatch(r"Deepseek\w+ForCausalLM\w*", text):
@@ -168,8 +161,9 @@ def _outside(body: list[ast.stmt]) -> set[str]:
     """Packages of others that these statements import."""
     found: set[str] = set()
     for node in chain.from_iterable(map(ast.walk, body)):
-        if isinstance(node, ast.Import):
-            found.update(alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
-            found.add(node.module)
+        match node:
+            case ast.Import(names=aliases):
+                found.update(alias.name for alias in aliases)
+            case ast.ImportFrom(module=str(module), level=0):
+                found.add(module)
     return {name.partition(".")[0] for name in found} - {PACKAGE} - sys.stdlib_module_names

@@ -45,16 +45,13 @@ def said(found: Any) -> Any:
 def abort() -> Any:
     """A long request, ended by another one: why it ended, not when."""
     ended: list[Any] = []
-    body = {
-        "rid": "to-be-aborted",
-        "text": "A long story:",
-        "sampling_params": {"temperature": 0, "max_new_tokens": 400, "ignore_eos": True},
-    }
+    sampling = {"temperature": 0, "max_new_tokens": 400, "ignore_eos": True}
+    body = {"rid": "to-be-aborted", "text": "A long story:", "sampling_params": sampling, "stream": True}
     first = threading.Event()
 
     def ask() -> None:
         try:
-            with urllib.request.urlopen(request("/generate", {**body, "stream": True}), timeout=200) as lines:
+            with urllib.request.urlopen(request("/generate", body), timeout=200) as lines:
                 for line in lines:
                     if line.startswith(b"data: {"):
                         first.set()
@@ -68,8 +65,7 @@ def abort() -> Any:
     first.wait(200)
     status, _ = answer(request("/abort_request", {"rid": "to-be-aborted"}))
     thread.join(200)
-    last = ended[-1] if ended else None
-    return {"status": status, "ended": not thread.is_alive(), "reason": last}
+    return {"status": status, "ended": not thread.is_alive(), "reason": ended[-1] if ended else None}
 
 
 def metrics() -> Any:
@@ -82,23 +78,19 @@ def metrics() -> Any:
 
 def removed() -> Any:
     """What the listed paths that were removed answer."""
-    return {
-        f"{method} {path}": answer(request(path, {} if method == "POST" else None, method))
-        for method, path in asked["removed"]
-    }
+    bodies: dict[str, Any] = {"POST": {}}
+    return {f"{verb} {path}": answer(request(path, bodies.get(verb), verb)) for verb, path in asked["removed"]}
 
 
 asked = given()
 address = asked["address"]
 client = openai.OpenAI(base_url=f"{address}/v1", api_key="none", max_retries=0, timeout=200)
-messages = [{"role": "user", "content": "Say hi."}]
-chat = {"model": "served", "messages": messages, "max_tokens": 4, "temperature": 0}
+plain = {"model": "served", "max_tokens": 4, "temperature": 0}
+chat = plain | {"messages": [{"role": "user", "content": "Say hi."}]}
 steps: dict[str, Callable[[], Any]] = {
     "chat": lambda: said(client.chat.completions.create(**chat, logprobs=True, seed=1)),
     "stream": lambda: [said(part) for part in client.chat.completions.create(**chat, stream=True)],
-    "completion": lambda: said(
-        client.completions.create(model="served", prompt="One two", max_tokens=4, temperature=0)
-    ),
+    "completion": lambda: said(client.completions.create(**plain, prompt="One two")),
     "models": lambda: [model.model_dump(exclude={"created"}) for model in client.models.list().data],
     "no_embeddings": lambda: client.embeddings.create(model="served", input="text").model_dump(),
     "bad_temperature": lambda: said(client.chat.completions.create(**chat | {"temperature": -3})),

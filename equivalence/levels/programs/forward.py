@@ -3,6 +3,7 @@
 import dataclasses
 import hashlib
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 import torch
@@ -20,26 +21,22 @@ def tensors(value: Any, name: str = "") -> Iterator[tuple[str, Any]]:
     """All tensors within a value, with the way to them."""
     if isinstance(value, torch.Tensor):
         yield name, value
-    elif isinstance(value, (list, tuple)):
-        for index, item in enumerate(value):
-            yield from tensors(item, f"{name}.{index}")
+        return
+    parts: Any = ()
+    if isinstance(value, (list, tuple)):
+        parts = enumerate(value)
     elif isinstance(value, dict):
-        for key, item in value.items():
-            yield from tensors(item, f"{name}.{key}")
+        parts = value.items()
     elif dataclasses.is_dataclass(value) and not isinstance(value, type):
-        for field in dataclasses.fields(value):
-            yield from tensors(getattr(value, field.name, None), f"{name}.{field.name}")
-
-
-def hashed(tensor: Any) -> str:
-    """Digest of the bytes."""
-    data = tensor.detach().contiguous().reshape(-1).view(torch.uint8).numpy().tobytes()
-    return hashlib.sha256(data).hexdigest()[:16]
+        parts = ((field.name, getattr(value, field.name, None)) for field in dataclasses.fields(value))
+    for key, item in parts:
+        yield from tensors(item, f"{name}.{key}")
 
 
 def row(tensor: Any) -> list[Any]:
     """What is compared of a tensor."""
-    return [list(tensor.shape), str(tensor.dtype), hashed(tensor)]
+    data = tensor.detach().contiguous().reshape(-1).view(torch.uint8).numpy().tobytes()
+    return [list(tensor.shape), str(tensor.dtype), hashlib.sha256(data).hexdigest()[:16]]
 
 
 asked = given()
@@ -67,34 +64,29 @@ def watch(name: str, kind: str) -> Any:
 
 for name, module in inner.model.named_modules():
     module.register_forward_hook(watch(name, type(module).__name__))
-result: dict[str, Any] = {
-    "class": f"{type(inner.model).__module__}.{type(inner.model).__qualname__}",
-    "parameters": {name: row(p) for name, p in inner.model.named_parameters()},
-    "backend": str(args.attention_backend),
-}
+parameters = {name: row(p) for name, p in inner.model.named_parameters()}
 vocabulary = asked["vocabulary"] - 10
 prompts = [[(7 * i + 3) % vocabulary + 2 for i in range(16)], [(11 * i + 5) % vocabulary + 2 for i in range(8)]]
 requests = one_batch.prepare_synthetic_inputs_for_latency_test(2, 16, prompts)
-if hasattr(runner, "extend"):
-    extend, decode = runner.extend, runner.decode
-else:
-    extend = lambda requests: one_batch.extend(requests, runner)  # noqa: E731
-    decode = lambda ids, batch: one_batch.decode(ids, batch, runner)  # noqa: E731
+extend = getattr(runner, "extend", None) or partial(one_batch.extend, model_runner=runner)
+decode = getattr(runner, "decode", None) or partial(one_batch.decode, model_runner=runner)
 chosen, logits, batch = extend(requests)
 steps = [{"logits": row(logits), "tokens": chosen.tolist()}]
 for _ in range(asked["steps"]):
     chosen, logits = decode(chosen, batch)
     steps.append({"logits": row(logits), "tokens": chosen.tolist()})
-finite = bool(torch.isfinite(logits.float()).all())
 pool = inner.token_to_kv_pool
 buffers = getattr(pool, "kv_buffer", None)
 if buffers is None:
     buffers = [*pool.k_buffer, *pool.v_buffer]
-result |= {
+result = {
+    "class": f"{type(inner.model).__module__}.{type(inner.model).__qualname__}",
+    "parameters": parameters,
+    "backend": str(args.attention_backend),
     "steps": steps,
-    "finite": finite,
+    "finite": bool(torch.isfinite(logits.float()).all()),
     "outputs": outputs,
     "experts": experts,
-    "cache": [row(buffer) for buffer in buffers],
+    "cache": [*map(row, buffers)],
 }
 tell(result)

@@ -6,6 +6,7 @@ import argparse
 import importlib
 import importlib.metadata
 import os
+import pkgutil
 import sys
 import time
 from collections.abc import Iterator
@@ -33,21 +34,18 @@ def served(routes: Any) -> Iterator[str]:
 
 def registry(place: str) -> dict[str, str] | None:
     """Rows of `module:attribute.attribute`, a dictionary or an object with items; None where there is none."""
-    module, _, path = place.partition(":")
     try:
-        value: Any = importlib.import_module(module)
-        for part in path.split("."):
-            value = getattr(value, part)
+        found: Any = pkgutil.resolve_name(place)
     except (ImportError, AttributeError):
         return None
-    return {str(key): described(row) for key, row in dict(value).items()}
+    return {str(key): described(row) for key, row in dict(found).items()}
 
 
 def taken(action: argparse.Action) -> tuple[str, list[str] | None, str]:
     """A flag, its choices, and whether it is a switch, takes a number or takes a text."""
-    kind = getattr(action.type, "__name__", "")
     choices = [str(choice) for choice in action.choices] if action.choices else None
-    return action.option_strings[0], choices, "switch" if action.nargs == 0 else "number" if kind in NUMBERS else "text"
+    number = getattr(action.type, "__name__", "") in ("int", "float", "human_readable_int")
+    return action.option_strings[0], choices, "switch" if action.nargs == 0 else "number" if number else "text"
 
 
 def loading(modules: list[str]) -> dict[str, Any]:
@@ -57,23 +55,24 @@ def loading(modules: list[str]) -> dict[str, Any]:
         importlib.import_module(name)
     seconds, used = time.perf_counter() - start, time.process_time() - used
     with open("/proc/self/status" if os.path.exists("/proc/self/status") else os.devnull, encoding="utf-8") as file:
-        resident = [int(line.split()[1]) * 1024 for line in file if line.startswith("VmRSS:")]
+        resident = sum(int(line.split()[1]) * 1024 for line in file if line.startswith("VmRSS:"))
     owners, loaded = importlib.metadata.packages_distributions(), sorted(sys.modules)
     tops = {name.partition(".")[0] for name in loaded}
     return {
         "seconds": seconds,
         "processor": used,
-        "memory": resident[0] if resident else 0,
+        "memory": resident,
         "modules": [name for name in loaded if name.partition(".")[0] == "sglang"],
         "distributions": sorted({owner for top in tops for owner in owners.get(top, ())}),
     }
 
 
-NUMBERS = {"int", "float", "human_readable_int"}
 asked = given()
 # First: nothing is loaded yet.
 loaded = loading(asked["server"])
 from sglang.srt.entrypoints import http_server  # noqa: E402
+from sglang.srt.models.registry import ModelRegistry  # noqa: E402
+from sglang.srt.server_args import ServerArgs  # noqa: E402
 
 result = {
     "loading": loaded,
@@ -81,18 +80,13 @@ result = {
     "routes": sorted(served(http_server.app.routes)),
     "registries": {place: registry(place) for place in asked["registries"]},
 }
-from sglang.srt.models.registry import ModelRegistry  # noqa: E402
-
-resolved = {}
+resolved = result["architectures"] = {}
 for name in asked["architectures"]:
     try:
         found, architecture = ModelRegistry.resolve_model_cls([name])
         resolved[name] = f"{described(found)} for {architecture}"
     except Exception as error:
         resolved[name] = f"{type(error).__name__}: {error}"[:300]
-result["architectures"] = resolved
-from sglang.srt.server_args import ServerArgs  # noqa: E402
-
 parser = argparse.ArgumentParser(add_help=False)
 ServerArgs.add_cli_args(parser)
 result["flags"] = [taken(action) for action in parser._actions if action.option_strings]

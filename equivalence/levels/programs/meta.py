@@ -6,7 +6,7 @@ import json
 import logging
 import os
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, ClassVar
 
 import torch
 from sglang.srt.configs.load_config import LoadConfig
@@ -19,6 +19,7 @@ from sglang.srt.server_args import PortArgs, prepare_server_args, set_global_ser
 from equivalence.checkpoints.weights import weights
 from equivalence.processes import given, tell
 
+CHOSEN = ("attention_backend", "moe_runner_backend", "quantization", "kv_cache_dtype", "sampling_backend")
 asked = given()
 
 
@@ -34,13 +35,6 @@ def stop(*args: Any, **kwargs: Any) -> None:
 def accepted(function: Any, values: dict[str, Any]) -> dict[str, Any]:
     """Those of the values that the function takes: they come and go between releases."""
     return {name: value for name, value in values.items() if name in inspect.signature(function).parameters}
-
-
-def config_of(args: Any) -> Any:
-    """The configuration of the model, or of its MTP layer."""
-    if not asked.get("draft"):
-        return ModelConfig.from_server_args(args)
-    return ModelConfig.from_server_args(args, model_path=args.model_path, is_draft_model=True)
 
 
 def checkpoint(fp8: bool) -> Iterator[tuple[str, Any]]:
@@ -60,13 +54,11 @@ def checkpoint(fp8: bool) -> Iterator[tuple[str, Any]]:
 class Kept(logging.Handler):
     """Warnings of the loading: names that found no parameter."""
 
-    def __init__(self) -> None:
-        super().__init__(logging.WARNING)
-        self.lines: list[str] = []
+    lines: ClassVar[set[str]] = set()
 
     def emit(self, record: logging.LogRecord) -> None:
         """Keep the text."""
-        self.lines.append(record.getMessage()[:300])
+        self.lines.add(record.getMessage()[:300])
 
 
 def described(items: Any) -> dict[str, list[Any]]:
@@ -76,22 +68,15 @@ def described(items: Any) -> dict[str, list[Any]]:
 
 args = prepare_server_args(["--model-path", asked["model"], "--skip-tokenizer-init", *asked["options"]])
 set_global_server_args_for_scheduler(args)
-model_config = config_of(args)
+# The model's own: a worker of the MTP layer finds the groups of processes that this one makes.
+whole = ModelConfig.from_server_args(args)
+draft = {"model_path": args.model_path, "is_draft_model": True}
+model_config = ModelConfig.from_server_args(args, **draft) if asked.get("draft") else whole
 ModelRunner.load_model = stop
-runner = {
-    # The model's own: a worker of the MTP layer finds the groups of processes that this one makes.
-    "model_config": ModelConfig.from_server_args(args),
-    "mem_fraction_static": 0.8,
-    "gpu_id": 0,
-    "tp_rank": 0,
-    "tp_size": 1,
-    "moe_ep_rank": 0,
-    "moe_ep_size": 1,
-    "pp_rank": 0,
-    "pp_size": 1,
-    "nccl_port": PortArgs.init_new(args).nccl_port,
-    "server_args": args,
-}
+port = PortArgs.init_new(args).nccl_port
+runner: dict[str, Any] = {"model_config": whole, "server_args": args, "nccl_port": port, "mem_fraction_static": 0.8}
+runner |= dict.fromkeys(("gpu_id", "tp_rank", "moe_ep_rank", "pp_rank"), 0)
+runner |= dict.fromkeys(("tp_size", "moe_ep_size", "pp_size"), 1)
 with contextlib.suppress(Stop):
     ModelRunner(**accepted(ModelRunner.__init__, runner))
 load_config = LoadConfig(load_format="dummy")
@@ -107,18 +92,14 @@ result: dict[str, Any] = {
     "buffers": described(model.named_buffers()),
     "modules": {name: f"{type(m).__module__}.{type(m).__qualname__}" for name, m in model.named_modules()},
     "quantization": type(quantization).__name__,
-    "arguments": {
-        name: getattr(args, name, None)
-        for name in ("attention_backend", "moe_runner_backend", "quantization", "kv_cache_dtype", "sampling_backend")
-    },
+    "arguments": {name: getattr(args, name, None) for name in CHOSEN},
     "elements": sum(p.numel() for p in model.parameters()),
 }
 if asked.get("load"):
-    kept = Kept()
-    logging.getLogger("sglang").addHandler(kept)
+    logging.getLogger("sglang").addHandler(Kept(logging.WARNING))
     published = list(checkpoint(asked["load"] == "fp8"))
     model.post_load_weights = lambda *a, **k: None
     with torch.device("meta"):
         model.load_weights(iter(published))
-    result["loaded"] = {"names": len(published), "warnings": sorted(set(kept.lines))}
+    result["loaded"] = {"names": len(published), "warnings": sorted(Kept.lines)}
 tell(result, sort_keys=True, default=str)

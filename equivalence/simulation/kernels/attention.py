@@ -10,6 +10,7 @@ from equivalence.simulation.kernels.registry import Tensor, given, kernel
 from equivalence.simulation.settings import current
 
 _FA3 = "flash-attention hopper/flash_attn_interface.py"
+Part = Callable[[int], tuple[Tensor, Tensor]]
 
 
 def attend(
@@ -35,21 +36,14 @@ def attend(
 
 
 def _packed(
-    q: Tensor,
-    starts: Sequence[int],
-    part: Callable[[int], tuple[Tensor, Tensor]],
-    width: int,
-    scale: float,
-    causal: bool,
-    q_v: Tensor | None = None,
+    q: Tensor, starts: Sequence[int], part: Part, width: int, scale: float, causal: bool, q_v: Tensor | None = None
 ) -> tuple[Tensor, Tensor]:
     """Queries of sequences that are packed one after the other; `part` gives keys and values of each, these as wide as `width`."""
     result, totals = q.new_empty(*q.shape[:2], width), torch.empty(q.shape[1], q.shape[0])
     for i, (first, last) in enumerate(itertools.pairwise(starts)):
         if last > first:
             own = None if q_v is None else q_v[first:last]
-            found = attend(q[first:last], *part(i), scale, causal=causal, q_v=own)
-            result[first:last], totals[:, first:last] = found
+            result[first:last], totals[:, first:last] = attend(q[first:last], *part(i), scale, causal=causal, q_v=own)
     return result, totals
 
 

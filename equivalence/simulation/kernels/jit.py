@@ -7,7 +7,6 @@ from types import ModuleType
 from typing import Any
 
 from equivalence.simulation import calls
-from equivalence.simulation.calls import SimulationError
 from equivalence.simulation.kernels import load
 from equivalence.simulation.kernels.registry import REFERENCES, counted
 from equivalence.simulation.packages import StubModule
@@ -34,29 +33,23 @@ def load_inline(
     name: str, cpp_sources: Sequence[str] = (), cuda_sources: Sequence[str] = (), **options: Any
 ) -> JitModule:
     """In place of `tvm_ffi.cpp.load_inline`: a module whose exports are references.
-
-    Raises:
-        FileNotFoundError: a source file that it includes is not in the tree.
-    """
+    Raises FileNotFoundError where a source file that it includes is not in the tree."""
     text = "\n".join([*_as_list(cpp_sources), *_as_list(cuda_sources)])
     calls.record(calls.LOADED, _HASH.sub("", name))
     sources, bare = _there(name, _INCLUDE.findall(text)), name.removeprefix(_PREFIX)
     load()
     # `activation` is the start of `activation_new`, too: the longest name is meant.
     groups = sorted((g for g in REFERENCES if g.startswith("jit:") and bare.startswith(g[4:])), key=len)
-    known = {export: reference for group in groups for export, reference in REFERENCES[group].items()}
-    exports = {
-        export: counted(known[export]) if export in known else _missing(f"jit:{bare}.{export}", sources)
-        for export in _EXPORT.findall(text)
-    }
-    return JitModule(name, exports)
+    known = {export: counted(reference) for group in groups for export, reference in REFERENCES[group].items()}
+    exports = _EXPORT.findall(text)
+    return JitModule(name, {x: known.get(x) or _missing(f"jit:{bare}.{x}", sources) for x in exports})
 
 
 def _missing(name: str, sources: Sequence[str]) -> Callable[..., Any]:
     def missing(*args: Any, **kwargs: Any) -> Any:
         calls.record(calls.STUB, name)
         shapes = [(tuple(x.shape), str(x.dtype)) if hasattr(x, "shape") else x for x in args]
-        raise SimulationError(
+        raise calls.SimulationError(
             f"the kernel {name} was called with {shapes}, {kwargs}",
             f"write a reference of {', '.join(sources) or 'its source'} in equivalence/simulation/kernels",
         )
@@ -66,10 +59,7 @@ def _missing(name: str, sources: Sequence[str]) -> Callable[..., Any]:
 
 def load_extension(name: str, sources: Sequence[str] | str, *args: Any, **kwargs: Any) -> ModuleType:
     """In place of `torch.utils.cpp_extension.load`: a module that raises when something of it is called.
-
-    Raises:
-        FileNotFoundError: a source is not in the tree.
-    """
+    Raises FileNotFoundError where a source is not in the tree."""
     _there(name, _as_list(sources))
     calls.record(calls.LOADED, f"extension {name}")
     return StubModule(name)

@@ -57,7 +57,7 @@ def fused_topk_deepseek(
     """Experts of the best groups by biased sigmoid; weights by the sigmoid without bias, normalised and scaled."""
     weights, indices = route(scores, bias, n_group, topk_group, topk)
     topk_values.copy_(weights * routed_scaling_factor)
-    topk_indices.copy_(indices.to(topk_indices.dtype))
+    topk_indices.copy_(indices)
 
 
 @kernel("sgl_kernel", source="sgl-kernel/csrc/moe/moe_fused_gate.cu")

@@ -34,35 +34,20 @@ def quantize_groups(
 
 def dequantize(x: Tensor, scales: Tensor, rows: int, columns: int) -> Tensor:
     """float32 of values that blocks of `rows` by `columns` share a scale for."""
-    wide = scales.float()
-    if rows > 1:
-        wide = wide.repeat_interleave(rows, -2)[..., : x.shape[-2], :]
+    wide = scales.float().repeat_interleave(rows, -2)[..., : x.shape[-2], :]
     return x.float() * wide.repeat_interleave(columns, -1)[..., : x.shape[-1]]
 
 
 @jit("per_token_group_quant_8bit_v2", "per_token_group_quant_8bit_v2", source="gemm/per_token_group_quant_8bit_v2.cuh")
 def per_token_group_quant_8bit_v2(
-    x: Tensor,
-    q: Tensor,
-    scales: Tensor,
-    dummy: Any,
-    group: int,
-    powers_of_two: bool,
-    fuse: bool,
-    masked: Any,
-    *others: Any,
+    x: Tensor, q: Tensor, scales: Tensor, dummy: Any, group: int, powers_of_two: bool, fuse: bool, masked: Any, *_: Any
 ) -> None:
     """Groups of a token; `fuse`: of its activation."""
     assert not masked, "masked layouts have no reference"
     quantize_groups(silu_and_mul(x) if fuse else x, q, scales, group, powers_of_two=powers_of_two)
 
 
-@kernel(
-    "sgl_kernel",
-    "sgl_per_token_group_quant_8bit",
-    "sgl_per_token_group_quant_fp8",
-    source=_GROUPS,
-)
+@kernel("sgl_kernel", "sgl_per_token_group_quant_8bit", "sgl_per_token_group_quant_fp8", source=_GROUPS)
 def sgl_per_token_group_quant_8bit(
     input: Tensor,
     output_q: Tensor,

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from equivalence.simulation import calls, graphs
-from equivalence.simulation.calls import SimulationError
 
 Tensor = Any
 """torch.Tensor; torch is not installed where the types are checked."""
@@ -57,18 +56,16 @@ def counted(reference: Reference) -> Callable[..., Any]:
     The call raises SimulationError where upstream passes what the reference does not take.
     """
     step = graphs.atom(reference.function, in_place=False)
-    signature = inspect.signature(reference.function)
+    signature, name = inspect.signature(reference.function), reference.name
 
     def call(*args: Any, **kwargs: Any) -> Any:
-        calls.record(calls.KERNEL, reference.name)
+        calls.record(calls.KERNEL, name)
         try:
             signature.bind(*args, **kwargs)
         except TypeError as error:
-            calls.record(calls.STUB, f"{reference.name}: {error}")
-            raise SimulationError(
-                f"upstream calls {reference.name} otherwise than its reference at {reference.place} expects ({error})",
-                f"compare it with {reference.source} and mend the reference",
-            ) from error
+            calls.record(calls.STUB, f"{name}: {error}")
+            said = f"upstream calls {name} otherwise than its reference at {reference.place} expects ({error})"
+            raise calls.SimulationError(said, f"compare it with {reference.source} and mend the reference") from error
         return step(*args, **kwargs)
 
     return call

@@ -42,14 +42,7 @@ def run_rope_pairs(q: Tensor, k: Tensor, cache: Tensor, positions: Tensor) -> No
 
 @jit("fused_rope_true", "run_rope_store", source=_SOURCE)
 def run_rope_store(
-    q: Tensor,
-    k: Tensor,
-    v: Tensor,
-    k_cache: Tensor,
-    v_cache: Tensor,
-    cache: Tensor,
-    positions: Tensor,
-    slots: Tensor,
+    q: Tensor, k: Tensor, v: Tensor, k_cache: Tensor, v_cache: Tensor, cache: Tensor, positions: Tensor, slots: Tensor
 ) -> None:
     """The same in halves, and both caches' rows of each token are written: its turned key, its value."""
     run_rope_neox(q, k, cache, positions)

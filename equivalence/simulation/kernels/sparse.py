@@ -73,13 +73,7 @@ def k_indexer_norm_rope_store(
 
 @jit("dpsk_v4_main_q_indexer_rope_first_quant", "forward", source="deepseek_v4/main_norm_rope.cuh")
 def q_indexer_rope_first_quant(
-    x: Tensor,
-    out: Tensor,
-    weight: Tensor,
-    weights: Tensor,
-    weight_scale: float,
-    cos_sin: Tensor,
-    positions: Tensor,
+    x: Tensor, out: Tensor, weight: Tensor, weights: Tensor, weight_scale: float, cos_sin: Tensor, positions: Tensor
 ) -> None:
     """Rotate queries [tokens, heads, width], write them in FP8, and their heads' weights times their scales."""
     wide = x.float().clone()
@@ -115,7 +109,7 @@ def fp8_mqa_logits(
     weights: Tensor,
     cu_seq_len_k_start: Tensor,
     cu_seq_len_k_end: Tensor,
-    clean_logits: bool = True,
+    *_: Any,
     **options: Any,
 ) -> Tensor:
     """Each query by the keys from its start to its end; what is left of the row is never good."""
@@ -149,12 +143,10 @@ def fp8_paged_mqa_logits(
     logits = torch.full((q.shape[0] * tokens, max_context_len), float("-inf"))
     lengths = context_lens.reshape(q.shape[0], -1)
     for i, row in enumerate(q):
-        longest = int(lengths[i].max())
-        pages = block_table[i, : -(-longest // keys.shape[1])].long()
-        here = slice(i * tokens, (i + 1) * tokens)
-        found = _scores(row, keys[pages].flatten(0, 1), scales[pages].flatten(), weights[here])
-        for token in range(tokens):
-            own = int(lengths[i, min(token, lengths.shape[1] - 1)])
+        pages = block_table[i, : -(-int(lengths[i].max()) // keys.shape[1])].long()
+        own_weights = weights[i * tokens : (i + 1) * tokens]
+        found = _scores(row, keys[pages].flatten(0, 1), scales[pages].flatten(), own_weights)
+        for token, own in enumerate(lengths[i].expand(tokens).tolist()):
             logits[i * tokens + token, :own] = found[token, :own]
     return logits
 
@@ -162,21 +154,22 @@ def fp8_paged_mqa_logits(
 # The best of them
 
 
-def best(scores: Tensor, lengths: Tensor, count: int, starts: Tensor | None = None) -> Tensor:
+@kernel("sgl_kernel", source=_TOP_K)
+def fast_topk_v2(score: Tensor, lengths: Tensor, topk: int, row_starts: Tensor | None = None) -> Tensor:
     """Places of the largest scores, in their order; -1 where there are fewer. The kernels leave the order open.
 
     Args:
-        scores: [rows, places].
+        score: [rows, places].
         lengths: how many places of each row count.
-        starts: the first of them; by default the first of the row.
+        row_starts: the first of them; by default the first of the row.
     """
-    found = torch.full((scores.shape[0], count), -1, dtype=torch.int32)
-    firsts = [0] * scores.shape[0] if starts is None else starts.tolist()
+    found = torch.full((score.shape[0], topk), -1, dtype=torch.int32)
+    firsts = [0] * score.shape[0] if row_starts is None else row_starts.tolist()
     for i, (first, length) in enumerate(zip(firsts, lengths.reshape(-1).tolist(), strict=True)):
         chosen = torch.arange(length)
-        if length > count:
-            chosen = scores[i, first : first + length].topk(count).indices.sort().values
-        found[i, : len(chosen)] = chosen.to(torch.int32)
+        if length > topk:
+            chosen = score[i, first : first + length].topk(topk).indices.sort().values
+        found[i, : len(chosen)] = chosen
     return found
 
 
@@ -204,18 +197,12 @@ def topk_transform(
     raw: Tensor | None = None,
 ) -> None:
     """The best places of each row, as slots of the cache; `raw`: as they are."""
-    found = best(scores, lengths, out.shape[1])
+    found = fast_topk_v2(scores, lengths, out.shape[1])
     places = found.clamp(min=0).long()
     slots = page_table.gather(1, (places // page_size).clamp(max=page_table.shape[1] - 1)) * page_size
     out.copy_(torch.where(found < 0, found, (slots + places % page_size).to(torch.int32)))
     if raw is not None:
         raw.copy_(found)
-
-
-@kernel("sgl_kernel", source=_TOP_K)
-def fast_topk_v2(score: Tensor, lengths: Tensor, topk: int, row_starts: Tensor | None = None) -> Tensor:
-    """The best places of each row."""
-    return best(score, lengths, topk, row_starts)
 
 
 @kernel("sgl_kernel", source=_TOP_K)
@@ -228,9 +215,8 @@ def fast_topk_transform_fused(
     row_starts: Tensor | None = None,
 ) -> Tensor:
     """The same as slots of the cache; each sequence has a row of the table, each of its tokens a row of scores."""
-    found = best(score, lengths, topk, row_starts)
-    counts = cu_seqlens_q.long().diff()
-    table = page_table_size_1.repeat_interleave(counts, 0)[: len(found)]
+    found = fast_topk_v2(score, lengths, topk, row_starts)
+    table = page_table_size_1.repeat_interleave(cu_seqlens_q.long().diff(), 0)[: len(found)]
     return torch.where(found < 0, found, table.gather(1, found.clamp(min=0).long()).to(torch.int32))
 
 
@@ -239,7 +225,7 @@ def fast_topk_transform_ragged_fused(
     score: Tensor, lengths: Tensor, topk_indices_offset: Tensor, topk: int, row_starts: Tensor | None = None
 ) -> Tensor:
     """The same as places among the keys of all sequences."""
-    found = best(score, lengths, topk, row_starts)
+    found = fast_topk_v2(score, lengths, topk, row_starts)
     return torch.where(found < 0, found, found + topk_indices_offset.to(torch.int32)[:, None])
 
 

@@ -1,5 +1,7 @@
 """Trees of drafted tokens (EAGLE, MTP)."""
 
+import torch
+
 from equivalence.simulation.kernels.registry import Tensor, kernel
 
 _SOURCE = "sgl-kernel/csrc/speculative/eagle_utils.cu"
@@ -25,18 +27,13 @@ def build_tree_kernel_efficient(
     base = 0
     for request, length in enumerate(verified_seq_len.tolist()):
         chosen = selected_index[request].tolist()
-        parents = parent_list[request].tolist() if parent_list.numel() else []
-
-        def parent(node: int, chosen: list[int] = chosen, parents: list[int] = parents) -> int:
-            """Index in `chosen` of a drafted token's parent, -1 for the root."""
-            row = chosen[node] // topk
-            return chosen.index(parents[row]) if row > 0 else -1
-
-        positions[request * draft_token_num] = length
-        retrive_index[request, 0] = request * draft_token_num
+        given = parent_list[request].tolist() if parent_list.numel() else []
+        # Index in `chosen` of each drafted token's parent, -1 for the root.
+        parents = [chosen.index(given[node // topk]) if node >= topk else -1 for node in chosen[: draft_token_num - 1]]
+        first = request * draft_token_num
+        retrive_index[request, :draft_token_num] = torch.arange(first, first + draft_token_num)
         for token in range(draft_token_num - 1, 0, -1):
-            retrive_index[request, token] = request * draft_token_num + token
-            above = parent(token - 1) + 1
+            above = parents[token - 1] + 1
             if int(retrive_next_token[request, above]) != -1:
                 retrive_next_sibling[request, token] = int(retrive_next_token[request, above])
             retrive_next_token[request, above] = token
@@ -48,9 +45,8 @@ def build_tree_kernel_efficient(
             while node >= 0:
                 steps += 1
                 tree_mask[own + node] = True
-                node = parent(node)
-            if token:
-                positions[request * draft_token_num + token] = length + steps
+                node = parents[node]
+            positions[first + token] = length + steps
         base += draft_token_num * (draft_token_num + length)
 
 
@@ -68,10 +64,9 @@ def verify_tree_greedy(
     """Follow the tree while a drafted token is what the model itself chooses."""
     target = target_predict.reshape(-1)
     for request in range(candidates.shape[0]):
-        last = int(retrive_index[request, 0])
-        accept_index[request, 0] = last
+        last = accept_index[request, 0] = int(retrive_index[request, 0])
         accepted = current = 0
-        for _ in range(1, accept_index.shape[1]):
+        while accepted + 1 < accept_index.shape[1]:
             current = int(retrive_next_token[request, current])
             while current != -1 and int(candidates[request, current]) != int(target[last]):
                 current = int(retrive_next_sibling[request, current])
@@ -79,7 +74,6 @@ def verify_tree_greedy(
                 break
             predicts[last] = target[last]
             accepted += 1
-            last = int(retrive_index[request, current])
-            accept_index[request, accepted] = last
+            last = accept_index[request, accepted] = int(retrive_index[request, current])
         accept_token_num[request] = accepted
         predicts[last] = target[last]

@@ -41,19 +41,12 @@ def autotune(*args: Any, **kwargs: Any) -> contextlib.AbstractContextManager[Non
 
 @kernel("flashinfer.comm.mnnvl", source="flashinfer/comm/mnnvl.py")
 def is_mnnvl_fabric_supported(device: Any) -> bool:
-    """Whether devices of several hosts share memory: asked of the driver, and there is none.
-
-    Raises:
-        RuntimeError: always, as on a machine without a driver; upstream then reduces without what needs it.
-    """
+    """Whether devices of several hosts share memory.
+    Raises RuntimeError, as on a machine without a driver; upstream then reduces without what needs it."""
     raise RuntimeError(f"no driver could be asked for a fabric of device {device}")
 
 
 @kernel("pynvml", source="nvidia-ml-py/pynvml.py")
 def nvmlInit() -> None:
-    """Load the library that knows of links between devices: there is none.
-
-    Raises:
-        pynvml.NVMLError: always, as on a machine without a driver.
-    """
+    """Load the library that knows of links between devices. Raises pynvml.NVMLError, as on a machine without a driver."""
     raise importlib.import_module("pynvml").NVMLError("NVML Shared Library Not Found")

@@ -40,8 +40,8 @@ def test_a_build_is_read_from_its_lists(tmp_path: Path, monkeypatch: pytest.Monk
     assert (build.missing, build.headers[-1]) == ((), tmp_path / "headers/cut@v1/include")
 
 
-def setting(root: Path, cache: Cache | None = None) -> NativeSetting:
-    compiler = Compiler("nvcc", (), root / "stubs")
+def setting(cache: Cache | None = None) -> NativeSetting:
+    compiler = Compiler("nvcc", ())
     return NativeSetting(compiler, ("kernels",), (cache or Cache.off()).layer("native"), lambda line: None)
 
 
@@ -81,7 +81,7 @@ def test_verdicts(
 ) -> None:
     upstream = library(tmp_path / "upstream", **{"b.cpp": theirs})
     generated = library(tmp_path / "generated", **{"b.cpp": ours})
-    result = run(upstream, generated, setting(tmp_path))
+    result = run(upstream, generated, setting())
     assert (result.passed, played) == (passes, asked)
     assert dict(result.evidence.checks)["sources"] == judged
     assert [f.path for f in result.evidence.findings] == ([] if passes else ["kernels/csrc/b.cpp"])
@@ -92,7 +92,7 @@ def test_verdicts_are_remembered(tmp_path: Path, played: list[bytes]) -> None:
     generated = library(tmp_path / "generated")
     cache = Cache(tmp_path / "cache")
     for _ in range(2):
-        assert run(upstream, generated, setting(tmp_path, cache)).passed
+        assert run(upstream, generated, setting(cache)).passed
     assert played == [b"int b;\n"]
 
 
@@ -102,8 +102,7 @@ def test_the_compiler_of_c_plus_plus(tmp_path: Path, monkeypatch: pytest.MonkeyP
     folder = (
         library(tmp_path, **{"b.cpp": '#include "h.h"\nint b = helper(1);\n', "h.h": "int helper(int);\n"}) / "kernels"
     )
-    compiler = Compiler("nvcc", (), tmp_path / "stubs")
-    compiler.write_stubs()
+    compiler = Compiler("nvcc", ())
     made = preprocess(compiler, read_build(folder), "csrc/b.cpp")
     assert (made.error, read(made)) == ("", "")
     (folder / "csrc/h.h").write_text("\n")
