@@ -97,10 +97,8 @@ def judge(level: str, trees: Trees, progress: Callable[[str], None]) -> Evidence
             seen.check = check.name
             seen.counts.update(dict.fromkeys((check.name,) if check.counts is None else check.counts, 0))
             check.run(trees, seen)
-    each_once = (
-        tuple(sorted(set(found), key=attrgetter("path", "line", "check", "message")))
-        for found in (seen.findings, seen.inherited, seen.open)
-    )
-    findings, inherited, questions = each_once
+    order = attrgetter("path", "line", "check", "message")
+    found = (seen.findings, seen.inherited, seen.open)
+    findings, inherited, questions = (tuple(sorted(set(each), key=order)) for each in found)
     progress(f"{level}: {len(findings)} findings, {len(inherited)} inherited from upstream, {len(questions)} open")
     return Evidence(level, not findings, tuple(seen.counts.items()), findings, inherited, questions)

@@ -204,7 +204,7 @@ def undefined_names(trees: Trees, seen: Seen) -> None:
 def star_names(trees: Trees, seen: Seen) -> None:
     """Some star import of the file gives the name."""
     ours, theirs = trees.modules, trees.source_modules
-    for u in (u for u in trees.undefined if u.code == STAR):
+    for u in (each for each in trees.undefined if each.code == STAR):
         seen.look()
         dotted = trees.kept[u.path].module if trees.kept[u.path].error is None else None
         if dotted and (ours.lost(theirs, dotted, u.name) or not ours.binds(dotted, u.name)):

@@ -60,9 +60,9 @@ def lost_by_text(trees: Trees, seen: Seen) -> None:
     """Names that modules assigned and that kept code looks up by a text (``getattr(module, "EntryClass")``)."""
     asked = {name for symbols in trees.kept.values() for name in symbols.by_text}
     for symbols, upstream in trees.pairs():
-        # A walk over the package may not find it.
-        found = not trees.index.walked_past(symbols.module or "")
-        for name, line in ((name, line) for name, line in upstream.assigned if found and name in asked):
+        if trees.index.walked_past(symbols.module or ""):
+            continue  # The walk over the package does not find it.
+        for name, line in ((name, line) for name, line in upstream.assigned if name in asked):
             seen.look()
             if name not in symbols.bound:
                 message = f"has no {name!r} any more, which kept code looks up by a text (upstream: line {line})"
