@@ -89,7 +89,8 @@ def _unasked(search: Search) -> dict[str, Removal]:
     for module, site, edge in search.registry.left():
         place = f"{module.path}:{site.line}"
         reason = f"only the row of {site.key!r} names it ({place}), and no kept code asks for that"
-        found.setdefault(search.path(edge.dst) or "", Removal(site.rule, reason))
+        if path := search.path(edge.dst):
+            found.setdefault(path, Removal(site.rule, reason))
     return found
 
 

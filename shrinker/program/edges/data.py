@@ -33,6 +33,8 @@ class DataEdges:
         folder = module.path.rpartition("/")[0]
         for site in module.strings:
             exact, loose = self._lookup(site.text)
+            if not loose:
+                continue
             level, chosen = nearest(exact or loose, folder)
             weak = ""
             if not exact:
@@ -71,7 +73,7 @@ class DataEdges:
         )
 
     def _lookup_uncached(self, text: str) -> tuple[list[str], list[str]]:
-        """Files whose path ends as the string does, and files of which the base name does."""
+        """Files whose path ends as the string does, and all of which the base name does."""
         if len(text) > _LONGEST or "://" in text or "\n" in text:
             return [], []
         bases = [text.rpartition("/")[2]]

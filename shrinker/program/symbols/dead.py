@@ -85,7 +85,7 @@ def dead_spans(search: Search, modules: Collection[str]) -> dict[str, frozenset[
     for name, module in search.program.modules.items():
         if name not in search.loaded:
             continue
-        dead = [unit for key, unit in module.keyed() if key not in search.live]
+        dead = [unit for key, unit in module.keyed if key not in search.live]
         reached = (unit for unit in dead if unit.parent < 0 or (name, unit.parent) in search.live)
         found = {unit.span for unit in reached if unit.names or unit.kind in ("if", "main")}
         as_it_is = name in search.outside.stay or "__getattr__" in module.symbols

@@ -59,7 +59,7 @@ class Liveness:
         self.loaded[name] = reason
         if "." in name:
             self._load(name.rpartition(".")[0], Reason(node, "package"))
-        for key, unit in module.keyed():
+        for key, unit in module.keyed:
             match unit.kind:
                 case "main":
                     kind = "effect" if name in self.outside.roots or name in self._escaped else ""

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import cached_property
+from itertools import chain
 
 import networkx
 
@@ -25,14 +26,15 @@ class Module:
         table = folded.units
         self.name, self.path = folded.module, folded.path
         self.units, self.exports, self.fixed, self.entries = table.units, table.exports, table.fixed, table.entries
-        outer = [(key, unit) for key, unit in self.keyed() if unit.kind != "member"]
+        outer = [((self.name, n), unit) for n, unit in enumerate(self.units) if unit.kind != "member"]
         self.symbols = grouped((name, key) for key, unit in outer for name in unit.names)
         self.stars = [(k, u.imports[0][0]) for k, u in outer if u.kind == "import" and u.imports[0][1] == "*"]
         self.globals = frozenset(name for unit in self.units for name in unit.stores)
 
-    def keyed(self) -> Iterator[tuple[Key, Symbol]]:
+    @cached_property
+    def keyed(self) -> list[tuple[Key, Symbol]]:
         """The units with their keys."""
-        return (((self.name, number), unit) for number, unit in enumerate(self.units))
+        return [((self.name, number), unit) for number, unit in enumerate(self.units)]
 
 
 class Program:
@@ -59,7 +61,7 @@ class Program:
 
     def keyed(self) -> Iterator[tuple[Key, Symbol]]:
         """All units with their keys."""
-        return (row for module in self.modules.values() for row in module.keyed())
+        return chain.from_iterable(module.keyed for module in self.modules.values())
 
     def _proven(self, module: str, unit: Symbol) -> Symbol:
         """A unit that runs for the sake of calls alone, all of them pure, does nothing."""

@@ -65,7 +65,7 @@ def found_symbols(
     numbers: dict[Node, int] = {}
     units: list[Unit] = []
     for at, (name, module) in enumerate(modules.items()):
-        for key, unit in module.keyed():
+        for key, unit in module.keyed:
             numbers[key] = len(units)
             owner, place = numbers.get((name, unit.parent), -1), (unit.span.line, unit.span.end_line)
             units.append(Unit(at, unit.kind, f"{name}.{_qualified(module, unit)}", *place, owner, key in live))

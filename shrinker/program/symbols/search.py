@@ -38,7 +38,7 @@ class Search(Liveness):
         for name in sorted(self.outside.stay & modules.keys()):
             reason = Reason("root:file graph", "file")
             self._load(name, reason)
-            for key, unit in modules[name].keyed():
+            for key, unit in modules[name].keyed:
                 self._mark(key, reason) if unit.kind == "member" else self.keep(key, reason)
         for module, path in sorted(self.outside.scripts):
             self._script(module, path)
@@ -175,7 +175,7 @@ class Search(Liveness):
 
     def _all_of(self, name: str, reason: Reason, private: tuple[str, ...]) -> None:
         self._load(name, reason)
-        for key, unit in self.program.modules[name].keyed() if name in self.program.modules else ():
+        for key, unit in self.program.modules[name].keyed if name in self.program.modules else ():
             if unit.kind != "member" and (not unit.names or _is_meant(unit.names[0], private)):
                 self.keep(key, reason)
 

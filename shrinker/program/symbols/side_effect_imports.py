@@ -90,7 +90,7 @@ def _settle_imports(search: Search) -> bool:
         beside = set(loading.direct(name))
         before = loading.before(name) | {name}
         above: list[str] = []
-        imports = [(key, unit) for key, unit in program.modules[name].keyed() if unit.kind == "import"]
+        imports = [(key, unit) for key, unit in program.modules[name].keyed if unit.kind == "import"]
         running = {_statement(unit) for key, unit in imports if key in search.live}
         for key, unit in imports:
             if "typing" in unit.flags:
@@ -124,7 +124,7 @@ def _statement(unit: Symbol) -> tuple[int, str, int]:
 
 def _is_used_by_dead_code(search: Search, module: str, name: str) -> bool:
     """True when something of a module that is not live looks a name of the module up."""
-    dead = (unit for key, unit in search.program.modules[module].keyed() if key not in search.live)
+    dead = (unit for key, unit in search.program.modules[module].keyed if key not in search.live)
     return any(path.partition(".")[0] == name for unit in dead for path, _ in unit.uses)
 
 

@@ -69,8 +69,8 @@ class Types:
             return self._root(module, number, name)
         before = self.follow(module, number, head, number)
         steps = [self._step(value, name) for value in before.values]
-        touches = before.touches.union(*(step.touches for step in steps))
-        return Found((value for step in steps for value in step.values), touches)
+        touches = before.touches.union(*[step.touches for step in steps])
+        return Found(frozenset().union(*[step.values for step in steps]), touches)
 
     def _sought(self, known: dict[Q, A], question: Q, seek: Callable[[Q], A], unproven: A) -> A:
         """The answer to a question; what leads back to it is not proven. Only what is as good as it can be is remembered."""
@@ -138,7 +138,7 @@ class Types:
 
     def _all(self, keys: Iterable[Key]) -> Found:
         keys = [*keys]
-        return Found((value for key in keys for value in self.value_of(key)), (Touch("unit", *key) for key in keys))
+        return Found(frozenset().union(*map(self.value_of, keys)), [Touch("unit", *key) for key in keys])
 
     def _step(self, value: Value, name: str) -> Found:
         return self._sought(self._steps, (value, name), self._look, _NOTHING_PROVEN)
