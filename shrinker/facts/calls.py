@@ -2,13 +2,9 @@
 
 import ast
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from shrinker.facts.evaluate import ValueScope, evaluate, evaluates, only_removed
 from shrinker.facts.lattice import ON_TEXTS, UNKNOWN, Known, Ref, Removed, SwitchedOff, TextDomain, Value
-
-if TYPE_CHECKING:
-    from shrinker.facts.environment import Environment
 
 _READERS = ("os.getenv", "os.environ.get", "get_bool_env_var", "get_int_env_var", "get_str_env_var")
 """Functions whose first argument is the name of an environment variable; a dotted name is exact, a bare one matches the
@@ -20,7 +16,7 @@ def _call(node: ast.Call, scope: ValueScope, condition: bool) -> Value:
     environment = scope.environment
     if (variable := environment_variable(node, scope)) is not None:
         return variable
-    if (named := named_argument(node, environment)) is not None:
+    if (named := named_argument(node, scope)) is not None:
         return named
     if isinstance(node.func, ast.Attribute) and node.func.attr in ("lower", "upper", "strip"):
         text = evaluate(node.func.value, scope)
@@ -33,8 +29,7 @@ def _call(node: ast.Call, scope: ValueScope, condition: bool) -> Value:
         return environment.called(function.name) or environment.called(function.name + method) or function
     if not isinstance(function, Ref):
         return _method(node, scope)
-    said = environment.called(function.name) or environment.domain(function.name, "calls")
-    if said is not None:
+    if (said := environment.called(function.name) or environment.domain(function.name, "calls")) is not None:
         return said
     if function.name in ("builtins.hasattr", "builtins.getattr"):
         return _asked_attribute(node, function.name, scope)
@@ -107,9 +102,9 @@ def _asked_attribute(node: ast.Call, function: str, scope: ValueScope) -> Value:
     return read if isinstance(read, TextDomain) else UNKNOWN
 
 
-def named_argument(node: ast.Call, environment: "Environment") -> Removed | None:
+def named_argument(node: ast.Call, scope: ValueScope) -> Removed | None:
     """``register("npu", "sglang.srt.npu.store")``: an import by name, when it is asked for."""
-    named = (environment.named_by_string(part.value) for part in node.args if isinstance(part, ast.Constant))
+    named = (scope.environment.named_by_string(part.value) for part in node.args if isinstance(part, ast.Constant))
     return next((removed for removed in named if removed is not None), None)
 
 

@@ -199,8 +199,7 @@ class FoldEngine:
 
 def _touches(module: FoldedModule, fresh: Collection[str], before: Environment) -> bool:
     """True when a name that the module imports came from one of these modules, through whatever re-exports."""
-    known = before.outlines.get(module.module)
-    if known is None:
+    if (known := before.outlines.get(module.module)) is None:
         return False
     rules = {gone.rule for name in fresh if (gone := before.removed_module(name)) is not None}
     if any(decision.kind == LOADED and decision.rule in rules for decision in module.decisions):

@@ -97,7 +97,7 @@ def _leave(tree: ast.Module, context: Context, reasons: Iterable[str]) -> None:
     for node in walk(tree):
         if isinstance(node, Import):
             source = absolute(node.module, node.level, context.package) if isinstance(node, ast.ImportFrom) else ""
-            names = [alias for alias in node.names if source]
+            names = node.names if source else ()
             parts = ((alias, context.environment.removed_module(f"{source}.{alias.name}")) for alias in names)
             for alias, removed in (*removed_names(node, source, context.environment), *parts):
                 if removed is not None and removed.module:

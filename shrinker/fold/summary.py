@@ -94,8 +94,7 @@ def computed_strings(reading: Reading, unroller: Unroller) -> Iterator[tuple[ast
     """Computed strings, each computed part written ``*``; where loops spell them out, what they are."""
     joins = (call for call in reading.of(ast.Call) if last_name(call.func) == "join")
     for node in chain(reading.joined, reading.sums, joins):
-        pattern = pattern_of(node)
-        if pattern != "*":
+        if (pattern := pattern_of(node)) != "*":
             exact = unroller.texts(node) if "*" in pattern else None
             yield from ((node, text) for text in ((pattern,) if exact is None else exact))
 

@@ -35,7 +35,7 @@ def fold_call(folder: ExpressionFolder, node: ast.Call, condition: bool) -> ast.
         raise EvaluatesRemoved(filed)
     folder.asked(node)
     node.func = folder.followed(node.func)
-    if (named := named_argument(node, folder.context.environment)) is not None:
+    if (named := named_argument(node, folder.scope)) is not None:
         raise EvaluatesRemoved(named)
     match node:
         case ast.Call(ast.Name("set" | "frozenset"), [ast.Tuple() as rows], []):

@@ -21,8 +21,7 @@ def fold_import(folder: StatementFolder, node: Import) -> Folded:
     source = names_of(node, folder.context.package)[0][0]
     if isinstance(node, ast.Import) or not node.level:
         _not_installed(folder, source)
-    gone = list(removed_names(node, source, folder.context.environment))
-    if not gone:
+    if not (gone := list(removed_names(node, source, folder.context.environment))):
         return [node], False
     if folder.kind != "function" and isinstance(node, ast.Import):
         for alias, _ in gone:

@@ -59,8 +59,7 @@ class Paths:
         return (ANYTHING,)
 
     def _name(self, name: str, scope: Scope) -> tuple[str, ...]:
-        owner = owner_of(name, scope)
-        if owner is None:
+        if (owner := owner_of(name, scope)) is None:
             return (name,)
         key = owner, name
         if key in self._known:

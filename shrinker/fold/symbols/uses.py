@@ -112,7 +112,9 @@ class Uses:
 
     def _paths(self, node: ast.expr) -> tuple[str, ...]:
         found = self.paths_of(node)
-        self._note(self.uses, *(path for path in found if path != ANYTHING))
+        for path in found:
+            if path != ANYTHING:
+                self.uses.setdefault(path, self._line)
         return found
 
     def _note(self, into: dict[str, int], *names: str) -> None:
@@ -134,7 +136,7 @@ class Uses:
                     self._name(name)
                 else:
                     # Its value was looked at where it was given; a local import is one that is used here.
-                    self._note(self.uses, *(path for path in self.paths_of(node) if path[0] == "#"))
+                    self._note(self.uses, *[path for path in self.paths_of(node) if path[0] == "#"])
             case ast.Attribute():
                 self._attribute(node)
             case ast.Constant(value=str() as text):
