@@ -7,7 +7,6 @@ from typing import Any, Literal, NamedTuple
 
 _DECLARED = json.loads((Path(__file__).parent / "configurations.json").read_text("utf-8"))
 
-
 Role = Literal["linear", "embedding", "head", "norm", "bias", "router"]
 
 

@@ -31,7 +31,6 @@ class Answer:
 Answers = Mapping[str, Answer]
 """The answers to a script, by the requests' names, in the order in which they were sent."""
 
-
 _NAMES = """
 id request_id created created_at completed_at timestamp start_time uptime e2e_latency latency inference_time
 queue_time total_duration load_duration prompt_eval_duration eval_duration decode_throughput last_gen_throughput

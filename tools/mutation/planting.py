@@ -34,7 +34,6 @@ CLAIMS = "claims"
 REFUSED = "rules"
 """What notices a rule that no tree can be made with: it contradicts another one, or what is decided with it cannot stand."""
 
-
 _Found = tuple[str, str, tuple[str, ...]]
 """What noticed a rule, what it says, and the files that are other ones."""
 
