@@ -7,11 +7,11 @@ match all the same: it is a rule without one only when upstream has lost the nam
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Set
+from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass
 from itertools import chain
 
-from shrinker.report.summary import Measured, tally
+from shrinker.report.summary import Measured, tally, total
 from shrinker.ruleset import Absent, Companion, Fact, Leftover, Pure, Rule, Ruleset, Walk
 from shrinker.ruleset.match import name_matches
 from shrinker.ruleset.models import Refusal
@@ -60,51 +60,34 @@ def rule_effects(
     """Effects of all rules, in the order of the kinds and files.
 
     Args:
-        rules: of the profile.
-        graph: of files.
-        folded: kept modules by path.
         files: all of upstream's.
         cuts: lines that go of files that are no Python, by path.
     """
-    decisions: Counter[str] = Counter()
-    folded_lines: Counter[str] = Counter()
-    for module in folded.values():
-        for decision in module.decisions:
-            for rule in set(decision.rules):
-                decisions[rule] += 1
-                folded_lines[rule] += decision.lines
-    for cut in chain.from_iterable(cuts.values()):
-        for rule in cut.rules:
-            decisions[rule] += 1
-            folded_lines[rule] += cut.last - cut.first + 1
+    decided = [(set(decision.rules), decision.lines) for module in folded.values() for decision in module.decisions]
+    decided += [({*cut.rules}, cut.last - cut.first + 1) for cut in chain.from_iterable(cuts.values())]
+    decisions, folded_lines = Counter[str](), Counter[str]()
+    for ids, lines in decided:
+        decisions.update(ids)
+        folded_lines.update(dict.fromkeys(ids, lines))
     gone = [file for file in files if file.path in graph.removed]
     removed = {row.name: row for row in tally(gone, lambda file: graph.removed[file.path].rule)}
     named = Counter(edge.src.partition(":")[2] for edge in graph.edges if edge.src.startswith("root:"))
     walked = {edge.dst.partition(":")[2] for edge in graph.edges if edge.kind == "walk"}
-
-    def kept(rule: Rule) -> int:
+    modules = with_packages(modules_of((*graph.kept, *graph.removed)))
+    found: list[RuleEffect] = []
+    for rule in rules.all_rules():
         match rule:
             case Walk():
-                return sum(name.startswith(rule.package + ".") for name in walked)
+                kept = sum(name.startswith(rule.package + ".") for name in walked)
             case Companion():
-                return sum(path.startswith(rule.folder + "/") for path in folded)
-        return named[rule.id]
-
-    modules = with_packages(modules_of((*graph.kept, *graph.removed)))
-    return [
-        RuleEffect(
-            id=rule.id,
-            kind=type(rule).__name__.lower(),
-            why=rule.why,
-            decisions=decisions[rule.id],
-            folded_lines=folded_lines[rule.id],
-            files=removed[rule.id].files_before if rule.id in removed else 0,
-            lines=removed[rule.id].lines_before if rule.id in removed else 0,
-            kept=kept(rule),
-            wide=tuple(p for p in getattr(rule, "modules", ()) if not _matches(p, modules)),
-        )
-        for rule in rules.all_rules()
-    ]
+                kept = sum(path.startswith(rule.folder + "/") for path in folded)
+            case _:
+                kept = named[rule.id]
+        size = removed.get(rule.id, total(()))
+        wide = tuple(pattern for pattern in getattr(rule, "modules", ()) if not _matches(pattern, modules))
+        kind, counts = type(rule).__name__.lower(), (decisions[rule.id], folded_lines[rule.id])
+        found.append(RuleEffect(rule.id, kind, rule.why, *counts, size.files_before, size.lines_before, kept, wide))
+    return found
 
 
 def _matches(pattern: str, modules: Set[str]) -> bool:
@@ -112,14 +95,11 @@ def _matches(pattern: str, modules: Set[str]) -> bool:
 
 
 def occurring(tree: UpstreamTree, rules: Iterable[Rule]) -> frozenset[str]:
-    """Ids of those facts, refusals, `absent`, `pure` and `leftover` rules that name something which a Python file of upstream writes.
+    """Ids of those facts, refusals, `absent`, `pure` and `leftover` rules that name something which a Python file of upstream writes, whether or
+    not the graph reaches it.
 
     A qualified name occurs in a file when its last component is a word of the text, and each of the others is one too or
     a component of the module's name.
-
-    Args:
-        tree: upstream, all of it: what the graph does not reach counts.
-        rules: the rules to look for; of other kinds none is found.
     """
     named = {rule.id: {*names_of(rule)} for rule in rules}
     written = places_of(tree, set().union(*named.values()))
@@ -135,25 +115,25 @@ def places_of(tree: UpstreamTree, patterns: Iterable[str]) -> dict[str, str]:
             break
         text = tree.read(path).decode("utf-8", "replace")
         parts = frozenset((module_name(path) or "").split("."))
-        lines = {pattern: line for pattern, name in left.items() if (line := name.line_in(text, parts))}
-        found |= {pattern: f"{path}:{line}" for pattern, line in lines.items()}
-        left = {pattern: name for pattern, name in left.items() if pattern not in lines}
+        found |= {pattern: f"{path}:{line}" for pattern, name in left.items() if (line := name.line_in(text, parts))}
+        left = {pattern: name for pattern, name in left.items() if pattern not in found}
     return found
 
 
-def names_of(rule: Rule) -> Iterator[str]:
+def names_of(rule: Rule) -> Iterable[str]:
     """Patterns over qualified names of a fact, a refusal, an `absent`, a `pure` or a `leftover` rule; none of another."""
     match rule:
         case Fact():
-            yield from (*rule.calls, *rule.names, *rule.attributes, *rule.environment)
+            return (*rule.calls, *rule.names, *rule.attributes, *rule.environment)
         case Absent():
-            yield from (*rule.modules, *rule.attributes)
+            return (*rule.modules, *rule.attributes)
         case Pure():
-            yield from rule.calls
+            return rule.calls
         case Leftover():
-            yield from rule.words
+            return rule.words
         case Refusal():
-            yield from rule.functions
+            return rule.functions
+    return ()
 
 
 class _Name:
@@ -166,12 +146,7 @@ class _Name:
         self._last = re.compile(r"\b" + re.escape(last).replace(r"\*", r"\w*") + r"\b")
 
     def line_in(self, text: str, parts: frozenset[str]) -> int:
-        """Line of its last component in the text of a module that writes the name, the first being 1; else 0.
-
-        Args:
-            text: of the module.
-            parts: components of the module's own name.
-        """
+        """Line of its last component in the text of a module, whose own name has these parts, that writes the name; else 0."""
         # A plain search is many times as fast, and mostly the answer.
         found = self._last.search(text) if self._plain in text else None
         if found is None or not all(p in parts or re.search(rf"\b{p}\b", text) for p in self._before):

@@ -11,7 +11,8 @@ from collections.abc import Mapping, Sequence
 
 from shrinker.report.effects import RuleEffect, names_of, occurring
 from shrinker.report.pages import some
-from shrinker.ruleset import Leftover, Rule, Ruleset, module_matches
+from shrinker.ruleset import Leftover, Rule, Ruleset
+from shrinker.ruleset.match import any_module_matches
 from shrinker.ruleset.models import Refusal
 from shrinker.values.folded import FoldedModule
 from shrinker.values.leftovers import KINDS, Kind, Leftovers
@@ -39,7 +40,6 @@ def strict_findings(
     """What strict mode refuses.
 
     Args:
-        rules: the profile's rules.
         effects: what each rule did.
         missing_roots: rule id and module of each root that the tree does not have.
         folded: the kept modules, for what folding could not decide.
@@ -48,55 +48,40 @@ def strict_findings(
     """
     version = tree.identity.version if tree is not None else None
     optional = {rule.id for rule in rules.all_rules() if rule.may_idle(version)}
+    mend = "is not in this upstream: rename it there, or mark the rule `optional = true`"
     found = [
-        Finding(
-            "missing-root",
-            module,
-            0,
-            f"root of rule {_place(rules, rule)} is not in this upstream: rename it there, or mark the rule `optional = true`",
-        )
+        Finding("missing-root", module, 0, f"root of rule {_place(rules, rule)} {mend}")
         for rule, module in missing_roots
         if rule not in optional
     ]
     accepted, open_constructs = _constructs(rules, folded or {})
     idle = [effect.id for effect in effects if effect.idle and effect.id not in optional]
-    idle += list(left.unmatched) if left is not None else []
+    idle += left.unmatched if left is not None else ()
     if tree is not None and idle:
         every = (*rules.all_rules(), *rules.leftovers)
         spoken = occurring(tree, (rule for rule in every if rule.id in set(idle) and _may_idle(rules, rule)))
         idle = [rule for rule in idle if rule not in spoken]
     idle += [r.id for r in rules.leftovers if _about_constructs(r) and r.id not in accepted and not r.may_idle(version)]
-    found += [_unmatched(rules, rule) for rule in idle]
+    mend = "matches nothing in this upstream: mend it, mark it `optional = true`, or take it out"
+    for rule in idle:
+        file, _, line = rules.places.get(rule, "rules:0").rpartition(":")
+        found.append(Finding("unmatched-rule", file, int(line), f"rule {rule} {mend}"))
     found += open_constructs
-    if left is not None:
-        found += [
-            Finding(
-                "unnamed-predicate",
-                *suspect.sites[0],
-                f"`{suspect.name}` of {suspect.defined} stands beside {', '.join(suspect.beside)}, is asked in "
-                f"{_sites(suspect.sites)}, and no rule names it. If it asks for another platform:\n"
-                f"{propose_fact(suspect.name + '()')}\n    else:\n{_propose_words(suspect.name)}",
-            )
-            for suspect in left.suspects
-        ]
-        found += sorted(_unexplained(rules, left), key=lambda finding: _ORDER.index(finding.check))
-    return found
+    for suspect in left.suspects if left is not None else ():
+        message = (
+            f"`{suspect.name}` of {suspect.defined} stands beside {', '.join(suspect.beside)}, is asked in "
+            f"{_sites(suspect.sites)}, and no rule names it. If it asks for another platform:\n"
+            f"{propose_fact(suspect.name + '()')}\n    else:\n{_propose_words(suspect.name)}"
+        )
+        found.append(Finding("unnamed-predicate", *suspect.sites[0], message))
+    unexplained = _unexplained(rules, left) if left is not None else []
+    return [*found, *sorted(unexplained, key=lambda finding: _ORDER.index(finding.check))]
 
 
 def _may_idle(rules: Ruleset, rule: Rule) -> bool:
     """False for a refusal that would look in a module which stays, or which nothing reaches: it enforces something."""
-    return not isinstance(rule, Refusal) or any(
-        module_matches(pattern, function)
-        for remove in rules.removes
-        for pattern in remove.modules
-        for function in rule.functions
-    )
-
-
-def _unmatched(rules: Ruleset, rule: str) -> Finding:
-    file, _, line = rules.places.get(rule, "rules:0").rpartition(":")
-    where = "mend it, mark it `optional = true`, or take it out"
-    return Finding("unmatched-rule", file or rule, int(line), f"rule {rule} matches nothing in this upstream: {where}")
+    removed = tuple(pattern for remove in rules.removes for pattern in remove.modules)
+    return not isinstance(rule, Refusal) or any(any_module_matches(removed, name) for name in rule.functions)
 
 
 def _place(rules: Ruleset, rule: str) -> str:
@@ -112,13 +97,10 @@ def _constructs(rules: Ruleset, folded: Mapping[str, FoldedModule]) -> tuple[set
     accepted: set[str] = set()
     found: list[Finding] = []
     uncertain = (item for module in folded.values() for item in module.uncertain)
+    accepting = [rule for rule in rules.leftovers if _about_constructs(rule)]
     for item in sorted(uncertain, key=lambda u: (u.path, u.line)):
         module = folded[item.path].module
-        taken = [
-            rule.id
-            for rule in rules.leftovers
-            if _about_constructs(rule) and any(module_matches(pattern, module) for pattern in rule.where)
-        ]
+        taken = [rule.id for rule in accepting if any_module_matches(rule.where, module)]
         accepted.update(taken)
         if not taken:
             message = f"{item.reason}. It stays as upstream wrote it, which is sound; to accept that:"
@@ -136,25 +118,23 @@ def _unexplained(rules: Ruleset, left: Leftovers) -> list[Finding]:
         if leftover.kind in REFUSED:
             groups[leftover.kind, leftover.text.removesuffix("()")].append(leftover)
     found: list[Finding] = []
-    for (kind, _), rows in sorted(groups.items(), key=lambda item: (KINDS.index(item[0][0]), item[0][1])):
+    for (kind, name), rows in sorted(groups.items(), key=lambda item: (KINDS.index(item[0][0]), item[0][1])):
         # A condition is what the person should look at first, and its call what a fact would name.
         first = min(rows, key=lambda row: (row.position != "test", not row.text.endswith("()"), row.path, row.line))
         text = first.text
         sites = _sites([(row.path, row.line) for row in rows])
-        known = named.get(text.removesuffix("()").rpartition(".")[2]) or named.get(text.removesuffix("()"))
+        known = named.get(name.rpartition(".")[2]) or named.get(name)
         if known is not None:
-            message = (
-                f"rule {_place(rules, known)} decides `{text}`, but not in this construct ({first.position}; {sites}). "
-                f"If it must stay:\n{propose_leftover(first)}"
-            )
-            found.append(Finding("undecided-fact", first.path, first.line, message))
+            check, says = "undecided-fact", f"rule {_place(rules, known)} decides `{text}`, but not in this construct"
+            message = f"{says} ({first.position}; {sites}). If it must stay:\n{propose_leftover(first)}"
         elif kind == "predicates" and first.position == "test":
-            message = f"`{text}` looks like a platform test, and no rule names it ({sites}):\n{propose_fact(text)}"
-            found.append(Finding("unnamed-predicate", first.path, first.line, message))
+            check, says = "unnamed-predicate", f"`{text}` looks like a platform test, and no rule names it"
+            message = f"{says} ({sites}):\n{propose_fact(text)}"
         else:
-            proposal = propose_leftover(first) if kind == "absent imports" else propose_fact(text, kind, first.path)
-            message = f"`{text}` is left of another platform ({first.position}; {sites}):\n{proposal}"
-            found.append(Finding("leftover", first.path, first.line, message))
+            check, says = "leftover", f"`{text}` is left of another platform ({first.position}; {sites})"
+            rule = propose_leftover(first) if kind == "absent imports" else propose_fact(text, kind, first.path)
+            message = f"{says}:\n{rule}"
+        found.append(Finding(check, first.path, first.line, message))
     return found
 
 

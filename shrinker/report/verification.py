@@ -11,7 +11,6 @@ from shrinker.values.manifest import Manifest
 from shrinker.values.outcome import LevelResult
 
 JSON_NAME, PAGE_NAME = "verify.json", "verify.md"
-_FORMAT = 1
 _KINDS = ("findings", "inherited", "open")
 _SHOWN = 40
 
@@ -28,18 +27,10 @@ NOT_SHOWN = (
 """What the levels that need no GPU cannot show, whatever they find."""
 
 
-def verification(
-    manifest: Manifest, results: Sequence[LevelResult], *, where_upstream_runs: bool = False
-) -> dict[str, Any]:
-    """The content of `verify.json`.
-
-    Args:
-        manifest: of the tree.
-        results: level by level.
-        where_upstream_runs: only what upstream itself can run here was judged.
-    """
+def verification(manifest: Manifest, results: Sequence[LevelResult], *, where_upstream_runs: bool) -> dict[str, Any]:
+    """The content of `verify.json`; `where_upstream_runs`: only what upstream itself can run here was judged."""
     return {
-        "format": _FORMAT,
+        "format": 1,
         "profile": manifest.profile,
         "upstream": manifest.upstream.spec,
         "rules_hash": manifest.rules_hash,

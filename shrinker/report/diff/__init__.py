@@ -6,17 +6,10 @@ Nothing is decided again.
 
 from collections.abc import Sequence
 
+from shrinker.report.diff import parts
 from shrinker.report.diff.difference import Pair
 from shrinker.report.diff.files import changed_files, commit_rows, moved_files, text_changes
 from shrinker.report.diff.offered import offered_changes
-from shrinker.report.diff.parts import (
-    data_changes,
-    decision_changes,
-    dependency_changes,
-    growth,
-    kernel_changes,
-    uncertain_changes,
-)
 from shrinker.report.diff.risks import mechanism_changes
 from shrinker.report.diff.side import Side
 from shrinker.report.diff.symbols import moved_symbols
@@ -42,51 +35,47 @@ def review(old: Side, new: Side, told: Sequence[Told] = (), notes: Sequence[str]
     symbols_kept, symbols_removed = moved_symbols(pair)
     flags, endpoints = offered_changes(pair)
     tables = {
-        "rules": pair.changed_rules(),
-        "uncertain": uncertain_changes(pair),
+        "rules": pair.changed_rules,
+        "uncertain": parts.uncertain_changes(pair),
         "kept": kept,
         "removed": removed,
         "symbols_kept": symbols_kept,
         "symbols_removed": symbols_removed,
         "changed": changed_files(pair, texts),
-        "decisions": decision_changes(pair),
+        "decisions": parts.decision_changes(pair),
         "commits": commit_rows(pair),
         "flags": flags,
         "endpoints": endpoints,
-        "growth": growth(pair),
-        "dependencies": dependency_changes(pair),
-        "data": data_changes(pair),
-        "kernels": kernel_changes(pair),
+        "growth": parts.growth(pair),
+        "dependencies": parts.dependency_changes(pair),
+        "data": parts.data_changes(pair),
+        "kernels": parts.kernel_changes(pair),
         "risks": mechanism_changes(pair),
     }
-    missing = (*_missing(old), *_missing(new))
-    return Review(_identified(old), _identified(new), (*notes, *missing), tables, texts)
+    return Review(_identified(old), _identified(new), (*notes, *_missing(old), *_missing(new)), tables, texts)
 
 
 def _identified(side: Side) -> Identified:
-    manifest = side.manifest
-    python = sum(file.lines_after for file in manifest.files if file.path.endswith(".py"))
+    manifest, upstream = side.manifest, side.manifest.upstream
     return Identified(
-        side.name,
-        manifest.upstream.spec,
-        manifest.upstream.commit or "",
-        manifest.profile,
-        manifest.rules_hash,
-        manifest.tool_version,
-        len(manifest.files),
-        python,
-        manifest.upstream.reference,
+        name=side.name,
+        upstream=upstream.spec,
+        commit=upstream.commit or "",
+        profile=manifest.profile,
+        rules_hash=manifest.rules_hash,
+        tool_version=manifest.tool_version,
+        files=len(manifest.files),
+        python_lines=sum(file.lines_after for file in manifest.files if file.path.endswith(".py")),
+        reference=upstream.reference,
     )
 
 
 def _missing(side: Side) -> list[str]:
-    rows: list[str] = []
-    if side.folder is None:
-        rows.append(f"{side.name}: only the lock is there, so that texts, flags, endpoints and risks are not compared")
-    if side.reports is None:
-        rows.append(f"{side.name}: no reports of the same run, so that reasons and symbols are not told")
-    elif side.symbols is None:
-        rows.append(f"{side.name}: no saved search beside its reports, so that symbols are not compared")
-    if side.upstream is None:
-        rows.append(f"{side.name}: its upstream cannot be read, so that what upstream changed is known in part only")
-    return rows
+    told = {
+        "only the lock is there, so that texts, flags, endpoints and risks are not compared": side.folder is None,
+        "no reports of the same run, so that reasons and symbols are not told": side.reports is None,
+        "no saved search beside its reports, so that symbols are not compared": bool(side.reports)
+        and side.symbols is None,
+        "its upstream cannot be read, so that what upstream changed is known in part only": side.upstream is None,
+    }
+    return [f"{side.name}: {text}" for text, missing in told.items() if missing]

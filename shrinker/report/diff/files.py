@@ -4,17 +4,20 @@ import difflib
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from itertools import islice
+from itertools import islice, takewhile
+from operator import eq
 
 from shrinker.report.diff.difference import Pair
 from shrinker.report.diff.side import Side
 from shrinker.report.diff.values import Reason, Row, TextChange
 from shrinker.report.pages import some
+from shrinker.values.graph import UNREACHABLE
 from shrinker.values.outcome import EmittedFile
 
 _PLACE = re.compile(r"used at (\S+?):\d+")
 _OWN = Reason("shrinker", "shrinker writes this file itself")
 """Why the notice of what was changed differs, and the like."""
+_UNKNOWN = Reason("unknown", "the reports of one side are not there")
 _CONTEXT = 3
 _FIRST = re.compile(r"(?<=[-+])\d+")
 """First line of a side in the head of a hunk."""
@@ -35,11 +38,7 @@ def moved_files(pair: Pair) -> tuple[tuple[Row, ...], tuple[Row, ...]]:
 
 
 def changed_files(pair: Pair, texts: Sequence[TextChange]) -> tuple[Row, ...]:
-    """Files of both trees with different content, those first that upstream did not change.
-
-    Args:
-        texts: the diffs of all files.
-    """
+    """Files of both trees with different content, by the diffs of all files; those first that upstream did not change."""
     counts = {text.path: Counter(row[:1] for row in text.text.split("\n")[2:]) for text in texts}
     rows: list[Row] = []
     for path, one, other in pair.differing():
@@ -54,46 +53,47 @@ def _row(pair: Pair, path: str, kind: str, lines: str, reason: Reason) -> Row:
 
 
 def _changed(pair: Pair, path: str) -> Reason:
-    if _written_here(pair.new, path):
+    """Why a file of both trees differs: by upstream, or by what was decided in it."""
+    if pair.new.has_upstream(path) is False:
         return _OWN
     if pair.upstream_changed(path):
         return Reason("upstream")
-    return _other_decisions(pair, path)
+    if not pair.reported:
+        return _UNKNOWN
+    before, after = (Counter(row[1] for row in side.graph["decisions"].get(path, ())) for side in (pair.old, pair.new))
+    rows = [f"{rule} {before[rule]} → {after[rule]}" for rule in sorted(before | after) if before[rule] != after[rule]]
+    if rows:
+        return Reason("reach", f"decisions by rule: {', '.join(some(rows, 6))}")
+    return Reason("reach", "what the rest of the tree names of it differs: see the symbols")
 
 
 def commit_rows(pair: Pair) -> tuple[Row, ...]:
     """Commits that touched a file of one of the trees, the newest first; with how many they touched."""
     known = pair.old.files.keys() | pair.new.files.keys()
-    rows = [(told, len(known & set(told.paths))) for told in pair.told]
-    return tuple(
-        Row(told.number or told.hash[:10], "commit", told.subject, f"{count:,}") for told, count in rows if count
-    )
-
-
-def _written_here(side: Side, path: str) -> bool:
-    return side.has_upstream(path) is False
+    rows = ((told.number or told.hash[:10], told.subject, len(known.intersection(told.paths))) for told in pair.told)
+    return tuple(Row(name, "commit", subject, f"{count:,}") for name, subject, count in rows if count)
 
 
 def _newly_kept(pair: Pair, path: str) -> Reason:
-    steps = pair.new.chains.to(path) if pair.new.chains is not None else ()
-    if _written_here(pair.new, path):
+    before, after = pair.there(path)
+    if after is False:
         return _OWN
-    before = pair.old.has_upstream(path)
+    steps = pair.new.chain(path)
     if before is False:
-        reason = pair.reached(steps) if steps and pair.old.graph else None
-        where = f"; {reason.text}" if reason is not None else ""
+        reason = pair.reached(steps) if steps and pair.old.graph else Reason()
+        where = f"; {reason.text}" if reason.text else ""
         same = _same_content(pair.old, pair.new.upstream_hash(path))
         what = f"moved it here from {same}" if same else "added it"
-        return Reason("upstream", f"upstream {what}{where}", reason.chain if reason else ())
-    if not pair.old.graph or not pair.new.graph:
-        return Reason("unknown", "the reports of one side are not there")
-    rule, text = pair.old.graph["removed"].get(path, ["unreachable", "nothing kept needed it"])
-    if rule != "unreachable" and rule in pair.moved_rules:
-        return Reason("rule", f"rule {rule}, which removed it, changed", pair.reached(steps).chain)
+        return Reason("upstream", f"upstream {what}{where}", reason.chain)
+    if not pair.reported:
+        return _UNKNOWN
+    rule, text = pair.old.graph["removed"].get(path, [UNREACHABLE, ""])
     found = pair.reached(steps)
+    if rule != UNREACHABLE and rule in pair.moved_rules:
+        return Reason("rule", f"rule {rule}, which removed it, changed", found.chain)
     if path in pair.new.rescued:
         return _rescued(pair, path, found)
-    was = f"rule {rule} removed it before ({text})" if rule != "unreachable" else "nothing kept needed it before"
+    was = f"rule {rule} removed it before ({text})" if rule != UNREACHABLE else "nothing kept needed it before"
     return Reason(found.cause, f"{was}; {found.text}", found.chain)
 
 
@@ -108,26 +108,24 @@ def _rescued(pair: Pair, path: str, found: Reason) -> Reason:
 
 
 def _newly_removed(pair: Pair, path: str) -> Reason:
-    steps = pair.old.chains.to(path) if pair.old.chains is not None else ()
-    if _written_here(pair.old, path):
+    before, after = pair.there(path)
+    if before is False:
         return _OWN
-    after = pair.new.has_upstream(path)
     if after is False:
         moved = _same_content(pair.new, pair.old.upstream_hash(path))
-        if moved:
-            kept = "" if moved in pair.new.files else ", which the new tree does not keep"
-            return Reason("upstream", f"upstream moved it to {moved}{kept}")
-        return Reason("upstream", "upstream removed it")
-    if not pair.old.graph or not pair.new.graph:
-        return Reason("unknown", "the reports of one side are not there")
-    rule, text = pair.new.graph["removed"].get(path, ["unreachable", ""])
-    if rule != "unreachable":
-        cause, why = pair.rule_cause(rule)
-        if cause == "reach":
-            # The rule took it before, too, and something held it back then: a rescue, or the name it has.
-            cause, why = "upstream", f"rule {rule} takes it now; something that runs needed it before"
-        return Reason(cause, f"{why}: {text}", pair.unreached(steps).chain)
-    return pair.unreached(steps)
+        kept = "" if moved in pair.new.files else ", which the new tree does not keep"
+        return Reason("upstream", f"upstream moved it to {moved}{kept}" if moved else "upstream removed it")
+    if not pair.reported:
+        return _UNKNOWN
+    rule, text = pair.new.graph["removed"].get(path, [UNREACHABLE, ""])
+    found = pair.unreached(pair.old.chain(path))
+    if rule == UNREACHABLE:
+        return found
+    cause, why = pair.rule_cause(rule)
+    if cause == "reach":
+        # The rule took it before, too, and something held it back then: a rescue, or the name it has.
+        cause, why = "upstream", f"rule {rule} takes it now; something that runs needed it before"
+    return Reason(cause, f"{why}: {text}", found.chain)
 
 
 def _same_content(side: Side, sha256: str | None) -> str:
@@ -136,17 +134,6 @@ def _same_content(side: Side, sha256: str | None) -> str:
         return ""
     found = [file.path for file in side.upstream.files if file.sha256 == sha256 and file.size > 100]
     return found[0] if len(found) == 1 else ""
-
-
-def _other_decisions(pair: Pair, path: str) -> Reason:
-    """What was decided otherwise in a file that upstream did not change."""
-    if not pair.old.graph or not pair.new.graph:
-        return Reason("unknown", "the reports of one side are not there")
-    before, after = (Counter(row[1] for row in side.graph["decisions"].get(path, ())) for side in (pair.old, pair.new))
-    rows = [f"{rule} {before[rule]} → {after[rule]}" for rule in sorted(before | after) if before[rule] != after[rule]]
-    if rows:
-        return Reason("reach", f"decisions by rule: {', '.join(some(rows, 6))}")
-    return Reason("reach", "what the rest of the tree names of it differs: see the symbols")
 
 
 def text_changes(pair: Pair) -> tuple[TextChange, ...]:
@@ -170,22 +157,16 @@ def _of(pair: Pair, path: str, one: EmittedFile | None, other: EmittedFile | Non
 
 def _lines(data: bytes) -> list[str]:
     rows = data.decode("utf-8", "replace").split("\n")
-    whole = [f"{row}\n" for row in rows[:-1]]
-    return [*whole, f"{rows[-1]}\n\\ No newline at end of file\n"] if rows[-1] else whole
+    last = [f"{rows[-1]}\n\\ No newline at end of file\n"] if rows[-1] else []
+    return [*(f"{row}\n" for row in rows[:-1]), *last]
 
 
 def _hunks(old: list[str], new: list[str]) -> Iterator[str]:
     """Hunks of a unified diff. What both begin and end with is set aside first: `difflib` takes quadratic time."""
-    start = _alike(old, new)
-    end = _alike(old[start:][::-1], new[start:][::-1])
+    start = sum(takewhile(bool, map(eq, old, new)))
+    end = sum(takewhile(bool, map(eq, old[start:][::-1], new[start:][::-1])))
     low, high = max(0, start - _CONTEXT), max(0, end - _CONTEXT)
     rows = difflib.unified_diff(old[low : len(old) - high], new[low : len(new) - high], n=_CONTEXT)
     # Behind the names of files, which are written already.
     for row in islice(rows, 2, None):
         yield _FIRST.sub(lambda line: str(int(line[0]) + low), row) if row.startswith("@@") else row
-
-
-def _alike(old: list[str], new: list[str]) -> int:
-    """How many lines both begin with."""
-    pairs = enumerate(zip(old, new, strict=False))
-    return next((number for number, (one, other) in pairs if one != other), min(len(old), len(new)))

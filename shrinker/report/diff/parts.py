@@ -2,7 +2,7 @@
 
 import ast
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -13,7 +13,6 @@ from shrinker.report.diff.side import Side
 from shrinker.report.diff.values import Reason, Row
 from shrinker.syntax.names import last_name
 from shrinker.syntax.parsing import parsed
-from shrinker.values.upstream import module_name
 
 _TABLES = frozenset({"json", "jsonl", "csv", "tsv", "yaml", "yml", "jinja", "jinja2", "txt", "pkl", "npy"})
 _DEPTH = 4
@@ -44,11 +43,9 @@ def dependency_changes(pair: Pair) -> tuple[Row, ...]:
     one, other = old["distributions"], new["distributions"]
     rows: list[Row] = []
     for name, before, after in compared(_required(one), _required(other)):
-        why = (
-            Reason("reach", other[name]["reason"])
-            if name in other
-            else Reason("upstream", "upstream declares it no more")
-        )
+        why = Reason("upstream", "upstream declares it no more")
+        if name in other:
+            why = Reason("reach", other[name]["reason"])
         if name not in one:
             why = Reason("upstream", f"upstream declares it now; {why.text}")
         rows.append(Row(name, fate(before, after), before or "", after or "", reason=why))
@@ -57,6 +54,15 @@ def dependency_changes(pair: Pair) -> tuple[Row, ...]:
         path, _ = imported[name]
         rows.append(Row(name, "import added", path=path, reason=pair.changed_by(path)))
     return tuple(rows)
+
+
+def _required(distributions: Mapping[str, Any]) -> dict[str, str]:
+    """How each distribution that is not dropped is declared."""
+    return {
+        name: "; ".join(f"{text} [{extra}]" if extra else text for extra, text in row["declared"]) or row["state"]
+        for name, row in distributions.items()
+        if row["state"] != "dropped"
+    }
 
 
 def _imported(side: Side, kind: str) -> dict[str, tuple[str, int]]:
@@ -71,17 +77,16 @@ def _imported(side: Side, kind: str) -> dict[str, tuple[str, int]]:
 
 def uncertain_changes(pair: Pair) -> tuple[Row, ...]:
     """Places that only one side keeps because they could not be decided; lines alone make no difference."""
-    if not pair.old.graph or not pair.new.graph:
+    if not pair.reported:
         return ()
     one, other = (
         {(path, _PLACES.sub("", reason)): (line, reason) for path, line, reason in side.graph["uncertain"]}
         for side in (pair.old, pair.new)
     )
     rows: list[Row] = []
-    for path, text in sorted(one.keys() ^ other.keys()):
-        new = (path, text) in other
-        line, reason = (other if new else one)[path, text]
-        rows.append(Row(path, "added" if new else "removed", path=path, upstream=line, reason=Reason("reach", reason)))
+    for key in sorted(one.keys() ^ other.keys()):
+        kind, (line, reason) = ("added", other[key]) if key in other else ("removed", one[key])
+        rows.append(Row(key[0], kind, path=key[0], upstream=line, reason=Reason("reach", reason)))
     return tuple(rows)
 
 
@@ -92,10 +97,10 @@ def decision_changes(pair: Pair) -> tuple[Row, ...]:
     for path in sorted(pair.old.files.keys() & pair.new.files.keys()):
         old, new = (_decided(side.get(path, ())) for side in sides)
         was, now = (Counter({key: len(lines) for key, lines in side.items()}) for side in (old, new))
-        told: dict[tuple[str, str], tuple[set[str], set[str]]] = {}
+        told: dict[tuple[str, str], tuple[set[str], set[str]]] = defaultdict(lambda: (set(), set()))
         for at, some in enumerate((was - now, now - was)):
             for kind, text, outcome in some:
-                told.setdefault((kind, text), (set(), set()))[at].add(outcome)
+                told[kind, text][at].add(outcome)
         for (kind, text), (gone, come) in sorted(told.items()):
             outcome = min(come or gone)
             line = (new if come else old)[kind, text, outcome][-1]
@@ -109,68 +114,49 @@ def decision_changes(pair: Pair) -> tuple[Row, ...]:
 
 def _decided(rows: Iterable[Sequence[Any]]) -> dict[tuple[str, str, str], list[int]]:
     """Lines of each decision of a file, by its kind, its text, and what it became by which rule."""
-    found: dict[tuple[str, str, str], list[int]] = {}
+    found: dict[tuple[str, str, str], list[int]] = defaultdict(list)
     for line, rule, kind, text, outcome, *_ in rows:
-        found.setdefault((kind, text, f"{outcome} by {rule}"), []).append(line)
+        found[kind, text, f"{outcome} by {rule}"].append(line)
     return found
 
 
 def data_changes(pair: Pair) -> tuple[Row, ...]:
     """Data files that differ."""
-    return tuple(_file_changes(pair, lambda path: module_name(path) is None and suffix(path) in _TABLES))
+    return tuple(_file_changes(pair, _TABLES))
 
 
 def kernel_changes(pair: Pair) -> tuple[Row, ...]:
     """Native sources, Triton functions and names of kernel libraries that differ."""
-    rows = list(_file_changes(pair, lambda path: suffix(path) in NATIVE_SUFFIXES))
     old, new = _imported(pair.old, "kernel"), _imported(pair.new, "kernel")
-    for name in sorted(old.keys() ^ new.keys()):
-        kind = "removed" if name in old else "added"
-        path, line = (old | new)[name]
-        rows.append(Row(name, f"import {kind}", path=path, line=line, reason=pair.changed_by(path)))
-    rows += _triton_changes(pair)
-    return tuple(rows)
-
-
-def _file_changes(pair: Pair, wanted: Any) -> Iterator[Row]:
-    for path, one, other in pair.differing():
-        if not wanted(path):
-            continue
-        before, after = (f"{side.lines_after:,} lines" if side is not None else "" for side in (one, other))
-        yield Row(path, fate(before, after), before, after, path, reason=pair.changed_by(path))
-
-
-def _required(distributions: Mapping[str, Any]) -> dict[str, str]:
-    """How each distribution that is not dropped is declared."""
-    return {
-        name: "; ".join(f"{text} [{extra}]" if extra else text for extra, text in row["declared"]) or row["state"]
-        for name, row in distributions.items()
-        if row["state"] != "dropped"
-    }
-
-
-def _triton_changes(pair: Pair) -> list[Row]:
     rows: list[Row] = []
-    for path, _, _ in pair.differing():
-        if not path.endswith(".py"):
-            continue
-        before, after = _triton(pair.old.read(path)), _triton(pair.new.read(path))
-        for name, was, now in compared(before, after):
+    for name in sorted(old.keys() ^ new.keys()):
+        path, line = (old | new)[name]
+        kind = "import removed" if name in old else "import added"
+        rows.append(Row(name, kind, path=path, line=line, reason=pair.changed_by(path)))
+    return (*_file_changes(pair, NATIVE_SUFFIXES), *rows, *_triton_changes(pair))
+
+
+def _file_changes(pair: Pair, suffixes: frozenset[str]) -> Iterator[Row]:
+    for path, one, other in pair.differing():
+        if suffix(path) in suffixes:
+            before, after = (f"{side.lines_after:,} lines" if side is not None else "" for side in (one, other))
+            yield Row(path, fate(before, after), before, after, path, reason=pair.changed_by(path))
+
+
+def _triton_changes(pair: Pair) -> Iterator[Row]:
+    for path in (path for path, _, _ in pair.differing() if path.endswith(".py")):
+        for name, was, now in compared(_triton(pair.old.read(path)), _triton(pair.new.read(path))):
             if was is None or now is None or was[0] != now[0]:
                 line = (now or was or ("", 0))[1]
-                rows.append(Row(name, f"Triton {fate(was, now)}", path=path, line=line, reason=pair.changed_by(path)))
-    return rows
+                yield Row(name, f"Triton {fate(was, now)}", path=path, line=line, reason=pair.changed_by(path))
 
 
 def _triton(data: bytes) -> dict[str, tuple[str, int]]:
     """Text without comments, and line, of each function under a ``jit`` decorator."""
     tree = parsed(data) if _TRITON.search(data) is not None else None
-    if tree is None:
-        return {}
-    found: dict[str, tuple[str, int]] = {}
-    for node in ast.walk(tree):
-        if isinstance(node, ast.FunctionDef):
-            plain = (d.func if isinstance(d, ast.Call) else d for d in node.decorator_list)
-            if "jit" in map(last_name, plain):
-                found[node.name] = (ast.unparse(node), node.lineno)
-    return found
+    return {
+        node.name: (ast.unparse(node), node.lineno)
+        for node in (ast.walk(tree) if tree is not None else ())
+        if isinstance(node, ast.FunctionDef)
+        and any(last_name(d.func if isinstance(d, ast.Call) else d) == "jit" for d in node.decorator_list)
+    }

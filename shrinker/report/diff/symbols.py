@@ -16,7 +16,8 @@ def moved_symbols(pair: Pair) -> tuple[tuple[Row, ...], tuple[Row, ...]]:
     if before is None or after is None:
         return (), ()
     old, new = _numbers(before), _numbers(after)
-    was, now = _live(before, old), _live(after, new)
+    was = {name: number for name, number in old.items() if before.units[number].live}
+    now = {name: number for name, number in new.items() if after.units[number].live}
     both = pair.old.files.keys() & pair.new.files.keys()
     kept = {name: n for name, n in now.items() if name not in was and after.path(n) in both}
     gone = {name: n for name, n in was.items() if name not in now and before.path(n) in both}
@@ -59,15 +60,10 @@ def _numbers(symbols: Symbols) -> dict[str, int]:
     return found
 
 
-def _live(symbols: Symbols, numbers: Mapping[str, int]) -> dict[str, int]:
-    return {name: number for name, number in numbers.items() if symbols.units[number].live}
-
-
 def _outermost(symbols: Symbols, among: Mapping[str, int]) -> list[tuple[str, int]]:
     """Those whose class is not among them."""
-    owners = {name: symbols.units[number].owner for name, number in among.items()}
-    inside = {name for name, owner in owners.items() if owner >= 0 and symbols.units[owner].name in among}
-    return [(name, number) for name, number in among.items() if name not in inside]
+    owners = ((name, number, symbols.units[number].owner) for name, number in among.items())
+    return [(name, n) for name, n, owner in owners if owner < 0 or symbols.units[owner].name not in among]
 
 
 def _row(

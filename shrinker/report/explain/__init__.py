@@ -37,7 +37,7 @@ class Explainer:
     """One generated tree, asked about anything in it or not in it."""
 
     def __init__(self, tree: Generated) -> None:
-        self._tree = tree
+        self._tree, self._run = tree, tree.run
 
     def explain(self, name: str) -> list[Answer]:
         """Answers to a name: a rule, flag, environment variable, endpoint, package, kernel, operator, folder, file, module,
@@ -117,8 +117,8 @@ class Explainer:
     def _deep_folders(self, name: str) -> list[Answer]:
         """Folders of this name below any other; ``a.b`` is one, too."""
         inner = f"/{name.strip('/') if '/' in name else name.replace('.', '/')}/"
-        files = self._tree.data["kept"], self._tree.data["removed"]
-        found = {path[: path.index(inner) + len(inner)] for some in files for path in some if inner in path}
+        files = (*self._run.data["kept"], *self._run.data["removed"])
+        found = {path[: path.index(inner) + len(inner)] for path in files if inner in path}
         return [answer for root in sorted(found) for answer in self._files_of(root)]
 
     def _field(self, name: str) -> list[Answer]:
@@ -128,23 +128,23 @@ class Explainer:
         return []
 
     def _files_of(self, *roots: str) -> list[Answer]:
-        kept = [path for path in self._tree.data["kept"] if path.startswith(roots)]
-        removed = [path for path in self._tree.data["removed"] if path.startswith(roots)]
+        kept = [path for path in self._run.data["kept"] if path.startswith(roots)]
+        removed = {path: row[0] for path, row in self._run.data["removed"].items() if path.startswith(roots)}
         if not (kept or removed):
             return []
-        rules = Counter(self._tree.data["removed"][path][0] for path in removed)
+        rules = Counter(removed.values())
         because = [f"{several(len(kept), 'file')} kept, {len(removed):,} removed"]
         because += [f"{count:,} removed: {rule}" for rule, count in rules.most_common(_MOST)]
         verdict = "partly kept" if kept and removed else "kept" if kept else "removed"
         path = next(root for root in roots if any(p.startswith(root) for p in (*kept, *removed)))
-        change = "ask for one of its files" if kept else "; ".join(without(rule) for rule in rules)
+        change = "ask for one of its files" if kept else "; ".join(map(without, rules))
         return [Answer(path, verdict, tuple(because), change, path, f"{self._tree.shown / path}/" if kept else "")]
 
     def _namespace(self, name: str) -> list[Answer]:
         """A package without `__init__.py`: no file stands for it."""
         folder = f"python/{name.replace('.', '/')}"
-        files = self._tree.data["kept"], self._tree.data["removed"]
-        known = any(f"{folder}{end}" in some for some in files for end in (".py", "/__init__.py"))
+        files = (*self._run.data["kept"], *self._run.data["removed"])
+        known = f"{folder}.py" in files or f"{folder}/__init__.py" in files
         return [] if known or not name.startswith(f"{PACKAGE}.") else self._folder(folder)
 
     def _named(self, name: str) -> list[Answer]:
@@ -153,11 +153,10 @@ class Explainer:
 
     def _imported(self, name: str, seen: frozenset[str]) -> list[Answer]:
         """What became of the imports by which a module has a name, each with what it names; empty for any other name."""
-        symbols, found = self._tree.symbols, []
-        files = self._tree.run.files
+        symbols, files, found = self._run.symbols, self._run.files, list[Answer]()
         if symbols is None or name in seen or files.kept(name) or files.removed(name):
             return []
-        for one in (each for each in symbols.imported(name) if each.path not in self._tree.data["removed"]):
+        for one in (each for each in symbols.imported(name) if each.path not in self._run.data["removed"]):
             try:
                 defined = self._imported(one.target, seen | {name}) or self._alone(one.target)
             except InputError:
@@ -175,7 +174,7 @@ class Explainer:
 
     def _import(self, one: Imported, *, outside: bool) -> Answer:
         """One import: whether it stays."""
-        symbols = self._tree.symbols
+        symbols = self._run.symbols
         if symbols is None or one.unit is None:
             answer = self._decided_import(one)
         elif symbols.units[one.unit].live:
@@ -190,36 +189,31 @@ class Explainer:
     def _decided_import(self, one: Imported) -> Answer:
         """An import that went with what was decided."""
         bound = re.compile(rf"(?<!\w){re.escape(one.bound)}(?!\w)")
-        rows = self._tree.run.files.decisions(one.path)
-        went = around(rows, one.line) or next(
-            d
-            for d in sorted(rows, key=lambda d: d.line)
-            if d.kind == "import" and d.line >= one.line and bound.search(d.text)
-        )
+        rows = self._run.files.decisions(one.path)
+        below = (d for d in rows if d.kind == "import" and d.line >= one.line and bound.search(d.text))
+        went = around(rows, one.line) or min(below, key=lambda d: d.line)
         because = (f"{went.rule}: {told(went)}",)
         return Answer(one.name, "removed", because, self._undone(went.rule), f"{one.path}:{one.line}")
 
     def _undone(self, rule: str) -> str:
         """What undoes what a rule removed, or what no kept code named any more."""
-        known = self._tree.data["whys"]
+        known = self._run.data["whys"]
         return without(rule) if any(each in known for each in rule.split("+")) else "a [[keep]] rule that names it"
 
     def _alone(self, name: str) -> list[Answer]:
         """What has a name by itself."""
-        found = answers.ask(self._tree.run, name)
+        found = answers.ask(self._run, name)
         if kept := [self._kept(one) for one in found if isinstance(one, Chain)]:
-            less = [f"{d.rule}: {told(d)}, which took a part of the line" for d in self._tree.run.files.partly(name)]
+            less = [f"{d.rule}: {told(d)}, which took a part of the line" for d in self._run.files.partly(name)]
             return [replace(one, because=(*less, *one.because)) for one in kept]
         if removed := [self._removed(one) for one in found[:_MOST] if isinstance(one, Removed)]:
             return removed
-        whys = self._tree.data["whys"]
-        absent = {
-            rule: f"rule {rule}: {said}. {whys[rule]}"
-            for rule, said in self._tree.data["absents"].get(name, {}).items()
-        }
+        whys = self._run.data["whys"]
+        absent = self._run.data["absents"].get(name)
         if not absent:
-            raise answers.unknown(name, self._tree.run.names())
-        return [Answer(name, "removed", (because,), without(rule)) for rule, because in absent.items()]
+            raise answers.unknown(name, self._run.names())
+        because = {rule: (f"rule {rule}: {said}. {whys[rule]}",) for rule, said in absent.items()}
+        return [Answer(name, "removed", why, without(rule)) for rule, why in because.items()]
 
     def _kept(self, chain: Chain) -> Answer:
         steps = chain.steps
@@ -240,25 +234,21 @@ class Explainer:
         change = self._undone(one.rule) + "".join(f"; it would live with {_cause(step)}" for step in one.alive[:1])
         sites = map(str, one.named_by[:_MOST])
         because = (f"{one.rule}: {one.reason}", *sites)
-        return Answer(
-            one.symbol or one.path, "removed", because, change, f"{one.path}:{one.line}" if one.line else one.path
-        )
+        place = f"{one.path}:{one.line}" if one.line else one.path
+        return Answer(one.symbol or one.path, "removed", because, change, place)
 
     def _places(self, target: str) -> tuple[str, str]:
         """Where something kept stands in upstream, and in the tree."""
         kind, _, name = target.partition(":")
-        if kind == "module":
+        symbols = self._run.symbols
+        if kind in ("module", "data", "native"):
             ends = (f"python/{name.replace('.', '/')}{end}" for end in (".py", "/__init__.py"))
-            path = next((path for path in ends if (self._tree.out / path).is_file()), "")
+            path = next((p for p in ends if (self._tree.out / p).is_file()), "") if kind == "module" else name
             return path, str(self._tree.shown / path) if path else ""
-        if kind in ("data", "native"):
-            return name, str(self._tree.shown / name)
-        if kind != "symbol" or self._tree.symbols is None:
+        number = next(iter(symbols.named(name)), None) if kind == "symbol" and symbols is not None else None
+        if symbols is None or number is None:
             return "", ""
-        number = next(iter(self._tree.symbols.named(name)), None)
-        if number is None:
-            return "", ""
-        line, path = self._tree.symbols.units[number].line, self._tree.symbols.path(number)
+        line, path = symbols.units[number].line, symbols.path(number)
         bound = name.removeprefix(f"{module_name(path)}.").partition(",")[0]
         there = lines_of(parse((self._tree.out / path).read_bytes())).get(bound) or self._aligned(path, line, back=True)
         return f"{path}:{line}", f"{self._tree.shown / path}:{there}" if there else str(self._tree.shown / path)
