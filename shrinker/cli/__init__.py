@@ -36,26 +36,10 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
-for _command in (
-    shrink,
-    verify,
-    leftovers,
-    mutate,
-    cross_check,
-    dependencies,
-    kernels,
-    explain,
-    why,
-    why_not,
-    profiles,
-    rules,
-    ablate,
-    diff,
-    check_upstream,
-    bump,
-    publish,
-    gpu_bundle,
-):
+_GENERATE = (shrink, verify, leftovers, mutate, cross_check)
+_ASK = (dependencies, kernels, explain, why, why_not, profiles, rules, ablate)
+_UPGRADE = (diff, check_upstream, bump, publish, gpu_bundle)
+for _command in (*_GENERATE, *_ASK, *_UPGRADE):
     _name = _command.__name__.replace("_", "-")
     # A flag of the server is a name to explain, and no option of the command.
     _settings = {"ignore_unknown_options": True} if _command is explain else None

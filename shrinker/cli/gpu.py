@@ -10,31 +10,28 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from shrinker.values.errors import InputError
+
 if TYPE_CHECKING:
+    from shrinker.check.trees import Trees
     from shrinker.pipeline import Progress
-    from shrinker.values.manifest import Manifest
     from shrinker.values.outcome import LevelResult
-    from shrinker.values.upstream import UpstreamTree
 
 GPU_LEVEL, NATIVE_LEVEL = "gpu", "native"
 
 
 def verify_on_gpus(out: Path, upstream: str | None, reports: Path | None, options: Sequence[str]) -> int:
-    """Run `python -m equivalence.gpu` for a generated tree and the upstream that it was made from.
+    """Run `python -m equivalence.gpu` for a generated tree and the upstream that it was made from; returns the exit code.
 
     Args:
         options: those of that command; `--upstream`, `--generated` and `--out` (`OUT.gpu`) are given already.
-
-    Returns:
-        The exit code.
     """
     from equivalence.gpu.__main__ import main
     from shrinker.report.place import open_recorded, read_manifest
 
     if {"-h", "--help"} & set(options):
         main(["--help"])
-    manifest = read_manifest(out)
-    tree = open_recorded(out, manifest.upstream, upstream, lambda text: print(text, file=sys.stderr))
+    tree = open_recorded(out, read_manifest(out).upstream, upstream, lambda text: print(text, file=sys.stderr))
     given = ["--upstream", str(tree.root / "python"), "--generated", str(out.absolute() / "python")]
     given += ["--out", str(out.absolute().with_name(out.name + ".gpu"))]
     given += ["--reports", str(reports)] if reports else []
@@ -58,9 +55,7 @@ def gpu_bundle(
     raise typer.Exit(main(words))
 
 
-def verify_native(
-    tree: "UpstreamTree", out: Path, manifest: "Manifest", jobs: int, progress: "Progress"
-) -> "LevelResult":
+def verify_native(trees: "Trees", progress: "Progress") -> "LevelResult":
     """Ask a compiler's front end about the kernel libraries of both trees.
 
     Raises:
@@ -71,17 +66,15 @@ def verify_native(
     from equivalence.native.frontend import Compiler, find_nvcc
     from shrinker.cache import Cache
     from shrinker.cache.identity import tool_identity
-    from shrinker.report.place import recorded_rules
     from shrinker.source.cache import default_folder
-    from shrinker.values.errors import InputError
 
     nvcc = find_nvcc()
     if not nvcc:
         raise InputError("no nvcc was found", "install a CUDA toolkit, or put its bin folder on the search path")
-    rules = recorded_rules(manifest)
-    folders = tuple(dict.fromkeys(rule.sources for rule in (rules.companions if rules else ()) if rule.sources))
+    folders = tuple(dict.fromkeys(rule.sources for rule in trees.stated.companions if rule.sources))
     with tempfile.TemporaryDirectory(prefix="shrinker-native-") as scratch:
         compiler = Compiler(nvcc, torch_headers(), Path(scratch))
         compiler.write_stubs()
         layer = Cache(default_folder().absolute()).layer("native", tool_identity("equivalence"))
-        return run(tree.root, out.absolute(), NativeSetting(compiler, folders, layer, progress.note, jobs))
+        setting = NativeSetting(compiler, folders, layer, progress.note, trees.jobs)
+        return run(trees.source.root, trees.out.absolute(), setting)

@@ -2,6 +2,7 @@
 
 import json
 import os
+from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
@@ -31,16 +32,13 @@ def levels_without_a_run(incomplete: str) -> list[str]:
 
 def rule_ids(ctx: typer.Context, incomplete: str) -> list[str]:
     """Completion of ids of rules; none where the rules cannot be read."""
-    from shrinker.project import rules_folder
-    from shrinker.ruleset.load import load_profile
+    from shrinker.ruleset import load_profile
 
-    try:
-        loaded = load_profile(
-            ctx.params.get("profile") or DEFAULT_PROFILE, Path(ctx.params.get("rules") or rules_folder())
-        )
-    except InputError:
-        return []
-    return sorted(name for name in loaded.places if name.startswith(incomplete))
+    folder = ctx.params.get("rules")
+    with suppress(InputError):
+        loaded = load_profile(ctx.params.get("profile") or DEFAULT_PROFILE, Path(folder) if folder else None)
+        return sorted(name for name in loaded.places if name.startswith(incomplete))
+    return []
 
 
 _UPSTREAM = "release:VERSION, git:PATH_OR_URL@COMMIT, submodule or path:DIR."
@@ -66,17 +64,7 @@ RecordedUpstream = Annotated[str | None, typer.Option(help="Where upstream is; d
 TimeoutFactor = Annotated[float, typer.Option(min=0.1, help="Factor of all time limits, for slow or busy machines.")]
 
 DEFAULT_LEVELS = ("form", "references", "capabilities")
-LEVELS = (
-    *DEFAULT_LEVELS,
-    "embedders",
-    "imports",
-    "model",
-    "server",
-    "trace",
-    "tests",
-    "native",
-    "gpu",
-)
+LEVELS = (*DEFAULT_LEVELS, "embedders", "imports", "model", "server", "trace", "tests", "native", "gpu")
 """Evidence levels, as `--level` takes them: to load those that judge takes longer than to complete a word may."""
 DEFAULT_PROFILE = "deepseek"
 DEFAULT_OUT = Path("dist/sglang_deepseek")
@@ -91,3 +79,13 @@ def absolute(path: Path | None) -> Path | None:
 def print_json(document: Any) -> None:
     """Print the one document of ``--json``; what is a dataclass in it is printed by its fields."""
     print(json.dumps(document, indent=1, sort_keys=True, default=asdict))
+
+
+def answer(document: Any, text: str, *, as_json: bool, passed: bool = True) -> None:
+    """Print a document or its text, and end with exit code 1 unless all is as it should be."""
+    if as_json:
+        print_json(document)
+    else:
+        print(text, end="")
+    if not passed:
+        raise typer.Exit(1)

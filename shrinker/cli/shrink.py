@@ -8,26 +8,23 @@ import typer
 
 from shrinker.cli import options
 
+_STRICT = "Unknown predicates and rules without a match are errors."
+_REPORTS = "Where reports go; default: reports/PROFILE or OUT.reports."
+_NO_CACHE = "Take nothing from earlier runs, and leave nothing for later ones."
+_FORCE = "Move what shrinker did not write in OUT to OUT.backup-TIME."
+
 
 def shrink(
     upstream: options.Upstream = None,
     profile: options.Profile = options.DEFAULT_PROFILE,
     out: options.Target = None,
     jobs: options.Jobs = options.CORES,
-    strict: Annotated[
-        bool, typer.Option("--strict", help="Unknown predicates and rules without a match are errors.")
-    ] = False,
+    strict: Annotated[bool, typer.Option("--strict", help=_STRICT)] = False,
     frozen: Annotated[bool, typer.Option("--frozen", help="Fail when the lock would change.")] = False,
-    reports: Annotated[
-        Path | None, typer.Option(help="Where reports go; default: reports/PROFILE or OUT.reports.")
-    ] = None,
+    reports: Annotated[Path | None, typer.Option(help=_REPORTS)] = None,
     rules: options.Rules = None,
-    no_cache: Annotated[
-        bool, typer.Option("--no-cache", help="Take nothing from earlier runs, and leave nothing for later ones.")
-    ] = False,
-    force: Annotated[
-        bool, typer.Option("--force", help="Move what shrinker did not write in OUT to OUT.backup-TIME.")
-    ] = False,
+    no_cache: Annotated[bool, typer.Option("--no-cache", help=_NO_CACHE)] = False,
+    force: Annotated[bool, typer.Option("--force", help=_FORCE)] = False,
     as_json: options.Json = False,
 ) -> None:
     """Generate a tree, prove it at the levels form, references and capabilities, and write its lock and reports."""
@@ -38,19 +35,8 @@ def shrink(
     from shrinker.project import default_out
 
     target = out or default_out(profile)
-    place = options.absolute(reports)
-    request = Request(
-        upstream,
-        profile,
-        target.absolute(),
-        jobs,
-        strict,
-        frozen,
-        place,
-        rules=options.absolute(rules),
-        reuse=not no_cache,
-        force=force,
-    )
+    given = (upstream, profile, target.absolute(), jobs, strict, frozen, options.absolute(reports))
+    request = Request(*given, rules=options.absolute(rules), reuse=not no_cache, force=force)
     with without_gc(last=True), console_progress() as progress:
         result = generate(request, progress)
     document = {

@@ -6,7 +6,7 @@ import json
 import zlib
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
@@ -103,7 +103,7 @@ def _part(row: Row, field: str) -> str:
 
 def review_json(review: Review) -> dict[str, Any]:
     """The content of ``--json``; nothing is cut."""
-    return {"format": 2, "different": review.different, **asdict(review)}
+    return {"format": 2, "different": review.different, **{f.name: getattr(review, f.name) for f in fields(review)}}
 
 
 def markdown(review: Review, limit: int = COMMENT_LIMIT) -> str:
