@@ -8,6 +8,7 @@ import shutil
 import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 from shrinker.check.levels import EVIDENCE_LEVELS
@@ -30,6 +31,7 @@ from shrinker.values.contents import MANIFEST, foreign
 from shrinker.values.errors import EvidenceError, InputError
 from shrinker.values.outcome import Finding
 
+_AS_THEY_WERE = "the pin, the tree and its reports are as they were"
 _LARGEST = 5
 """Folders that are named."""
 
@@ -78,20 +80,18 @@ def bump(asked: Bump, progress: Progress) -> Bumped:
     if asked.release is None and asked.commit is None:
         raise InputError("nothing to move the pin to", "give RELEASE=… or COMMIT=…")
     place = asked.source or pins.submodule_url
-    commit = asked.commit
-    if commit is not None:
+    opened = partial(open_upstream, repository=asked.repository, progress=progress.note)
+    if asked.commit is not None:
         # The hash before anything else: a branch may move while the tree is made.
-        found = open_upstream(f"git:{place}@{commit}", repository=asked.repository, progress=progress.note)
-        commit = found.identity.commit
-    elif asked.release is not None:
+        commit = opened(f"git:{place}@{asked.commit}").identity.commit
+    else:
         commit = _tagged(place, asked.release, progress)
     spec = f"release:{asked.release}" if asked.release is not None else f"git:{place}@{commit}"
     before = pins.default_spec
     if pins.default_commit is not None and asked.source:
         before = f"git:{asked.source}@{pins.default_commit}"
-    text = pins_file(asked.repository).read_text("utf-8")
-    release = open_upstream(spec, repository=asked.repository, progress=progress.note).identity.version
-    new_text = moved(text, release=release if asked.release is not None else None, commit=commit)
+    release = opened(spec).identity.version if asked.release is not None else None
+    new_text = moved(pins_file(asked.repository).read_text("utf-8"), release=release, commit=commit)
     # What fails puts a copy of the tree in its place, which is no way to treat what is somebody's own.
     refuse_foreign(asked.out, foreign(asked.out), "or generate the tree again with `shrinker shrink --force`")
     with _restored(asked, pins.submodule_path) as kept:
@@ -105,9 +105,11 @@ def bump(asked: Bump, progress: Progress) -> Bumped:
         compared = compare_sides((old, new), history=asked.history, rules=asked.rules, jobs=asked.jobs)
         exceeded = overruns(compared, load_profile(asked.profile, asked.rules).budget)
         if exceeded:
+            message = "".join(
+                ("the new tree exceeds the budget of the profile:", *(f"\n  {each}" for each in exceeded))
+            )
             raise EvidenceError(
-                "the new tree exceeds the budget of the profile:\n" + "\n".join(f"  {each}" for each in exceeded),
-                f"the pin, the tree and its reports are as they were; add rules, or raise `budget` in profiles/{asked.profile}.toml",
+                message, f"{_AS_THEY_WERE}; add rules, or raise `budget` in profiles/{asked.profile}.toml"
             )
         unknown = diagnose(spec, before, asked.profile, asked.jobs, progress, asked.rules)
         asks = tuple(finding for item in made.evidence for finding in item.open)
@@ -130,34 +132,29 @@ def bump_section(done: Bumped, most: int = 60) -> str:
     return render("bump.md.jinja", sections=sections, most=most)
 
 
-def _tagged(place: str, release: str, progress: Progress) -> str | None:
+def _tagged(place: str, release: str | None, progress: Progress) -> str | None:
     """Commit of a release's tag, for the submodule; None when it cannot be told."""
-    found: str | None = None
+    tag = f"v{release}"
     try:
-        found = remote_refs(place).get(f"v{release}")
+        if found := remote_refs(place).get(tag):
+            return found
     except InputError as error:
         progress.note(f"{place}: {error.message}")
-    if found is None:
-        progress.note(
-            f"the submodule's commit stays: {place} has no tag v{release}, or cannot be asked; give COMMIT, too"
-        )
-    return found
+    progress.note(f"the submodule's commit stays: {place} has no tag {tag}, or cannot be asked; give COMMIT, too")
+    return None
 
 
 def _judge(asked: Bump, new: Side, progress: Progress) -> None:
     """All evidence again, from what now lies in place."""
     assert new.upstream is not None, "it was just generated from it"
     trees = Trees(new.upstream, asked.out, new.manifest, load_profile(asked.profile, asked.rules), asked.jobs)
-    evidence = (
-        lock_evidence(asked.out, new.manifest, asked.reports),
-        *verify_tree(trees, EVIDENCE_LEVELS, {}, progress),
-    )
-    for item in evidence:
+    lock = lock_evidence(asked.out, new.manifest, asked.reports)
+    for item in (lock, *verify_tree(trees, EVIDENCE_LEVELS, {}, progress)):
         if not item.passed:
             first = item.findings[0]
             raise EvidenceError(
                 f"evidence {item.level!r} failed: {first.path}:{first.line}: [{first.check}] {first.message}",
-                "the pin, the tree and its reports are as they were",
+                _AS_THEY_WERE,
             )
 
 
@@ -189,7 +186,7 @@ def _restored(asked: Bump, submodule: str) -> Iterator[Path]:
     entry = index_commit(asked.repository, submodule)
     pin = own_pins_file(asked.repository)
     text = pin.read_bytes() if pin.is_file() else None
-    places = [asked.out, asked.reports]
+    places = (asked.out, asked.reports)
     asked.out.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=f".{asked.out.name}.bump-", dir=asked.out.parent) as name:
         kept = Path(name)

@@ -5,6 +5,7 @@ then no longer decided: what is new where the old name was defined may be it.
 """
 
 import re
+from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -46,8 +47,7 @@ def lost_names(rules: Ruleset, tree: UpstreamTree, before: UpstreamTree) -> list
 
 
 def _modules(rule: Rule, tree: UpstreamTree, before: UpstreamTree) -> Iterator[tuple[str, str]]:
-    modules: tuple[str, ...] = ()
-    paths: tuple[str, ...] = ()
+    modules, paths = tuple[str, ...](), tuple[str, ...]()
     match rule:
         case Root(optional=False):
             # Strict mode tells of its modules.
@@ -73,24 +73,23 @@ def _last(pattern: str) -> str:
 
 def _fresh(names: set[str], tree: UpstreamTree, before: UpstreamTree) -> dict[str, tuple[tuple[str, str], ...]]:
     """What is defined anew in the files that defined some names, by name."""
-    found: dict[str, tuple[tuple[str, str], ...]] = {}
-    for file in before.files if names else ():
-        now = tree.by_path.get(file.path)
-        if now is None or now.sha256 == file.sha256 or not file.path.endswith(".py"):
+    found: dict[str, tuple[tuple[str, str], ...]] = defaultdict(tuple)
+    for path, file in before.by_path.items() if names else ():
+        now = tree.by_path.get(path)
+        if now is None or now.sha256 == file.sha256 or not path.endswith(".py"):
             continue
-        old = _defined(before, file.path)
-        here = names & old.keys()
-        if here:
-            more = tuple((name, place) for name, place in _defined(tree, file.path).items() if name not in old)
-            found |= {name: (*found.get(name, ()), *more)[:_MOST] for name in here}
+        old = _defined(before, path)
+        if here := names & old.keys():
+            more = [(name, place) for name, place in _defined(tree, path).items() if name not in old]
+            found |= {name: (*found[name], *more)[:_MOST] for name in here}
     return found
 
 
 def _defined(tree: UpstreamTree, path: str) -> dict[str, str]:
     """Functions and classes of a file, each with its first place."""
+    rows = enumerate(tree.read(path).decode("utf-8", "replace").split("\n"), 1)
     found: dict[str, str] = {}
-    for number, row in enumerate(tree.read(path).decode("utf-8", "replace").split("\n"), 1):
-        definition = _DEFINITION.match(row)
-        if definition is not None:
-            found.setdefault(definition[1], f"{path}:{number}")
+    for line, row in rows:
+        if (definition := _DEFINITION.match(row)) is not None:
+            found.setdefault(definition[1], f"{path}:{line}")
     return found
