@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from shrinker.values.outcome import LevelResult
 
 GPU_LEVEL, NATIVE_LEVEL = "gpu", "native"
+_WORDS = "pack or unpack, and its options behind `--`: `-- pack --help` tells them."
 
 
 def verify_on_gpus(out: Path, upstream: str | None, reports: Path | None, options: Sequence[str]) -> int:
@@ -38,14 +39,7 @@ def verify_on_gpus(out: Path, upstream: str | None, reports: Path | None, option
     return main([*given, *options])
 
 
-def gpu_bundle(
-    words: Annotated[
-        list[str],
-        typer.Argument(
-            metavar="WORDS", help="pack or unpack, and its options behind `--`: `-- pack --help` tells them."
-        ),
-    ],
-) -> None:
+def gpu_bundle(words: Annotated[list[str], typer.Argument(metavar="WORDS", help=_WORDS)]) -> None:
     """Pack wheels and folders for a machine without network into pieces, or unpack them there.
 
     Exit 1 when no wheel is found or a piece is not what was packed.

@@ -36,9 +36,9 @@ class RuleEffect:
     folded_lines: int
     """Lines those decisions delete; nested decisions count twice."""
     files: int
-    """Files that it removed."""
+    """That it removed."""
     lines: int
-    """Lines of those files."""
+    """Of those files."""
     kept: int
     """Nodes that it names as a root, keep, walk target or module of a companion."""
     wide: tuple[str, ...] = ()

@@ -17,12 +17,7 @@ SHARED = Path(__file__).parent / "page"
 
 
 def templates(folder: Path = _TEMPLATES, *, escaped: bool = False) -> "Environment":
-    """Templates of a folder, with filters for numbers, cells of a Markdown table and code in one.
-
-    Args:
-        folder: that holds them.
-        escaped: for HTML.
-    """
+    """Templates of a folder, `escaped` for HTML, with filters for numbers, cells of a Markdown table and code in one."""
     from shrinker.emit.package import environment
 
     found = environment(folder, SHARED, escaped=escaped)
@@ -60,9 +55,8 @@ def write_files(folder: Path, texts: Mapping[str, str | bytes]) -> None:
                 new.write_bytes(text.encode() if isinstance(text, str) else text)
                 new.chmod(0o644)
     except OSError as error:
-        raise InputError(
-            f"{folder}: reports cannot be written: {error}", "free space or choose a writable folder"
-        ) from error
+        message = f"{folder}: reports cannot be written: {error}"
+        raise InputError(message, "free space or choose a writable folder") from error
 
 
 def render(name: str, **values: Any) -> str:

@@ -60,10 +60,8 @@ def reports_of(out: Path, manifest: Manifest, asked: Path | None = None) -> Path
     A run puts the lock in place last, so that a folder with another one belongs to another tree or to a run that died.
     Where no folder has it, the one where a run would put them.
     """
-    if asked is not None:
-        return asked
     found = (folder for folder in candidates(out, manifest.profile) if are_of(folder, out))
-    return next(found, None) or new_reports(out, manifest.upstream, manifest.profile)
+    return asked or next(found, None) or new_reports(out, manifest.upstream, manifest.profile)
 
 
 def are_of(reports: Path, out: Path) -> bool:
@@ -105,11 +103,7 @@ def evidence_folder(out: Path, reports: Path, name: str, same: Callable[[Any], b
 
 
 def mark_stale(reports: Path, manifest: Manifest) -> Sequence[str]:
-    """Mark the pages that are evidence of another tree, and take the mark from those that are of this one.
-
-    Returns:
-        Of each stale piece of evidence its file, and what it is evidence of.
-    """
+    """Mark the pages that are evidence of another tree, told each with what it is of, and take the mark from those that are of this one."""
     found: list[str] = []
     for name in EVIDENCE:
         page = reports / f"{name}.md"
@@ -131,12 +125,11 @@ def _other(data: Any, manifest: Manifest) -> str:
     if ran is not None:
         # The runner on GPUs knows Python files alone, and no manifest.
         return "" if ran == _python_digest(manifest) else f"a tree whose Python is {ran}"
-    tree, upstream = data.get("tree"), data.get("upstream", "")
-    rules = data.get("rules_hash", "")
-    known = tree == manifest.tree if tree else (upstream, rules) == (manifest.upstream.spec, manifest.rules_hash)
-    if known:
-        return ""
-    return f"the tree {tree[:12]} of {upstream}" if tree else f"{upstream} by rules {rules[:12]}"
+    tree, upstream, rules = (data.get(name, "") for name in ("tree", "upstream", "rules_hash"))
+    if tree:
+        return "" if tree == manifest.tree else f"the tree {tree[:12]} of {upstream}"
+    known = (upstream, rules) == (manifest.upstream.spec, manifest.rules_hash)
+    return "" if known else f"{upstream} by rules {rules[:12]}"
 
 
 def _python_digest(manifest: Manifest) -> str:
@@ -165,9 +158,8 @@ def read_manifest(out: Path) -> Manifest:
     except OSError as error:
         raise InputError(f"{path}: {error.strerror or error}", "generate the tree first: `make shrink`") from error
     except UnicodeDecodeError as error:
-        raise InputError(
-            f"{path} is not a SHRINK.json: {error}", "generate the tree again with `make shrink`"
-        ) from error
+        message = f"{path} is not a SHRINK.json: {error}"
+        raise InputError(message, "generate the tree again with `make shrink`") from error
     return Manifest.from_json(text, str(path))
 
 
@@ -175,10 +167,9 @@ def recorded_rules(manifest: Manifest) -> "Ruleset | None":
     """The rules of the profile that a tree was made by, as they are now; None when there is no such profile here."""
     from shrinker.ruleset import load_profile
 
-    try:
+    with contextlib.suppress(InputError):
         return load_profile(manifest.profile)
-    except InputError:
-        return None
+    return None
 
 
 def open_recorded(out: Path, recorded: Identity, asked: str | None, note: Callable[[str], None]) -> UpstreamTree:
@@ -192,10 +183,8 @@ def open_recorded(out: Path, recorded: Identity, asked: str | None, note: Callab
     """
     spec = asked or {"release": recorded.spec, "submodule": "submodule"}.get(recorded.kind)
     if spec is None:
-        raise InputError(
-            f"{out}: generated from {recorded.spec}, which names no place to read it from",
-            "say where upstream is: --upstream git:PATH_OR_URL@COMMIT",
-        )
+        message = f"{out}: generated from {recorded.spec}, which names no place to read it from"
+        raise InputError(message, "say where upstream is: --upstream git:PATH_OR_URL@COMMIT")
     tree = open_upstream(spec, repository=project_folder(), progress=note)
     if tree.identity.commit and recorded.commit and tree.identity.commit != recorded.commit:
         note(f"the tree was generated from {recorded.spec} and is compared with {tree.identity.spec}")
@@ -214,7 +203,5 @@ def find_graph(out: Path, reports: Path | None = None) -> Path:
         return folder / GRAPH
     stale = (folder / LOCK).is_file() and not own
     found = "belongs to another tree, or a run was killed before it ended" if stale else f"has no {GRAPH} with its lock"
-    raise InputError(
-        f"{out}: {folder} {found}",
-        "generate the tree again with `make shrink`: the graph is not committed; or name its folder with --reports",
-    )
+    again = "generate the tree again with `make shrink`: the graph is not committed; or name its folder with --reports"
+    raise InputError(f"{out}: {folder} {found}", again)

@@ -66,15 +66,11 @@ class Made:
 
 
 def begin_reports(folder: Path, made: Made, *, pages: bool = True) -> dict[str, Any]:
-    """Write lists, pages and graph: all that does not wait for the evidence.
+    """Write lists, pages and graph: all that does not wait for the evidence. Returns the summary without that, for `finish_reports`.
 
     Args:
         folder: made if it is not there, e.g. ``reports/deepseek``.
-        made: of the run.
         pages: with what people look at; without it only what a comparison of two trees reads is whole.
-
-    Returns:
-        The summary without evidence, with which `finish_reports` goes on.
 
     Raises:
         InputError: the folder cannot be written.
@@ -112,8 +108,7 @@ def begin_reports(folder: Path, made: Made, *, pages: bool = True) -> dict[str, 
         data |= retained_data(data, {file.path: file.after for file in files if file.kept}, made.cache)
         page = api.api_page(made.tree, graph, made.lost, gone, made.written, made.rules)
         texts |= _pages(made, effects, files, page, data["retained"])
-    texts["graph.json"] = json.dumps(data, separators=(",", ":"), sort_keys=True) + "\n"
-    write_files(folder, texts)
+    write_files(folder, {**texts, "graph.json": _compact(data)})
     return build_summary(manifest, graph, folded, files)
 
 
@@ -124,16 +119,12 @@ def _row(cut: Cut) -> list[object]:
 
 
 def write_symbols(folder: Path, symbols: SymbolData) -> None:
-    """Write what was found of symbols into the folder of `begin_reports`.
+    """Write what was found of symbols. Raises InputError when the folder cannot be written."""
+    write_files(folder, {"symbols.json": _compact(symbols.data), "symbol_edges.json": _compact(symbols.edges)})
 
-    Raises:
-        InputError: the folder cannot be written.
-    """
-    texts = {
-        "symbols.json": json.dumps(symbols.data, separators=(",", ":"), sort_keys=True) + "\n",
-        "symbol_edges.json": json.dumps(symbols.edges, separators=(",", ":")) + "\n",
-    }
-    write_files(folder, texts)
+
+def _compact(data: object) -> str:
+    return json.dumps(data, separators=(",", ":"), sort_keys=True) + "\n"
 
 
 def finish_reports(
@@ -145,19 +136,13 @@ def finish_reports(
     peak_memory: int,
     earlier: Path | None,
 ) -> dict[str, Any]:
-    """Write the summary, what the run itself took (to ``run.json`` alone), and the page to look at.
+    """Write the summary, which is returned, what the run itself took (to ``run.json`` alone), and the page to look at.
 
     Args:
-        folder: that of `begin_reports`.
-        counted: what that returned.
-        cache: of the run; what it found is counted.
-        evidence: what was found by judging the tree.
+        counted: what `begin_reports` returned.
         timings: seconds by phase.
         peak_memory: bytes.
         earlier: folder of reports with what levels found that no default run asks; None where nobody looks at pages.
-
-    Returns:
-        The content of ``summary.json``, for `summary_table`.
 
     Raises:
         InputError: the folder cannot be written.

@@ -65,7 +65,7 @@ class Bumped:
     """What the rules do not know of the new upstream."""
     stale: tuple[str, ...]
     """Evidence that is of the tree before; to be made again."""
-    open: tuple[Finding, ...] = ()
+    open: tuple[Finding, ...]
     """What evidence asks about the new upstream; a person answers by a word or a rule, since it is held against the tree of the pin."""
 
 
@@ -105,23 +105,16 @@ def bump(asked: Bump, progress: Progress) -> Bumped:
         compared = compare_sides((old, new), history=asked.history, rules=asked.rules, jobs=asked.jobs)
         exceeded = overruns(compared, load_profile(asked.profile, asked.rules).budget)
         if exceeded:
-            message = "".join(
-                ("the new tree exceeds the budget of the profile:", *(f"\n  {each}" for each in exceeded))
-            )
-            raise EvidenceError(
-                message, f"{_AS_THEY_WERE}; add rules, or raise `budget` in profiles/{asked.profile}.toml"
-            )
+            message = "\n  ".join(("the new tree exceeds the budget of the profile:", *exceeded))
+            mend = f"add rules, or raise `budget` in profiles/{asked.profile}.toml"
+            raise EvidenceError(message, f"{_AS_THEY_WERE}; {mend}")
         unknown = diagnose(spec, before, asked.profile, asked.jobs, progress, asked.rules)
         asks = tuple(finding for item in made.evidence for finding in item.open)
         return Bumped(before, spec, compared, unknown, made.stale, asks)
 
 
 def bump_section(done: Bumped, most: int = 60) -> str:
-    """What the page of a bump says besides the comparison, in Markdown.
-
-    Args:
-        most: findings that are listed; how many there are is said in any case.
-    """
+    """What the page of a bump says besides the comparison, in Markdown, with at most so many findings listed, and how many there are."""
     unknown = [f"{SECTIONS.get(s.section, s.section)}: `{s.name}`: {s.text}" for s in done.unknown.symptoms]
     asked = [f"{each.path}:{each.line}: [{each.check}] {each.message}" for each in done.open]
     sections = (
@@ -152,29 +145,26 @@ def _judge(asked: Bump, new: Side, progress: Progress) -> None:
     for item in (lock, *verify_tree(trees, EVIDENCE_LEVELS, {}, progress)):
         if not item.passed:
             first = item.findings[0]
-            raise EvidenceError(
-                f"evidence {item.level!r} failed: {first.path}:{first.line}: [{first.check}] {first.message}",
-                _AS_THEY_WERE,
-            )
+            place = f"{first.path}:{first.line}: [{first.check}]"
+            raise EvidenceError(f"evidence {item.level!r} failed: {place} {first.message}", _AS_THEY_WERE)
 
 
 def _old_side(asked: Bump, pins: Pins, spec: str, kept: Path, progress: Progress) -> Side:
     """The tree of the pin as it was: the one in place, where it is that; else generated; else its lock alone, when upstream cannot be had."""
-    tree = kept / asked.out.name
+    tree, reports = kept / asked.out.name, kept / asked.reports.name
     try:
-        if (tree / MANIFEST).is_file() and (kept / asked.reports.name / LOCK).is_file():
-            side = recorded_side(spec, tree, spec, progress, kept / asked.reports.name)
+        if (tree / MANIFEST).is_file() and (reports / LOCK).is_file():
+            side = recorded_side(spec, tree, spec, progress, reports)
             if side.reports is not None and pins.is_pinned(side.manifest.upstream):
                 return side
         made = wanted(spec, asked.profile, asked.rules, progress)
         generate([made], asked.jobs, progress)
         return generated_side(made)
     except InputError as error:
-        lock = kept / asked.reports.name / LOCK
-        if not lock.is_file():
+        if not (reports / LOCK).is_file():
             raise
         progress.note(f"{spec} cannot be generated again, so that only its lock is compared: {error.message}")
-        return recorded_side(spec, lock, None, progress)
+        return recorded_side(spec, reports / LOCK, None, progress)
 
 
 @contextlib.contextmanager
@@ -218,14 +208,12 @@ def _link(source: str, target: str) -> str:
 def overruns(review: Review, budget: Budget) -> list[str]:
     """What of a budget a new tree exceeds, a sentence each."""
     found: list[str] = []
-    if budget.lines is not None and review.new.python_lines > budget.lines:
-        grown = [row for row in review.table("growth") if row.kind.startswith("+")][:_LARGEST]
-        where = ", ".join(f"{row.subject} {row.kind}" for row in grown)
-        found.append(f"{review.new.python_lines:,} lines of Python, of at most {budget.lines:,} (most: {where})")
-    added = [row.subject for row in review.table("dependencies") if row.kind == "added"]
+    lines, rows = review.new.python_lines, review.table("dependencies")
+    if budget.lines is not None and lines > budget.lines:
+        grown = [f"{row.subject} {row.kind}" for row in review.table("growth") if row.kind.startswith("+")]
+        found.append(f"{lines:,} lines of Python, of at most {budget.lines:,} (most: {', '.join(grown[:_LARGEST])})")
+    added = [row.subject for row in rows if row.kind == "added"]
     if budget.distributions is not None and len(added) > budget.distributions:
         found.append(f"{len(added)} new distributions, of at most {budget.distributions}: {', '.join(added)}")
-    for row in review.table("dependencies"):
-        if row.kind in ("added", "import added") and row.subject in budget.forbidden:
-            found.append(f"{row.subject} is forbidden: {row.kind}, {row.where or row.after}")
-    return found
+    bad = (row for row in rows if row.kind in ("added", "import added") and row.subject in budget.forbidden)
+    return [*found, *(f"{row.subject} is forbidden: {row.kind}, {row.where or row.after}" for row in bad)]
