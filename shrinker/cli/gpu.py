@@ -22,11 +22,7 @@ _WORDS = "pack or unpack, and its options behind `--`: `-- pack --help` tells th
 
 
 def verify_on_gpus(out: Path, upstream: str | None, reports: Path | None, options: Sequence[str]) -> int:
-    """Run `python -m equivalence.gpu` for a generated tree and the upstream that it was made from; returns the exit code.
-
-    Args:
-        options: those of that command; `--upstream`, `--generated` and `--out` (`OUT.gpu`) are given already.
-    """
+    """Run `python -m equivalence.gpu`, with further options, for a tree and the upstream that it was made from; returns the exit code."""
     from equivalence.gpu.__main__ import main
     from shrinker.report.place import open_recorded, read_manifest
 
@@ -50,11 +46,7 @@ def gpu_bundle(words: Annotated[list[str], typer.Argument(metavar="WORDS", help=
 
 
 def verify_native(trees: "Trees", progress: "Progress") -> "LevelResult":
-    """Ask a compiler's front end about the kernel libraries of both trees.
-
-    Raises:
-        InputError: there is no nvcc, or no environment with torch's headers.
-    """
+    """Ask a compiler's front end about the kernel libraries of both trees. Raises InputError without nvcc, or without torch's headers."""
     from equivalence.levels.native import NativeSetting, run
     from equivalence.native.build import torch_headers
     from equivalence.native.frontend import Compiler, find_nvcc

@@ -109,11 +109,7 @@ def mutate(
 def _mutate_rules(
     out: Path, count: int, seed: int, upstream: str | None, asked: Path | None, jobs: int, *, anew: bool, as_json: bool
 ) -> None:
-    """See `mutate`, of wrong rules.
-
-    Raises:
-        InputError: the rules are not those of the tree, or its reports hold what other arguments gave.
-    """
+    """See `mutate`, of wrong rules. Raises InputError when the rules are not those of the tree, or its reports are of other arguments."""
     from shrinker.report.place import evidence_folder, open_recorded, read_manifest, recorded_rules, reports_of
     from tools.mutation.page import RULES, read_outcomes, rules_header, rules_page, write_outcomes
     from tools.mutation.planting import plant

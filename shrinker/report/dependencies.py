@@ -153,9 +153,7 @@ def _externals(folded: Mapping[str, FoldedModule]) -> list[Imported]:
 
 
 def mermaid(graph: Graph) -> str:
-    """The imports from the models over the layers to the kernels, counted, as Mermaid text, with the GPU at its end; all packages together make
-    no picture.
-    """
+    """The imports from the models over the layers to the kernels, counted, as Mermaid text, with the GPU at its end."""
     pairs = Counter((_package(edge.src), _package(edge.dst)) for edge in graph.edges if edge.kind in _PICTURED)
     chosen = {pair: count for pair, count in sorted(pairs.items()) if 0 <= _rank(pair[0]) < _rank(pair[1])}
     shown = sorted({name for pair in chosen for name in pair}, key=lambda name: (_rank(name), name))

@@ -57,12 +57,7 @@ def rule_effects(
     files: Iterable[Measured],
     cuts: Mapping[str, Iterable[Cut]],
 ) -> list[RuleEffect]:
-    """Effects of all rules, in the order of the kinds and files.
-
-    Args:
-        files: all of upstream's.
-        cuts: lines that go of files that are no Python, by path.
-    """
+    """Effects of all rules, in the order of the kinds and files; `cuts`: lines that go of files that are no Python, by path."""
     decided = [(set(decision.rules), decision.lines) for module in folded.values() for decision in module.decisions]
     decided += [({*cut.rules}, cut.last - cut.first + 1) for cut in chain.from_iterable(cuts.values())]
     decisions, folded_lines = Counter[str](), Counter[str]()

@@ -77,11 +77,7 @@ def _one_line(text: str) -> str:
 
 def questionable(symbols: Mapping[str, Any], rules: Mapping[str, Any]) -> list[Row]:
     """Rules without effect, and rules that are wider than what they hit; then definitions that stay for nothing but an
-    attribute of their name that is read somewhere. Each by lines.
-
-    Args:
-        symbols: the saved search.
-        rules: the content of ``rules.json``.
+    attribute of their name that is read somewhere. Each by lines; from the saved search and the content of ``rules.json``.
     """
     found = (_rules(symbols, rules), _named(symbols))
     return [row for rows in found for row in sorted(rows, key=lambda row: (-row[1], row[0], row[2]))]

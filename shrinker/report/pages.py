@@ -45,8 +45,7 @@ def readable(data: object, *, ordered: bool = True) -> str:
 def write_files(folder: Path, texts: Mapping[str, str | bytes]) -> None:
     """Write files beside those that they replace, and rename: a reader sees the old file or the new one.
 
-    Raises:
-        InputError: the folder, which is made if it is not there, cannot be written.
+    The folder is made if it is not there. Raises InputError when it cannot be written.
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)

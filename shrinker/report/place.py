@@ -173,13 +173,10 @@ def recorded_rules(manifest: Manifest) -> "Ruleset | None":
 
 
 def open_recorded(out: Path, recorded: Identity, asked: str | None, note: Callable[[str], None]) -> UpstreamTree:
-    """The upstream that a tree was generated from.
+    """The upstream that a tree was generated from. Raises InputError when nothing says where it is, or it cannot be read.
 
     Args:
         asked: where to read it instead; needed for a commit or folder, whose place is not recorded.
-
-    Raises:
-        InputError: nothing says where it is, or it cannot be read.
     """
     spec = asked or {"release": recorded.spec, "submodule": "submodule"}.get(recorded.kind)
     if spec is None:
@@ -192,11 +189,7 @@ def open_recorded(out: Path, recorded: Identity, asked: str | None, note: Callab
 
 
 def find_graph(out: Path, reports: Path | None = None) -> Path:
-    """graph.json of the reports that belong to a generated tree, see `reports_of`.
-
-    Raises:
-        InputError: there is no tree, or no graph of the same run.
-    """
+    """graph.json of the reports of a generated tree, see `reports_of`. Raises InputError when there is no tree, or no graph of the same run."""
     folder = reports_of(out, read_manifest(out), reports)
     own = are_of(folder, out)
     if own and (folder / GRAPH).is_file():

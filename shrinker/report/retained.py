@@ -20,13 +20,7 @@ Leaving = tuple[str, int, int]
 
 
 def retained_data(data: Mapping[str, Any], lines: Mapping[str, int], cache: Cache) -> dict[str, Any]:
-    """What the saved graph tells of it: files and lines of each file that keeps more than itself, and the largest choices.
-
-    Args:
-        data: the graph.
-        lines: of each kept file in the generated tree.
-        cache: results of earlier graphs.
-    """
+    """What the saved graph tells of it: files and lines of each file that keeps more than itself, and the largest choices; see `Retained`."""
 
     def measured() -> dict[str, Any]:
         found = Retained(data, lines)
@@ -46,11 +40,7 @@ class Retained:
     """The file graph of one run."""
 
     def __init__(self, data: Mapping[str, Any], lines: Mapping[str, int]) -> None:
-        """
-        Args:
-            data: the saved graph.
-            lines: of each kept file in the generated tree.
-        """
+        """Of the saved graph, and the lines of each kept file in the generated tree."""
         nodes: list[str] = data["nodes"]
         self._edges, self._kinds, self._lines = data["edges"], data["kinds"], lines
         self._number = {name: number for number, name in enumerate(nodes)}

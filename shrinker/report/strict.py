@@ -154,13 +154,7 @@ def _sites(sites: Sequence[tuple[str, int]]) -> str:
 
 
 def propose_fact(text: str, kind: Kind = "predicates", path: str = "") -> str:
-    """A `[[fact]]` that makes a name false.
-
-    Args:
-        text: as the code writes it; a call ends in ``()``.
-        kind: of the leftover.
-        path: file that holds it, for a name of its module.
-    """
+    """A `[[fact]]` that makes a name false, as the code of a file writes it: a call ends in ``()``."""
     name = text.removesuffix("()").lstrip("….")
     last = name.rpartition(".")[2]
     if kind == "environment":

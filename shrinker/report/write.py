@@ -66,14 +66,11 @@ class Made:
 
 
 def begin_reports(folder: Path, made: Made, *, pages: bool = True) -> dict[str, Any]:
-    """Write lists, pages and graph: all that does not wait for the evidence. Returns the summary without that, for `finish_reports`.
+    """Write lists, pages and graph: all that does not wait for the evidence. Returns the summary without that, for `finish_reports`. Raises
+    InputError when the folder, which is made if it is not there, cannot be written.
 
     Args:
-        folder: made if it is not there, e.g. ``reports/deepseek``.
         pages: with what people look at; without it only what a comparison of two trees reads is whole.
-
-    Raises:
-        InputError: the folder cannot be written.
     """
     graph, folded, manifest = made.graph, made.folded, made.manifest
     files = measure(made.tree, manifest)
@@ -136,16 +133,13 @@ def finish_reports(
     peak_memory: int,
     earlier: Path | None,
 ) -> dict[str, Any]:
-    """Write the summary, which is returned, what the run itself took (to ``run.json`` alone), and the page to look at.
+    """Write the summary, which is returned, what the run itself took (to ``run.json`` alone), and the page to look at. Raises as that does.
 
     Args:
         counted: what `begin_reports` returned.
         timings: seconds by phase.
         peak_memory: bytes.
         earlier: folder of reports with what levels found that no default run asks; None where nobody looks at pages.
-
-    Raises:
-        InputError: the folder cannot be written.
     """
     summary = {**counted, "evidence": evidence_data(evidence)}
     run = {

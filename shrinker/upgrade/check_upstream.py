@@ -87,13 +87,10 @@ class Diagnosis:
 def diagnose(
     upstream: str, since: str | None, profile: str, jobs: int, progress: Progress, rules: Path | None = None
 ) -> Diagnosis:
-    """Look at an upstream; nothing is written but to the cache.
+    """Look at an upstream; nothing is written but to the cache. Raises InputError when the upstream or the rules cannot be read.
 
     Args:
         since: an upstream that the rules know; by default what `upstream.toml` pins.
-
-    Raises:
-        InputError: the upstream or the rules cannot be read.
     """
     ruleset = load_profile(profile, rules)
     opened = partial(open_upstream, repository=project_folder(), progress=progress.note)

@@ -56,11 +56,7 @@ class Wanted:
 
 
 def wanted(spec: str | None, profile: str, rules: Path | None, progress: Progress) -> Wanted:
-    """Look a tree up.
-
-    Raises:
-        InputError: the upstream or the rules cannot be read.
-    """
+    """Look a tree up. Raises InputError when the upstream or the rules cannot be read."""
     ruleset = load_profile(profile, rules)
     upstream = open_upstream(spec, repository=project_folder(), progress=progress.note)
     content = (f"{file.path}:{file.sha256}" for file in upstream.files)
@@ -70,9 +66,7 @@ def wanted(spec: str | None, profile: str, rules: Path | None, progress: Progres
 
 def generate(trees: list[Wanted], jobs: int, progress: Progress) -> None:
     """Make the trees that are not there; two at once where there are processes for both, since much of an analysis is one after the other.
-
-    Raises:
-        InputError: one cannot be generated.
+    Raises InputError when one cannot be generated.
     """
     missing = [tree for tree in {tree.place: tree for tree in trees}.values() if not tree.ready]
     with contextlib.ExitStack() as stack:

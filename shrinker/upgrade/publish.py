@@ -30,10 +30,8 @@ class Published:
 
 
 def publish(out: Path, manifest: Manifest, remote: str, branch: str) -> Published:
-    """Commit a tree on top of a branch of a remote (a URL or a folder), which is made when it is not there, and push it.
-
-    Raises:
-        InputError: the tree is not what its manifest says, the branch holds something else, or it moved meanwhile.
+    """Commit a tree on top of a branch of a remote (a URL or a folder), which is made when it is not there, and push it. Raises InputError
+    when the tree is not what its manifest says, the branch holds something else, or it moved meanwhile.
     """
     git("check-ref-format", "--branch", branch)
     if branch.startswith("-") or remote.startswith("-"):

@@ -35,13 +35,10 @@ def open_sides(
     jobs: int,
     progress: Progress,
 ) -> tuple[Side, Side]:
-    """Both sides; what is an upstream is generated.
+    """Both sides; what is an upstream is generated. Raises InputError when one of them is nothing that can be compared.
 
     Args:
         upstreams: where to read the upstream of each side that is a tree or a lock.
-
-    Raises:
-        InputError: one of them is nothing that can be compared.
     """
     places = {name: _asked(name) for name in names}
     trees = {name: wanted(name, profile, rules, progress) for name, place in places.items() if place is None}
@@ -75,15 +72,11 @@ def generated_side(tree: Wanted) -> Side:
 def recorded_side(
     name: str, place: Path, upstream: str | None, progress: Progress, reports: Path | None = None
 ) -> Side:
-    """The side of a tree, or of a lock.
+    """The side of a tree, by its folder, or of a lock. Raises InputError for anything else.
 
     Args:
-        place: the tree's folder, or the lock.
         upstream: where to read what it was generated from.
         reports: its reports; by default where `shrink` puts them.
-
-    Raises:
-        InputError: it is neither.
     """
     manifest, folder = read_manifest(place), place if place.is_dir() else None
     folders = [*([reports] if reports else []), *candidates(place, manifest.profile)] if folder else [place.parent]
@@ -97,11 +90,7 @@ def recorded_side(
 def compare_sides(
     sides: tuple[Side, Side], *, history: str | None, rules: Path | None, jobs: int, predicates: bool = True
 ) -> Review:
-    """All that a reviewer must know of two sides, the old one and the new one.
-
-    Args:
-        history: repository of upstream's commits; see `told_between`.
-        predicates: look for questions about platforms that no rule names.
+    """All that a reviewer must know of two sides, the old one and the new one; `history` as of `told_between`.
 
     Raises:
         InputError: a report or a file of one side is damaged.

@@ -20,14 +20,11 @@ __all__ = ["Review", "Side", "review"]
 
 
 def review(old: Side, new: Side, told: Sequence[Told] = (), notes: Sequence[str] = ()) -> Review:
-    """Compare two sides.
+    """Compare two sides. Raises InputError when a report or a file of one is damaged.
 
     Args:
         told: commits of upstream between them, the newest first.
         notes: what the caller could not look at.
-
-    Raises:
-        InputError: a report or a file of one side is damaged.
     """
     pair = Pair(old, new, tuple(told))
     texts = text_changes(pair)

@@ -76,9 +76,7 @@ TABLES = {
 
 
 def _sections(review: Review, first: bool) -> Iterator[dict[str, Any]]:
-    """The tables that have rows: of what upstream's own diff does not explain (`first`), or of all else. Of each row the cells, the first of
-    them code.
-    """
+    """The tables that have rows: of what upstream's own diff does not explain (`first`), or of all else. The first cell of a row is code."""
     for name, table in TABLES.items():
         rows = [row for row in review.table(name) if _is_first(table, row) is first]
         if rows:
@@ -107,11 +105,7 @@ def review_json(review: Review) -> dict[str, Any]:
 
 
 def markdown(review: Review, limit: int = COMMENT_LIMIT) -> str:
-    """The page for a comment: what does not fit is left out from the end, and what was is said.
-
-    Args:
-        limit: in characters; 0 for none.
-    """
+    """The page for a comment: what exceeds a limit in characters (0: none) is left out from the end, and what was is said."""
     template = _environment().get_template("review.md.jinja")
     body, head = "", _head(review)
     for most in _ROWS:
@@ -126,11 +120,7 @@ def markdown(review: Review, limit: int = COMMENT_LIMIT) -> str:
 
 
 def page(review: Review, repository: str = "") -> str:
-    """One HTML page with everything, chains and the whole diff included.
-
-    Args:
-        repository: address of upstream's; commits, pull requests and files link to it.
-    """
+    """One HTML page with everything, chains and the whole diff included; commits, pull requests and files link to upstream's repository."""
     head = _head(review)
     commits = {row.path: row.commits for name in ("kept", "removed", "changed") for row in review.table(name)}
     data = {

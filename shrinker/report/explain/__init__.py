@@ -12,6 +12,7 @@ from pathlib import Path
 
 from shrinker.program import answers
 from shrinker.program.decided import around, told
+from shrinker.program.nodes import path_node
 from shrinker.program.symbols.units import Imported
 from shrinker.report.explain import offered
 from shrinker.report.explain.generated import Answer, Generated, leaving, leaving_rule, several, without
@@ -41,10 +42,8 @@ class Explainer:
 
     def explain(self, name: str) -> list[Answer]:
         """Answers to a name: a rule, flag, environment variable, endpoint, package, kernel, operator, folder, file, module,
-        class, function or member, a ``path:line`` of upstream or of the generated tree, or the text of a named error.
-
-        Raises:
-            InputError: neither the tree nor upstream has that name; the message says which are near.
+        class, function or member, a ``path:line`` of upstream or of the generated tree, or the text of a named error. Raises InputError,
+        which says what names are near, when neither the tree nor upstream has it.
         """
         name = name.strip()
         for look in (offered.error, offered.rule, offered.flag, offered.variable, offered.endpoint):
@@ -52,10 +51,9 @@ class Explainer:
                 return found
         if operator := _OPERATOR.fullmatch(name):
             # A name of a kernel library, or the function that is registered by that name.
-            try:
+            with suppress(InputError):
                 return self._named(f"{operator[1] or operator[2]}.{operator[3]}")
-            except InputError:
-                return self._named(operator[3])
+            return self._named(operator[3])
         if offered.VARIABLE.fullmatch(name) and (found := self._gone(name)):
             return found
         if found := self._generated_line(name) or self._folder(name) or self._namespace(name):
@@ -63,11 +61,12 @@ class Explainer:
         try:
             return self._named(name)
         except InputError:
-            if found := self._deep_folders(name) or self._field(name):
-                return found
-            if len(name) > _SHORT and (found := offered.said(self._tree, name) or self._gone(name)):
-                return found
-            raise
+            found = self._deep_folders(name) or self._field(name)
+            if not found and len(name) > _SHORT:
+                found = offered.said(self._tree, name) or self._gone(name)
+            if not found:
+                raise
+        return found
 
     def _gone(self, name: str) -> list[Answer]:
         """Where upstream says what the tree says nowhere, and why that went; nothing where upstream cannot be read."""
@@ -77,11 +76,7 @@ class Explainer:
         return []
 
     def retained(self, name: str) -> list[Answer]:
-        """What would leave with a file, folder, module, definition or rule.
-
-        Raises:
-            InputError: it is nothing of these, or not in the tree.
-        """
+        """What would leave with a file, folder, module, definition or rule. Raises InputError for anything else, or what is not in the tree."""
         if offered.rule(self._tree, name):
             return [leaving_rule(self._tree, name)]
         kept = [answer for answer in self.explain(name) if answer.verdict in ("kept", "partly kept")]
@@ -92,17 +87,16 @@ class Explainer:
     def _generated_line(self, name: str) -> list[Answer]:
         path, _, number = name.rpartition(":")
         path, line = (path, int(number)) if path and number.isdigit() else (name, 0)
-        whole = Path(path).absolute()
+        whole, place = Path(path).absolute(), f"{path}:{line}"
         if not whole.is_relative_to(self._tree.out) or not whole.is_file():
             return []
         inside = whole.relative_to(self._tree.out).as_posix()
         if not line:
             return self._named(inside)
-        origin = self._aligned(inside, line)
-        if not origin:
-            because = ("no line of upstream stands there: shrinker wrote it",)
-            return [Answer(f"{path}:{line}", "kept", because, "nothing", generated=f"{path}:{line}")]
-        return [replace(one, generated=f"{path}:{line}") for one in self._named(f"{inside}:{origin}")]
+        if origin := self._aligned(inside, line):
+            return [replace(one, generated=place) for one in self._named(f"{inside}:{origin}")]
+        because = ("no line of upstream stands there: shrinker wrote it",)
+        return [Answer(place, "kept", because, "nothing", generated=place)]
 
     def _aligned(self, path: str, line: int, *, back: bool = False) -> int:
         """Line of upstream's file that stands in a line of the generated one, or the other way `back`; 0 when none does."""
@@ -197,8 +191,8 @@ class Explainer:
 
     def _undone(self, rule: str) -> str:
         """What undoes what a rule removed, or what no kept code named any more."""
-        known = self._run.data["whys"]
-        return without(rule) if any(each in known for each in rule.split("+")) else "a [[keep]] rule that names it"
+        ruled = not self._run.data["whys"].keys().isdisjoint(rule.split("+"))
+        return without(rule) if ruled else "a [[keep]] rule that names it"
 
     def _alone(self, name: str) -> list[Answer]:
         """What has a name by itself."""
@@ -241,13 +235,10 @@ class Explainer:
         """Where something kept stands in upstream, and in the tree."""
         kind, _, name = target.partition(":")
         symbols = self._run.symbols
-        if kind in ("module", "data", "native"):
-            ends = (f"python/{name.replace('.', '/')}{end}" for end in (".py", "/__init__.py"))
-            path = next((p for p in ends if (self._tree.out / p).is_file()), "") if kind == "module" else name
-            return path, str(self._tree.shown / path) if path else ""
         number = next(iter(symbols.named(name)), None) if kind == "symbol" and symbols is not None else None
         if symbols is None or number is None:
-            return "", ""
+            path = next((path for path in self._run.data["kept"] if path_node(path) == target), "")
+            return path, str(self._tree.shown / path) if path else ""
         line, path = symbols.units[number].line, symbols.path(number)
         bound = name.removeprefix(f"{module_name(path)}.").partition(",")[0]
         there = lines_of(parse((self._tree.out / path).read_bytes())).get(bound) or self._aligned(path, line, back=True)

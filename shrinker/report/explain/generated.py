@@ -102,22 +102,14 @@ def several(count: int, thing: str) -> str:
 
 
 def leaving_rule(tree: Generated, rule: str) -> Answer:
-    """What leaves with a rule that names roots.
-
-    Raises:
-        InputError: the rule names none.
-    """
+    """What leaves with a rule that names roots. Raises InputError when it names none."""
     if paths := Retained(tree.run.data, tree.lines).with_rule(rule):
         return Answer(rule, "leaves", tuple(_files(tree, paths)), without(rule))
     raise InputError(f"rule {rule} alone keeps no file", f"ask `shrinker ablate {rule}` what it does")
 
 
 def leaving(tree: Generated, kept: Answer) -> Answer:
-    """What leaves with something that is kept: a folder, a file, or a definition.
-
-    Raises:
-        InputError: it is something else, or the run looked at modules only.
-    """
+    """What leaves with a folder, file or definition that is kept. Raises InputError for anything else, or where the run looked at modules only."""
     place, symbols = kept.upstream, tree.run.symbols
     inside = [path for path in tree.lines if path == place or (place.endswith("/") and path.startswith(place))]
     if inside:

@@ -21,15 +21,7 @@ _MOST = 800
 
 
 def index_page(folder: Path, earlier: Path) -> bytes:
-    """The page.
-
-    Args:
-        folder: the reports of the run.
-        earlier: where ``verify.json`` is, if it is anywhere.
-
-    Raises:
-        OSError: a report cannot be read.
-    """
+    """The page of a folder of reports; `earlier`: where ``verify.json`` is, if it is anywhere. Raises OSError when a report cannot be read."""
     data = _data(folder, earlier)
     # `</script>` within a text would end the script that holds it.
     text = json.dumps(data, separators=(",", ":"), ensure_ascii=False).replace("<", "\\u003c")
