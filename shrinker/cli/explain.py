@@ -49,7 +49,7 @@ def explain(
         because = [("" if number else "because", line) for number, line in enumerate(one.because)]
         rows = (("upstream", one.upstream), ("generated", one.generated), *because, ("to change", one.change))
         lines += [f"{one.verdict}: {one.subject}", *(f"  {label:<10} {line}" for label, line in rows if line)]
-    answer(found, _text(lines), as_json=as_json)
+    answer(found, lines, as_json=as_json)
 
 
 def why(
@@ -71,7 +71,7 @@ def why(
     for chain in chains:
         lines.append(chain.target + (f"  (uncertain: {chain.uncertain})" if chain.uncertain else ""))
         lines += (f"  {step}" for step in chain.steps)
-    answer(chains, _text(lines), as_json=as_json)
+    answer(chains, lines, as_json=as_json)
 
 
 def why_not(
@@ -97,11 +97,7 @@ def why_not(
         if why_live and one.symbol and not one.symbol.endswith(f":{one.line}"):
             lines.append("would live with:" if one.alive else "no code that was removed names it")
             lines += (f"  {step}" for step in one.alive)
-    answer(found, _text(lines), as_json=as_json)
-
-
-def _text(lines: list[str]) -> str:
-    return "".join(f"{line}\n" for line in lines)
+    answer(found, lines, as_json=as_json)
 
 
 def _asked(name: str | None, sample: int | None, seed: int, run: "SavedRun", *, live: bool) -> list[str]:

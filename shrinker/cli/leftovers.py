@@ -80,5 +80,4 @@ def cross_check(
             progress.note(f"{tool} has judged both trees")
 
         found = compare(tree, out, graph, jobs=jobs, progress=judged)
-    text = "".join(f"{line}\n" for line in found.lines(everything))
-    options.answer(found.as_json(), text, as_json=as_json, passed=not found.unexplained)
+    options.answer(found.as_json(), found.lines(everything), as_json=as_json, passed=not found.unexplained)

@@ -28,7 +28,7 @@ def mutate(
     breakages: Annotated[bool, typer.Option("--breakages", help=_BREAKAGES)] = False,
     rules: Annotated[bool, typer.Option("--rules", help=_RULES)] = False,
     anew: Annotated[bool, typer.Option("--anew", help=_ANEW)] = False,
-    level: Annotated[list[str] | None, typer.Option(help=_LEVEL, autocompletion=options.levels_without_a_run)] = None,
+    level: Annotated[list[str] | None, typer.Option(help=_LEVEL, autocompletion=options.level_names)] = None,
     upstream: options.RecordedUpstream = None,
     reports: options.Reports = None,
     jobs: options.Jobs = options.CORES,

@@ -2,6 +2,7 @@
 
 import json
 import os
+from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
@@ -20,14 +21,10 @@ def profile_names(ctx: typer.Context, incomplete: str) -> list[str]:
     return sorted(p.stem for p in (folder / "profiles").glob(f"{incomplete}*.toml"))
 
 
-def level_names(incomplete: str) -> list[str]:
-    """Completion of `--level`."""
-    return [name for name in LEVELS if name.startswith(incomplete)]
-
-
-def levels_without_a_run(incomplete: str) -> list[str]:
-    """The same, of the levels that a default run asks."""
-    return [name for name in DEFAULT_LEVELS if name.startswith(incomplete)]
+def level_names(ctx: typer.Context, incomplete: str) -> list[str]:
+    """Completion of `--level`: for faults only those that a default run asks."""
+    levels = DEFAULT_LEVELS if ctx.command.name == "mutate" else LEVELS
+    return [name for name in levels if name.startswith(incomplete)]
 
 
 def rule_ids(ctx: typer.Context, incomplete: str) -> list[str]:
@@ -81,11 +78,11 @@ def print_json(document: Any) -> None:
     print(json.dumps(document, indent=1, sort_keys=True, default=asdict))
 
 
-def answer(document: Any, text: str, *, as_json: bool, passed: bool = True) -> None:
-    """Print a document or its text, and end with exit code 1 unless all is as it should be."""
+def answer(document: Any, text: str | Iterable[str], *, as_json: bool, passed: bool = True) -> None:
+    """Print a document or its text or lines, and end with exit code 1 unless all is as it should be."""
     if as_json:
         print_json(document)
     else:
-        print(text, end="")
+        print(text if isinstance(text, str) else "".join(f"{line}\n" for line in text), end="")
     if not passed:
         raise typer.Exit(1)

@@ -32,12 +32,12 @@ def profiles(rules: options.Rules = None, as_json: options.Json = False) -> None
         {"name": name, "file": _shown(path), "files": profile_files(folder, name), **data.model_dump()}
         for name, (path, data) in found.items()
     ]
-    text = "".join(
-        f"{row['name']}{' (default)' if row['name'] == options.DEFAULT_PROFILE else ''}: {row['description']}\n"
-        f"  {row['file']}\n  files: {' '.join(f'{stem}.toml' for stem in row['files'])}\n"
-        for row in rows
-    )
-    options.answer(rows, text, as_json=as_json)
+    lines: list[str] = []
+    for row in rows:
+        default = " (default)" if row["name"] == options.DEFAULT_PROFILE else ""
+        files = " ".join(f"{stem}.toml" for stem in row["files"])
+        lines += [f"{row['name']}{default}: {row['description']}", f"  {row['file']}", f"  files: {files}"]
+    options.answer(rows, lines, as_json=as_json)
 
 
 def rules(
@@ -70,11 +70,8 @@ def rules(
     effects, note = _effects(tree, options.absolute(reports), loaded)
     if unused and not effects:
         raise InputError(f"nothing says what the rules did: {note}", "generate the tree with `make shrink`")
-    rows = [
-        row
-        for row in _rows(loaded, folder, effects)
-        if (not names or row["id"] in names) and not (unused and row["effect"] != {})
-    ]
+    rows = [row for row in _rows(loaded, folder, effects) if not names or row["id"] in names]
+    rows = [row for row in rows if not unused or row["effect"] == {}]
     lines: list[str] = []
     for row in rows:
         did = ", ".join(told(row["effect"])) if row["effect"] is not None else "-" if effects else ""
@@ -88,7 +85,7 @@ def rules(
         lines.append(f"{len(rows)} of {len(loaded.by_id())} rules; `shrinker rules RULE` shows one")
     lines += [f"effects: {note}"] if note else []
     data = {"profile": profile, "tree": str(tree) if effects else None, "note": note, "rules": rows}
-    options.answer(data, "".join(f"{line}\n" for line in lines), as_json=as_json)
+    options.answer(data, lines, as_json=as_json)
 
 
 def _rows(loaded: "Ruleset", folder: Path, effects: dict[str, Any]) -> list[dict[str, Any]]:
@@ -100,23 +97,17 @@ def _rows(loaded: "Ruleset", folder: Path, effects: dict[str, Any]) -> list[dict
     kinds = {model: kind for kind, (_, model) in KINDS.items()}
     places: dict[str, list[tuple[int, str]]] = defaultdict(list)
     for name, place in loaded.places.items():
-        file, _, line = place.rpartition(":")
-        places[file].append((int(line), name))
-    texts = {file: (folder / file).read_text("utf-8").splitlines() for file in places}
-    return [
-        {
-            "id": name,
-            "kind": kinds[type(by_id[name])],
-            "file": _shown(folder / file),
-            "line": line,
-            "why": by_id[name].why,
-            "optional": by_id[name].optional,
-            "text": _text(texts[file], line),
-            "effect": effects.get(name, {}) if name in deciding and effects else None,
-        }
-        for file, found in places.items()
-        for line, name in sorted(found)
-    ]
+        file, _, number = place.rpartition(":")
+        places[file].append((int(number), name))
+    rows: list[dict[str, Any]] = []
+    for file, found in places.items():
+        text = (folder / file).read_text("utf-8").splitlines()
+        for line, name in sorted(found):
+            rule = by_id[name]
+            effect = effects.get(name, {}) if name in deciding and effects else None
+            row = {"id": name, "kind": kinds[type(rule)], "file": _shown(folder / file), "line": line, "effect": effect}
+            rows.append({**row, "why": rule.why, "optional": rule.optional, "text": _text(text, line)})
+    return rows
 
 
 def _text(lines: list[str], start: int) -> str:

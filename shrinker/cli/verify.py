@@ -21,8 +21,7 @@ if TYPE_CHECKING:
     from shrinker.pipeline import Progress
 
 _LEVEL = (
-    "form, references, capabilities, embedders, imports, model, server, trace, tests, native; may be given again; or gpu alone. "
-    "Default: form, references and capabilities."
+    f"{', '.join(options.LEVELS[:-1])}; may be given again; or gpu alone. Default: form, references and capabilities."
 )
 _PROGRAM = (
     "A wheel, or a folder with Python, notebooks or Markdown: does what it uses of the package still stand? May be given "
@@ -101,16 +100,12 @@ def verify(
         running = {**SIMULATED_LEVELS, **LEVELS_BY_NAME}
         simulated = [name for name in running if name in levels]
         # First what costs nothing: a missing environment is an error of the first second.
-        with open_setting(
-            trees,
-            place,
-            simulated,
-            options.absolute(work),
-            progress,
-            patience=timeout_factor,
-            where_upstream_runs=where_upstream_runs,
-            tests=options.absolute(tests),
-        ) as setting:
+        told = {
+            "where_upstream_runs": where_upstream_runs,
+            "tests": options.absolute(tests),
+            "patience": timeout_factor,
+        }
+        with open_setting(trees, place, simulated, options.absolute(work), progress, told) as setting:
             results = _static(trees, levels, given, progress, program or [])
             for name in simulated:
                 progress.phase(f"verify {name}")
@@ -122,19 +117,16 @@ def verify(
         page = write_verification(written, manifest, results, where_upstream_runs=where_upstream_runs)
         progress.note(f"written: {page}")
     data = verification(manifest, results, where_upstream_runs=where_upstream_runs)
-    options.answer(
-        data if simulated else [result.evidence for result in results],
-        render("verify.txt.jinja", results=results),
-        as_json=as_json,
-        passed=all(result.passed for result in results),
-    )
+    text = render("verify.txt.jinja", results=results)
+    document = data if simulated else [result.evidence for result in results]
+    options.answer(document, text, as_json=as_json, passed=data["passed"])
 
 
 @contextmanager
 def open_setting(
-    trees: "Trees", reports: Path, levels: list[str], work: Path | None, progress: "Progress", **asked: Any
+    trees: "Trees", reports: Path, levels: list[str], work: Path | None, progress: "Progress", asked: dict[str, Any]
 ) -> Iterator[Any]:
-    """With what the simulated levels run; nothing where none is asked for."""
+    """With what the simulated levels run, beside what is asked for; nothing where none of them is."""
     from equivalence.levels import Expected, Setting
     from equivalence.simulation.environment import simulation
     from shrinker.source.cache import default_folder

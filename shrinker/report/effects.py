@@ -7,7 +7,7 @@ match all the same: it is a rule without one only when upstream has lost the nam
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Set
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import chain
 
@@ -79,14 +79,11 @@ def rule_effects(
             case _:
                 kept = named[rule.id]
         size = removed.get(rule.id, total(()))
-        wide = tuple(pattern for pattern in getattr(rule, "modules", ()) if not _matches(pattern, modules))
+        patterns = (pattern for pattern in getattr(rule, "modules", ()) if pattern not in modules)
+        wide = tuple(pattern for pattern in patterns if not any(name_matches(pattern, name) for name in modules))
         kind, counts = type(rule).__name__.lower(), (decisions[rule.id], folded_lines[rule.id])
         found.append(RuleEffect(rule.id, kind, rule.why, *counts, size.files_before, size.lines_before, kept, wide))
     return found
-
-
-def _matches(pattern: str, modules: Set[str]) -> bool:
-    return any(name_matches(pattern, name) for name in modules) if "*" in pattern else pattern in modules
 
 
 def occurring(tree: UpstreamTree, rules: Iterable[Rule]) -> frozenset[str]:

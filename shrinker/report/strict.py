@@ -7,7 +7,8 @@ names, and a construct in which a fact occurs that folding does not understand.
 import json
 import re
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from textwrap import indent
 
 from shrinker.report.effects import RuleEffect, names_of, occurring
 from shrinker.report.pages import some
@@ -25,7 +26,6 @@ REFUSED: frozenset[Kind] = frozenset({"predicates", "flags", "environment", "abs
 
 _ORDER = ("unnamed-predicate", "undecided-fact", "leftover")
 _SHOWN_SITES = 5
-_INDENT = "    "
 _WHY = "Say why: what makes this so on every NVIDIA machine?"
 
 
@@ -54,14 +54,15 @@ def strict_findings(
         for rule, module in missing_roots
         if rule not in optional
     ]
-    accepted, open_constructs = _constructs(rules, folded or {})
+    about_constructs = [rule for rule in rules.leftovers if rule.positions == ("construct",)]
+    accepted, open_constructs = _constructs(about_constructs, folded or {})
     idle = [effect.id for effect in effects if effect.idle and effect.id not in optional]
     idle += left.unmatched if left is not None else ()
     if tree is not None and idle:
         every = (*rules.all_rules(), *rules.leftovers)
         spoken = occurring(tree, (rule for rule in every if rule.id in set(idle) and _may_idle(rules, rule)))
         idle = [rule for rule in idle if rule not in spoken]
-    idle += [r.id for r in rules.leftovers if _about_constructs(r) and r.id not in accepted and not r.may_idle(version)]
+    idle += [rule.id for rule in about_constructs if rule.id not in accepted and not rule.may_idle(version)]
     mend = "matches nothing in this upstream: mend it, mark it `optional = true`, or take it out"
     for rule in idle:
         file, _, line = rules.places.get(rule, "rules:0").rpartition(":")
@@ -88,19 +89,14 @@ def _place(rules: Ruleset, rule: str) -> str:
     return f"{rule} ({rules.places[rule]})" if rule in rules.places else rule
 
 
-def _about_constructs(rule: Leftover) -> bool:
-    return rule.positions == ("construct",)
-
-
-def _constructs(rules: Ruleset, folded: Mapping[str, FoldedModule]) -> tuple[set[str], list[Finding]]:
+def _constructs(rules: Iterable[Leftover], folded: Mapping[str, FoldedModule]) -> tuple[set[str], list[Finding]]:
     """Rules that accept a construct which folding left undecided, and the constructs that none accepts."""
     accepted: set[str] = set()
     found: list[Finding] = []
     uncertain = (item for module in folded.values() for item in module.uncertain)
-    accepting = [rule for rule in rules.leftovers if _about_constructs(rule)]
     for item in sorted(uncertain, key=lambda u: (u.path, u.line)):
         module = folded[item.path].module
-        taken = [rule.id for rule in accepting if any_module_matches(rule.where, module)]
+        taken = [rule.id for rule in rules if any_module_matches(rule.where, module)]
         accepted.update(taken)
         if not taken:
             message = f"{item.reason}. It stays as upstream wrote it, which is sound; to accept that:"
@@ -185,7 +181,7 @@ def table(kind: str, name: str, keys: Mapping[str, object]) -> str:
     # JSON's strings, arrays and truth values are TOML's too.
     rows = [f"[[{kind}]]", f"id = {json.dumps(name)}", f"why = {json.dumps(_WHY)}"]
     rows += [f"{key} = {json.dumps(value, ensure_ascii=False)}" for key, value in keys.items()]
-    return "\n".join(_INDENT + row for row in rows)
+    return indent("\n".join(rows), "    ")
 
 
 def slug(text: str) -> str:

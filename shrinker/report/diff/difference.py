@@ -94,8 +94,7 @@ class Pair:
 
     def is_rule(self, rules: str) -> bool:
         """True when a decision rests on a rule; ``unused`` and its like say that nothing names it."""
-        known = self.new.rules
-        return known is None or any(name in known for name in rules.split("+"))
+        return self.new.rules is None or not self.new.rules.keys().isdisjoint(rules.split("+"))
 
     def rule_cause(self, rules: str) -> tuple[Cause, str]:
         """What a decision by rules (joined by ``+``) on one side alone rests on."""
@@ -123,25 +122,28 @@ class Pair:
         if step is None:
             return Reason("unknown", "no chain leads to it")
         source = step.src.partition(":")[2]
-        who = f"{source} {says.format(_name(step.dst))} ({step.kind})"
+        kind, _, name = step.dst.partition(":")
+        who = f"{source} {says.format(f'the name {name}' if kind == 'name' else name)} ({step.kind})"
+        where = f"{step.path}:{step.line}" if step.line else step.path or "a rule"
         if step.src in _NO_RULES:
             return Reason("upstream", f"{_NO_RULES[step.src]}, which was not so {not_so}", chain)
         if step.src.startswith("root:"):
             root, text = self.rule_cause(source)
             return Reason(root, f"root {source} {names}: {text}", chain)
         changed = self.upstream_changed(step.path) if step.path else None
-        if changed and (line := _line(own, step.path, step.line)) and line in other.upstream_lines(step.path):
+        line = "".join(own.upstream_lines(step.path)[step.line - 1 : step.line]) if changed and step.line else ""
+        if len(line) > _TELLING and line in other.upstream_lines(step.path):
             side = "the old upstream" if other is self.old else "the new upstream"
-            text = f"{who}, at {_place(step)}: {side} has that line, too, and it was decided otherwise there"
+            text = f"{who}, at {where}: {side} has that line, too, and it was decided otherwise there"
             return Reason("rule" if self.moved_rules else "reach", text, chain)
         if changed:
             what = "removed" if self.new.has_upstream(step.path) is False else "changed"
-            return Reason("upstream", f"{who}: upstream {what} {_place(step)}{self.by(step.path)}", chain)
+            return Reason("upstream", f"{who}: upstream {what} {where}{self.by(step.path)}", chain)
         if self.moved_rules:
             return Reason("rule", f"{who}: rules changed ({', '.join(some(sorted(self.moved_rules)))})", chain)
         if changed is None:
-            return Reason("unknown", f"{who}, at {_place(step)}", chain)
-        return Reason("reach", f"{who}, at {_place(step)}, in a file that upstream did not change", chain)
+            return Reason("unknown", f"{who}, at {where}", chain)
+        return Reason("reach", f"{who}, at {where}, in a file that upstream did not change", chain)
 
     def changed_by(self, path: str) -> Reason:
         """Whether upstream changed a file; nothing where that cannot be said."""
@@ -167,19 +169,3 @@ def compared(old: Mapping[str, Has], new: Mapping[str, Has]) -> Iterator[tuple[s
 def fate(before: object, after: object) -> str:
     """What became of a thing that the sides have, or one of them."""
     return "changed" if before and after else "added" if after else "removed"
-
-
-def _line(side: Side, path: str, line: int) -> str:
-    """A line of upstream's file; empty where it cannot be read, or says nothing by itself."""
-    rows = side.upstream_lines(path)
-    text = rows[line - 1] if 0 < line <= len(rows) else ""
-    return text if len(text) > _TELLING else ""
-
-
-def _name(node: str) -> str:
-    kind, _, name = node.partition(":")
-    return f"the name {name}" if kind == "name" else name
-
-
-def _place(step: Step) -> str:
-    return f"{step.path}:{step.line}" if step.line else step.path or "a rule"

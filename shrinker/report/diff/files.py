@@ -12,7 +12,6 @@ from shrinker.report.diff.side import Side
 from shrinker.report.diff.values import Reason, Row, TextChange
 from shrinker.report.pages import some
 from shrinker.values.graph import UNREACHABLE
-from shrinker.values.outcome import EmittedFile
 
 _PLACE = re.compile(r"used at (\S+?):\d+")
 _OWN = Reason("shrinker", "shrinker writes this file itself")
@@ -140,19 +139,21 @@ def text_changes(pair: Pair) -> tuple[TextChange, ...]:
     """Diffs of all files that differ, sorted by path; nothing when one of the trees is not there."""
     if pair.old.folder is None or pair.new.folder is None:
         return ()
-    return tuple(TextChange(path, _of(pair, path, one, other)) for path, one, other in pair.differing())
+    found: list[TextChange] = []
+    for path, one, other in pair.differing():
+        names = (f"a/{path}" if one is not None else "/dev/null", f"b/{path}" if other is not None else "/dev/null")
+        text = _difference(pair.old.read(path), pair.new.read(path))
+        found.append(TextChange(path, f"--- {names[0]}\n+++ {names[1]}\n{text}"))
+    return tuple(found)
 
 
-def _of(pair: Pair, path: str, one: EmittedFile | None, other: EmittedFile | None) -> str:
-    before, after = pair.old.read(path), pair.new.read(path)
-    names = (f"a/{path}" if one is not None else "/dev/null", f"b/{path}" if other is not None else "/dev/null")
-    head = f"--- {names[0]}\n+++ {names[1]}\n"
+def _difference(before: bytes, after: bytes) -> str:
     if b"\0" in before[:8192] or b"\0" in after[:8192]:
-        return f"{head}Binary files differ: {len(before):,} and {len(after):,} bytes\n"
+        return f"Binary files differ: {len(before):,} and {len(after):,} bytes\n"
     old, new = _lines(before), _lines(after)
     if max(len(old), len(new)) > _MOST_LINES:
-        return f"{head}Too long to compare: {len(old):,} and {len(new):,} lines\n"
-    return head + "".join(_hunks(old, new))
+        return f"Too long to compare: {len(old):,} and {len(new):,} lines\n"
+    return "".join(_hunks(old, new))
 
 
 def _lines(data: bytes) -> list[str]:

@@ -1,7 +1,7 @@
 """One generated tree that is compared, or its lock, with everything that its run left, each part read when it is asked for."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -64,7 +64,7 @@ class Side:
             return self.files[path].lines_before > 0 or not self.files[path].changed
         return path in self.graph["removed"] if self.graph else None
 
-    def upstream_lines(self, path: str) -> Sequence[str]:
+    def upstream_lines(self, path: str) -> list[str]:
         """Lines of upstream's file without the blanks around them; none where it cannot be read."""
         if path not in self._lines:
             text = self.read_upstream(path).decode("utf-8", "replace")
