@@ -18,14 +18,13 @@ import typer
 from shrinker import __version__
 from shrinker.cli.ending import run
 from shrinker.cli.explain import dependencies, explain, kernels, why, why_not
-from shrinker.cli.gpu import gpu_bundle
 from shrinker.cli.help import Commands, examples
 from shrinker.cli.leftovers import cross_check, leftovers
 from shrinker.cli.mutate import mutate
 from shrinker.cli.rules import ablate, profiles, rules
 from shrinker.cli.shrink import shrink
 from shrinker.cli.upgrade import bump, check_upstream, diff, publish
-from shrinker.cli.verify import verify
+from shrinker.cli.verify import gpu_bundle, verify
 
 app = typer.Typer(
     cls=Commands,

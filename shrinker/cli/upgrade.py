@@ -84,11 +84,13 @@ def check_upstream(
     top-level folders and names of platforms. An ordinary run keeps what it does not know; a strict one fails on the first three.
     """
     from shrinker.cache.workers import without_gc
-    from shrinker.upgrade.check_upstream import diagnose, symptoms_text
+    from shrinker.report.pages import render
+    from shrinker.upgrade.check_upstream import SECTIONS, diagnose
 
     with without_gc(last=True), console_progress() as progress:
         found = diagnose(upstream, since, profile, jobs, progress, options.absolute(rules))
-    options.answer(found, symptoms_text(found), as_json=as_json, passed=not found.symptoms)
+    text = render("check-upstream.txt.jinja", found=found, sections=SECTIONS)
+    options.answer(found, text, as_json=as_json, passed=not found.symptoms)
 
 
 def bump(

@@ -1,8 +1,13 @@
-"""`shrinker verify`: the evidence levels, one after the other."""
+"""`shrinker verify`: the evidence levels, one after the other; and `shrinker gpu-bundle`: what the level *gpu* needs, to carry there.
 
+Asked for by name alone are *native*, which compiles for as long as a build takes to begin, and *gpu*, which takes GPUs, checkpoints and an
+environment.
+"""
+
+import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -11,7 +16,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from shrinker.cli import options
-from shrinker.cli.gpu import GPU_LEVEL, NATIVE_LEVEL, verify_native, verify_on_gpus
 from shrinker.cli.progress import console_progress
 from shrinker.values.errors import InputError
 
@@ -20,6 +24,7 @@ if TYPE_CHECKING:
     from shrinker.check.trees import Trees
     from shrinker.pipeline import Progress
 
+GPU_LEVEL, NATIVE_LEVEL = "gpu", "native"
 _LEVEL = (
     f"{', '.join(options.LEVELS[:-1])}; may be given again; or gpu alone. Default: form, references and capabilities."
 )
@@ -32,6 +37,8 @@ _WHERE_UPSTREAM_RUNS = (
     "What does not run on upstream's own tree here either, with the same error, is listed and fails nothing."
 )
 _TESTS = "Folder `test` of upstream's repository at the same commit: the level tests runs what lies there."
+
+_WORDS = "pack or unpack, and its options behind `--`: `-- pack --help` tells them."
 
 
 def verify(
@@ -71,7 +78,7 @@ def verify(
     levels = level or (known if everything else asked or list(EVIDENCE_LEVELS))
     given = options.absolute(reports)
     if levels == [GPU_LEVEL]:
-        raise typer.Exit(verify_on_gpus(out, upstream, given, rest or []))
+        raise typer.Exit(_verify_on_gpus(out, upstream, given, rest or []))
     if rest:
         raise InputError("options after -- are those of the level gpu", "add --level gpu, or leave them out")
     here = (*known, *LEVELS_BY_NAME, NATIVE_LEVEL)
@@ -112,7 +119,7 @@ def verify(
                 results.append(running[name](tree.root / "python", out.absolute() / "python", setting))
             if NATIVE_LEVEL in levels:
                 progress.phase(f"verify {NATIVE_LEVEL}")
-                results.append(verify_native(trees, progress))
+                results.append(_verify_native(trees, progress))
     if everything:
         page = write_verification(written, manifest, results, where_upstream_runs=where_upstream_runs)
         progress.note(f"written: {page}")
@@ -190,3 +197,48 @@ def _static(
         kept = replace(trees, cache=Cache(default_folder().absolute()))
         results.append(embedders_evidence(kept, progress, download=True, programs=programs))
     return results
+
+
+def _verify_native(trees: "Trees", progress: "Progress") -> "LevelResult":
+    """Ask a compiler's front end about the kernel libraries of both trees. Raises InputError without nvcc, or without torch's headers."""
+    from equivalence.levels.native import NativeSetting, run
+    from equivalence.native.build import torch_headers
+    from equivalence.native.frontend import Compiler, find_nvcc
+    from shrinker.cache import Cache
+    from shrinker.cache.identity import tool_identity
+    from shrinker.source.cache import default_folder
+
+    nvcc = find_nvcc()
+    if not nvcc:
+        raise InputError("no nvcc was found", "install a CUDA toolkit, or put its bin folder on the search path")
+    folders = tuple(dict.fromkeys(rule.sources for rule in trees.stated.companions if rule.sources))
+    with tempfile.TemporaryDirectory(prefix="shrinker-native-") as scratch:
+        compiler = Compiler(nvcc, torch_headers(), Path(scratch))
+        compiler.write_stubs()
+        layer = Cache(default_folder().absolute()).layer("native", tool_identity("equivalence"))
+        setting = NativeSetting(compiler, folders, layer, progress.note, trees.jobs)
+        return run(trees.source.root, trees.out.absolute(), setting)
+
+
+def _verify_on_gpus(out: Path, upstream: str | None, reports: Path | None, options: Sequence[str]) -> int:
+    """Run `python -m equivalence.gpu`, with further options, for a tree and the upstream that it was made from; returns the exit code."""
+    from equivalence.gpu.__main__ import main
+    from shrinker.report.place import open_recorded, read_manifest
+
+    if {"-h", "--help"} & set(options):
+        main(["--help"])
+    tree = open_recorded(out, read_manifest(out).upstream, upstream, lambda text: print(text, file=sys.stderr))
+    given = ["--upstream", str(tree.root / "python"), "--generated", str(out.absolute() / "python")]
+    given += ["--out", str(out.absolute().with_name(out.name + ".gpu"))]
+    given += ["--reports", str(reports)] if reports else []
+    return main([*given, *options])
+
+
+def gpu_bundle(words: Annotated[list[str], typer.Argument(metavar="WORDS", help=_WORDS)]) -> None:
+    """Pack wheels and folders for a machine without network into pieces, or unpack them there.
+
+    Exit 1 when no wheel is found or a piece is not what was packed.
+    """
+    from equivalence.gpu.bundle import main
+
+    raise typer.Exit(main(words))

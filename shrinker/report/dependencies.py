@@ -10,7 +10,7 @@ from shrinker.program.edges.external import is_standard, kernel_library
 from shrinker.program.nodes import NATIVE_SUFFIXES, module_node, suffix
 from shrinker.report.chains import outgoing, reached_from, short, show
 from shrinker.report.summary import Measured, tally
-from shrinker.values.distributions import Distribution, Distributions
+from shrinker.values.distributions import Distributions
 from shrinker.values.folded import FoldedModule
 from shrinker.values.graph import Edge, Graph
 from shrinker.values.upstream import PACKAGE, PACKAGE_PREFIX
@@ -204,8 +204,3 @@ def distributions_data(found: Distributions) -> dict[str, Any]:
         "extras": found.extras,
         "dropped_extras": dict(found.dropped_extras),
     }
-
-
-def extras_text(row: Distribution) -> str:
-    """Where a distribution is declared: its extras, ``-`` for a plain dependency."""
-    return ", ".join(dict.fromkeys(extra or "-" for extra, _ in row.declared))

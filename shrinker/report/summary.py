@@ -10,7 +10,6 @@ from shrinker.program.nodes import suffix
 from shrinker.values.folded import FoldedModule
 from shrinker.values.graph import Graph
 from shrinker.values.manifest import Manifest
-from shrinker.values.outcome import Evidence
 from shrinker.values.upstream import PACKAGE_PREFIX, UpstreamTree
 
 if TYPE_CHECKING:
@@ -98,15 +97,6 @@ def build_summary(
         "removed_by_rule": Counter(removal.rule for removal in graph.removed.values()),
         "uncertain": len(graph.uncertain),
     }
-
-
-def evidence_data(evidence: Sequence[Evidence]) -> list[dict[str, Any]]:
-    """What each level looked at and found, counted."""
-    return [
-        {"level": item.level, "passed": item.passed, "checks": dict(item.checks)}
-        | {kind: len(getattr(item, kind)) for kind in ("findings", "inherited", "open")}
-        for item in evidence
-    ]
 
 
 def summary_table(summary: Mapping[str, Any]) -> "Table":

@@ -38,21 +38,19 @@ def verification(manifest: Manifest, results: Sequence[LevelResult], *, where_up
         "tool_version": manifest.tool_version,
         "passed": all(result.passed for result in results),
         "where_upstream_runs": where_upstream_runs,
-        "levels": {result.evidence.level: _level(result) for result in results},
+        "levels": {
+            result.evidence.level: {
+                "passed": result.passed,
+                "ran": result.ran,
+                "checks": dict(result.evidence.checks),
+                **{kind: [asdict(finding) for finding in getattr(result.evidence, kind)] for kind in _KINDS},
+                "figures": dict(result.figures),
+                "limits": list(result.limits),
+                "seconds": round(result.seconds, 1),
+            }
+            for result in results
+        },
         "not_shown": list(NOT_SHOWN),
-    }
-
-
-def _level(result: LevelResult) -> dict[str, Any]:
-    evidence = result.evidence
-    return {
-        "passed": evidence.passed,
-        "ran": result.ran,
-        "checks": dict(evidence.checks),
-        **{kind: [asdict(finding) for finding in getattr(evidence, kind)] for kind in _KINDS},
-        "figures": dict(result.figures),
-        "limits": list(result.limits),
-        "seconds": round(result.seconds, 1),
     }
 
 
@@ -66,9 +64,8 @@ def write_verification(
     if where_upstream_runs:
         verdict += " Only what upstream's own tree can run here was judged; what it cannot is listed level by level."
     verdict = verdict if data["passed"] else "**A level failed.**"
-    page = render(
-        "verify.md.jinja", manifest=manifest, verdict=verdict, results=results, not_shown=NOT_SHOWN, most=_SHOWN
-    )
+    told = {"manifest": manifest, "verdict": verdict, "results": results, "not_shown": NOT_SHOWN, "most": _SHOWN}
+    page = render("verify.md.jinja", **told)
     # Not sorted: levels and checks stay in the order in which they were made.
     write_files(folder, {JSON_NAME: readable(data, ordered=False), PAGE_NAME: page})
     if (folder / PAGE).is_file():

@@ -14,13 +14,13 @@ from shrinker.program.symbols.saved import SymbolData, root_costs
 from shrinker.program.written import Written
 from shrinker.report import api
 from shrinker.report.chains import cycles, dropped_importers, removed_importers
-from shrinker.report.dependencies import dependencies, distributions_data, extras_text, mermaid
+from shrinker.report.dependencies import dependencies, distributions_data, mermaid
 from shrinker.report.effects import RuleEffect, rule_effects
 from shrinker.report.lists import file_lists, lines_list, questionable_list, tuning_list
 from shrinker.report.page import PAGE, index_page
 from shrinker.report.pages import readable, templates, write_files
 from shrinker.report.retained import retained_data
-from shrinker.report.summary import Measured, build_summary, evidence_data, measure, tally, total
+from shrinker.report.summary import Measured, build_summary, measure, tally, total
 from shrinker.ruleset import Ruleset
 from shrinker.values.distributions import Distributions
 from shrinker.values.entries import Entries
@@ -141,7 +141,12 @@ def finish_reports(
         peak_memory: bytes.
         earlier: folder of reports with what levels found that no default run asks; None where nobody looks at pages.
     """
-    summary = {**counted, "evidence": evidence_data(evidence)}
+    judged = [
+        {"level": item.level, "passed": item.passed, "checks": dict(item.checks)}
+        | {kind: len(getattr(item, kind)) for kind in ("findings", "inherited", "open")}
+        for item in evidence
+    ]
+    summary = {**counted, "evidence": judged}
     run = {
         "phases_seconds": {name: round(seconds, 3) for name, seconds in timings.items()},
         "total_seconds": round(sum(timings.values()), 3),
@@ -164,7 +169,6 @@ def _pages(
 ) -> dict[str, str]:
     graph, folded = made.graph, made.folded
     environment = templates()
-    environment.filters["extras"] = extras_text
     environment.globals |= {"upstream": made.manifest.upstream, "profile": made.manifest.profile}
     removed = [file for file in files if file.path in graph.removed]
     unreachable = [file for file in removed if graph.removed[file.path].rule == UNREACHABLE]

@@ -15,7 +15,7 @@ from shrinker.cache import Cache
 from shrinker.check.tokens import is_subsequence
 from shrinker.pipeline import Progress, Request, shrink
 from shrinker.project import project_folder
-from shrinker.report.pages import render, some
+from shrinker.report.pages import some
 from shrinker.report.place import reports_beside
 from shrinker.report.strict import propose_fact, slug, table
 from shrinker.ruleset import Ruleset, load_profile
@@ -213,8 +213,3 @@ def _words(item: Item, kept: int) -> tuple[str, str]:
     text = f"{kept:,} files of it are kept; if it is a removed feature's, say so"
     keys = {"feature": "What it is for", "modules": [f"{dotted}.**", dotted]}
     return text, table("remove", f"remove-{name[-40:]}", keys)
-
-
-def symptoms_text(found: Diagnosis) -> str:
-    """The page for the terminal."""
-    return render("check-upstream.txt.jinja", found=found, sections=SECTIONS)

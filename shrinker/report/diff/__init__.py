@@ -8,11 +8,10 @@ from collections.abc import Sequence
 
 from shrinker.report.diff import parts
 from shrinker.report.diff.difference import Pair
-from shrinker.report.diff.files import changed_files, commit_rows, moved_files, text_changes
+from shrinker.report.diff.files import changed_files, commit_rows, moved_files, moved_symbols, text_changes
 from shrinker.report.diff.offered import offered_changes
 from shrinker.report.diff.risks import mechanism_changes
 from shrinker.report.diff.side import Side
-from shrinker.report.diff.symbols import moved_symbols
 from shrinker.report.diff.values import Identified, Review
 from shrinker.source.repository import Told
 

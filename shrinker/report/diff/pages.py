@@ -36,6 +36,10 @@ class Table:
     """Whether a reviewer looks at it first; None: at the rows that upstream's own diff does not explain."""
     intro: str = ""
 
+    def is_first(self, row: Row) -> bool:
+        """Whether a reviewer looks at a row first."""
+        return row.reason.cause not in _EXPLAINED if self.first is None else self.first
+
 
 _FILES = "file:subject lines:after why commits"
 _SYMBOLS = "symbol:subject kind:before where why commits"
@@ -78,16 +82,12 @@ TABLES = {
 def _sections(review: Review, first: bool) -> Iterator[dict[str, Any]]:
     """The tables that have rows: of what upstream's own diff does not explain (`first`), or of all else. The first cell of a row is code."""
     for name, table in TABLES.items():
-        rows = [row for row in review.table(name) if _is_first(table, row) is first]
+        rows = [row for row in review.table(name) if table.is_first(row) is first]
         if rows:
             columns = [column.partition(":") for column in table.columns.split()]
             cells = [[_part(row, field or head) for head, _, field in columns] for row in rows]
             told = {"title": table.title, "columns": [head for head, *_ in columns], "intro": table.intro}
             yield {**told, "first": first, "cells": cells, "rows": rows}
-
-
-def _is_first(table: Table, row: Row) -> bool:
-    return row.reason.cause not in _EXPLAINED if table.first is None else table.first
 
 
 def _part(row: Row, field: str) -> str:
