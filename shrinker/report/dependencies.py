@@ -47,18 +47,6 @@ class Group:
     """Kernel libraries that its modules import, with the number of names."""
 
 
-@dataclass(frozen=True)
-class Imported:
-    """One name imported from a kernel library, or one distribution outside the tree, by its top-level import name."""
-
-    name: str
-    modules: int
-    first: str
-    """First place that imports it."""
-    required: bool = True
-    """Some kept module imports it at import time, outside a `try`."""
-
-
 def dependencies(graph: Graph, folded: Mapping[str, FoldedModule], files: Iterable[Measured]) -> dict[str, Any]:
     """Read the page's tables from the graph: everything that the template shows."""
     kept = [file for file in files if file.kept]
@@ -97,10 +85,11 @@ def dependencies(graph: Graph, folded: Mapping[str, FoldedModule], files: Iterab
                 members[node.removeprefix(f"module:{package}.").partition(".")[0]].append(node)
         return [group(name, nodes) for name, nodes in sorted(members.items())]
 
-    kernels: dict[str, list[Imported]] = defaultdict(list)
+    # By library: name, how many modules import it, and the first place.
+    kernels: dict[str, list[tuple[str, int, str]]] = defaultdict(list)
     for name, edges in sorted(used.items()):
-        imported = Imported(name, len({edge.src for edge in edges}), f"{edges[0].path}:{edges[0].line}")
-        kernels[kernel_library(name) or name].append(imported)
+        row = (name, len({edge.src for edge in edges}), f"{edges[0].path}:{edges[0].line}")
+        kernels[kernel_library(name) or name].append(row)
     native = [file for file in kept if suffix(file.path) in NATIVE_SUFFIXES]
     folders = tally(native, lambda file: "/".join(file.path.removeprefix(PACKAGE_PREFIX).split("/")[:-1][:3]))
     return {
@@ -115,7 +104,7 @@ def dependencies(graph: Graph, folded: Mapping[str, FoldedModule], files: Iterab
         "moe": below(f"{LAYERS}.moe"),
         "kernels": kernels,
         "native": sorted((row.name, row.files_after, row.lines_after) for row in folders),
-        "hardware": _hardware(kept, kernels),
+        "hardware": _hardware(kept, used),
         "externals": _externals(folded),
     }
 
@@ -127,10 +116,10 @@ def _models(folded: Mapping[str, FoldedModule]) -> list[str]:
     return sorted(module_node(module.module) for module in entries or found)
 
 
-def _hardware(kept: Iterable[Measured], kernels: Mapping[str, list[Imported]]) -> list[tuple[str, str, list[str]]]:
+def _hardware(kept: Iterable[Measured], kernels: Iterable[str]) -> list[tuple[str, str, list[str]]]:
     """Architectures that a kept file or a kernel names; most kernels choose theirs at build or run time."""
     names = [file.path.removeprefix(PACKAGE_PREFIX) for file in kept if not file.path.endswith(".json")]
-    names += [kernel.name for rows in kernels.values() for kernel in rows]
+    names += sorted(kernels, key=lambda name: (kernel_library(name) or name, name))
     found: list[tuple[str, str, list[str]]] = []
     for architecture, (product, pattern) in _HARDWARE.items():
         stated = re.compile(rf"(?<![a-z0-9])(?:{pattern})(?![0-9])", re.IGNORECASE)
@@ -138,18 +127,19 @@ def _hardware(kept: Iterable[Measured], kernels: Mapping[str, list[Imported]]) -
     return [row for row in found if row[2]]
 
 
-def _externals(folded: Mapping[str, FoldedModule]) -> list[Imported]:
+def _externals(folded: Mapping[str, FoldedModule]) -> list[tuple[str, int, bool, str]]:
+    """Top-level name of each distribution, how many modules import it, whether one does when it is itself imported, and the first place."""
     found: dict[str, list[tuple[str, int, bool]]] = defaultdict(list)
     for path, module in sorted(folded.items()):
         for site in module.imports:
             required = site.kind == "import" and not site.guarded
             found[site.module.partition(".")[0]].append((path, site.line, required))
     rows = [
-        Imported(top, len({path for path, _, _ in sites}), "{}:{}".format(*sites[0]), any(row[2] for row in sites))
+        (top, len({path for path, _, _ in sites}), any(required for *_, required in sites), "{}:{}".format(*sites[0]))
         for top, sites in found.items()
         if top and top != PACKAGE and not is_standard(top)
     ]
-    return sorted(rows, key=lambda row: (-row.modules, row.name))
+    return sorted(rows, key=lambda row: (-row[1], row[0]))
 
 
 def mermaid(graph: Graph) -> str:

@@ -22,6 +22,14 @@ from shrinker.values.native import Cut
 from shrinker.values.upstream import UpstreamTree, module_name, modules_of
 
 _WORD = re.compile(r"\w+")
+_NAMES: dict[type[Rule], tuple[str, ...]] = {
+    Fact: ("calls", "names", "attributes", "environment"),
+    Absent: ("modules", "attributes"),
+    Pure: ("calls",),
+    Leftover: ("words",),
+    Refusal: ("functions",),
+}
+"""Fields that hold patterns over qualified names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,9 +101,9 @@ def occurring(tree: UpstreamTree, rules: Iterable[Rule]) -> frozenset[str]:
     A qualified name occurs in a file when its last component is a word of the text, and each of the others is one too or
     a component of the module's name.
     """
-    named = {rule.id: {*names_of(rule)} for rule in rules}
-    written = places_of(tree, set().union(*named.values()))
-    return frozenset(rule for rule, names in named.items() if not names.isdisjoint(written))
+    named = {rule.id: names_of(rule) for rule in rules}
+    written = places_of(tree, chain.from_iterable(named.values())).keys()
+    return frozenset(rule for rule, names in named.items() if not written.isdisjoint(names))
 
 
 def places_of(tree: UpstreamTree, patterns: Iterable[str]) -> dict[str, str]:
@@ -112,20 +120,9 @@ def places_of(tree: UpstreamTree, patterns: Iterable[str]) -> dict[str, str]:
     return found
 
 
-def names_of(rule: Rule) -> Iterable[str]:
+def names_of(rule: Rule) -> list[str]:
     """Patterns over qualified names of a fact, a refusal, an `absent`, a `pure` or a `leftover` rule; none of another."""
-    match rule:
-        case Fact():
-            return (*rule.calls, *rule.names, *rule.attributes, *rule.environment)
-        case Absent():
-            return (*rule.modules, *rule.attributes)
-        case Pure():
-            return rule.calls
-        case Leftover():
-            return rule.words
-        case Refusal():
-            return rule.functions
-    return ()
+    return [name for field in _NAMES.get(type(rule), ()) for name in getattr(rule, field)]
 
 
 class _Name:

@@ -6,6 +6,7 @@ import contextlib
 import hashlib
 import json
 import os
+import re
 from collections.abc import Callable, Sequence
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
@@ -33,6 +34,7 @@ WRITTEN = (*_NAMES.split(),)
 EVIDENCE = ("verify", "mutation", "mutation-rules", "breakages", "gpu")
 """Pairs of a page and a JSON document that no run of `shrink` writes."""
 _MARK = "> **Stale.** "
+_MARKED = re.compile(rf"\n\n{re.escape(_MARK)}.*")
 
 
 def reports_beside(out: Path) -> Path:
@@ -110,10 +112,11 @@ def mark_stale(reports: Path, manifest: Manifest) -> Sequence[str]:
         with contextlib.suppress(OSError, ValueError):
             data = json.loads((reports / f"{name}.json").read_text("utf-8"))
             text = page.read_text("utf-8")
-            of = _other(data, manifest)
-            marked = _marked(text, of and f"{_MARK}Evidence of {of}, not of the tree of these reports.")
-            if of:
+            if of := _other(data, manifest):
                 found.append(f"{page.name}: {of}")
+            # Below the title.
+            mark = f"\n\n{_MARK}Evidence of {of}, not of the tree of these reports.\n" if of else "\n"
+            marked = _MARKED.sub("", text, count=1).replace("\n", mark, 1)
             if marked != text:
                 page.write_text(marked, "utf-8")
     return found
@@ -138,16 +141,6 @@ def _python_digest(manifest: Manifest) -> str:
     files = sorted((PurePosixPath(file.path), file.sha256) for file in python)
     rows = (f"{path.relative_to('python')}\0{sha256}\n" for path, sha256 in files)
     return hashlib.sha256("".join(rows).encode()).hexdigest()[:16]
-
-
-def _marked(text: str, mark: str) -> str:
-    lines = text.split("\n")
-    at = next((number for number, line in enumerate(lines) if line.startswith(_MARK)), 0)
-    if at:
-        del lines[at - 1 : at + 1]
-    # Below the title.
-    lines[1:1] = ["", mark] if mark else []
-    return "\n".join(lines)
 
 
 def read_manifest(out: Path) -> Manifest:

@@ -26,6 +26,8 @@ REFUSED: frozenset[Kind] = frozenset({"predicates", "flags", "environment", "abs
 
 _ORDER = ("unnamed-predicate", "undecided-fact", "leftover")
 _SHOWN_SITES = 5
+_NO_MODULES: Mapping[str, FoldedModule] = {}
+_NOTHING_LEFT = Leftovers(0, (), (), ())
 _WHY = "Say why: what makes this so on every NVIDIA machine?"
 
 
@@ -33,8 +35,8 @@ def strict_findings(
     rules: Ruleset,
     effects: Sequence[RuleEffect],
     missing_roots: Sequence[tuple[str, str]],
-    folded: Mapping[str, FoldedModule] | None = None,
-    left: Leftovers | None = None,
+    folded: Mapping[str, FoldedModule] = _NO_MODULES,
+    left: Leftovers = _NOTHING_LEFT,
     tree: UpstreamTree | None = None,
 ) -> list[Finding]:
     """What strict mode refuses.
@@ -49,15 +51,12 @@ def strict_findings(
     version = tree.identity.version if tree is not None else None
     optional = {rule.id for rule in rules.all_rules() if rule.may_idle(version)}
     mend = "is not in this upstream: rename it there, or mark the rule `optional = true`"
-    found = [
-        Finding("missing-root", module, 0, f"root of rule {_place(rules, rule)} {mend}")
-        for rule, module in missing_roots
-        if rule not in optional
-    ]
+    roots = [(rule, module) for rule, module in missing_roots if rule not in optional]
+    found = [Finding("missing-root", module, 0, f"root of rule {_place(rules, rule)} {mend}") for rule, module in roots]
     about_constructs = [rule for rule in rules.leftovers if rule.positions == ("construct",)]
-    accepted, open_constructs = _constructs(about_constructs, folded or {})
+    accepted, open_constructs = _constructs(about_constructs, folded)
     idle = [effect.id for effect in effects if effect.idle and effect.id not in optional]
-    idle += left.unmatched if left is not None else ()
+    idle += left.unmatched
     if tree is not None and idle:
         every = (*rules.all_rules(), *rules.leftovers)
         spoken = occurring(tree, (rule for rule in every if rule.id in set(idle) and _may_idle(rules, rule)))
@@ -68,15 +67,14 @@ def strict_findings(
         file, _, line = rules.places.get(rule, "rules:0").rpartition(":")
         found.append(Finding("unmatched-rule", file, int(line), f"rule {rule} {mend}"))
     found += open_constructs
-    for suspect in left.suspects if left is not None else ():
+    for suspect in left.suspects:
         message = (
             f"`{suspect.name}` of {suspect.defined} stands beside {', '.join(suspect.beside)}, is asked in "
             f"{_sites(suspect.sites)}, and no rule names it. If it asks for another platform:\n"
             f"{propose_fact(suspect.name + '()')}\n    else:\n{_propose_words(suspect.name)}"
         )
         found.append(Finding("unnamed-predicate", *suspect.sites[0], message))
-    unexplained = _unexplained(rules, left) if left is not None else []
-    return [*found, *sorted(unexplained, key=lambda finding: _ORDER.index(finding.check))]
+    return [*found, *sorted(_unexplained(rules, left), key=lambda finding: _ORDER.index(finding.check))]
 
 
 def _may_idle(rules: Ruleset, rule: Rule) -> bool:
@@ -137,11 +135,10 @@ def _unexplained(rules: Ruleset, left: Leftovers) -> list[Finding]:
 def _named(rules: Ruleset) -> dict[str, str]:
     """Last component, and whole name, of everything that a fact decides, with the rule."""
     named: dict[str, str] = {}
-    for fact in rules.facts:
-        for pattern in names_of(fact):
-            named.setdefault(pattern, fact.id)
-            if pattern.startswith((".", "sglang.")):
-                named.setdefault(pattern.rpartition(".")[2], fact.id)
+    for pattern, rule in ((pattern, fact.id) for fact in rules.facts for pattern in names_of(fact)):
+        named.setdefault(pattern, rule)
+        if pattern.startswith((".", "sglang.")):
+            named.setdefault(pattern.rpartition(".")[2], rule)
     return named
 
 

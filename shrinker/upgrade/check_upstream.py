@@ -25,7 +25,7 @@ from shrinker.source.cache import default_folder
 from shrinker.source.pins import load_pins
 from shrinker.syntax.lines import line_elsewhere
 from shrinker.upgrade.census import Item, fresh_items, inventory, sites
-from shrinker.upgrade.unmatched_names import Lost, lost_names
+from shrinker.upgrade.unmatched_names import Fresh, lost_names
 from shrinker.values.errors import InputError, ShrinkerError
 from shrinker.values.outcome import Finding
 from shrinker.values.upstream import UpstreamTree
@@ -96,7 +96,7 @@ def diagnose(
     opened = partial(open_upstream, repository=project_folder(), progress=progress.note)
     tree = opened(upstream)
     cache = Cache(default_folder())
-    before, lost, notes = tuple[Item, ...](), list[Lost](), tuple[str, ...]()
+    before, lost, notes = tuple[Item, ...](), list[Symptom](), tuple[str, ...]()
     known = since or load_pins(project_folder()).default_spec
     try:
         other = opened(known)
@@ -108,13 +108,13 @@ def diagnose(
     else:
         progress.phase("inventory")
         before = inventory(other, ruleset, cache)
-        lost = lost_names(ruleset, tree, other)
+        lost = [_of_lost(*name, ruleset, known) for name in lost_names(ruleset, tree, other)]
     items = inventory(tree, ruleset, cache)
     with tempfile.TemporaryDirectory(prefix="shrinker-check-upstream-") as name:
         out = Path(name) / "tree"
         asked = Request(upstream, profile, out, jobs, reports=reports_beside(out), rules=rules, look=True)
         found, kept = _generated(tree, asked, progress)
-    found += [_of_lost(name, ruleset, known) for name in lost]
+    found += lost
     found += [_symptom(item, items, kept) for item in fresh_items(items, before) if not _known(item, ruleset)]
     order = {section: place for place, section in enumerate(SECTIONS)}
     found.sort(key=lambda symptom: order.get(symptom.section, len(order)))
@@ -133,13 +133,13 @@ def _generated(tree: UpstreamTree, asked: Request, progress: Progress) -> tuple[
     return found, frozenset(file.path for file in done.manifest.files)
 
 
-def _of_lost(lost: Lost, rules: Ruleset, since: str) -> Symptom:
-    text = f"rule {lost.rule} ({rules.places.get(lost.rule, 'rules')}) names it; {since} has it at {lost.was}"
-    if not lost.fresh:
-        return Symptom("lost", lost.pattern, text, (lost.was,))
-    names, places = zip(*lost.fresh, strict=True)
+def _of_lost(rule: str, pattern: str, was: str, fresh: Fresh, rules: Ruleset, since: str) -> Symptom:
+    text = f"rule {rule} ({rules.places.get(rule, 'rules')}) names it; {since} has it at {was}"
+    if not fresh:
+        return Symptom("lost", pattern, text, (was,))
+    names, places = zip(*fresh, strict=True)
     text += f". New where it was defined: {', '.join(f'`{name}`' for name in names)}. Of one that is its new name:"
-    return Symptom("lost", lost.pattern, text, places, propose_fact(f"{names[0]}()"))
+    return Symptom("lost", pattern, text, places, propose_fact(f"{names[0]}()"))
 
 
 def _of_finding(finding: Finding, tree: UpstreamTree, out: Path) -> Symptom:

@@ -6,8 +6,7 @@ then no longer decided: what is new where the old name was defined may be it.
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 
 from shrinker.report.effects import names_of, places_of
 from shrinker.ruleset import Rule, Ruleset
@@ -19,31 +18,22 @@ _DEFINITION = re.compile(r"[ \t]*(?:async[ \t]+)?(?:def|class)[ \t]+(\w+)")
 _MOST = 5
 
 
-@dataclass(frozen=True, slots=True)
-class Lost:
-    """One name of a rule."""
-
-    rule: str
-    pattern: str
-    was: str
-    """``path:line`` in the other upstream; a path for a module."""
-    fresh: tuple[tuple[str, str], ...] = ()
-    """Definitions that are new in the file that defined it, each with ``path:line``."""
+Fresh = Sequence[tuple[str, str]]
+"""Definitions that are new in the file that defined a name, each with ``path:line``."""
 
 
-def lost_names(rules: Ruleset, tree: UpstreamTree, before: UpstreamTree) -> list[Lost]:
-    """Names that `before` has and `tree` has not, in the order of the rules."""
+def lost_names(rules: Ruleset, tree: UpstreamTree, before: UpstreamTree) -> Iterator[tuple[str, str, str, Fresh]]:
+    """Names that `before` has and `tree` has not, in the order of the rules: rule, pattern, ``path:line`` in `before` (of a module its path)."""
     patterns = sorted({name for rule in rules.all_rules() for name in names_of(rule)})
     known = places_of(before, patterns)
     here = places_of(tree, known)
     gone = {pattern: place for pattern, place in known.items() if pattern not in here}
     fresh = _fresh({_last(pattern) for pattern in gone}, tree, before)
-    found: list[Lost] = []
     for rule in rules.all_rules():
-        names = dict.fromkeys(name for name in names_of(rule) if name in gone)
-        found += [Lost(rule.id, name, gone[name], fresh.get(_last(name), ())) for name in names]
-        found += [Lost(rule.id, pattern, was) for pattern, was in _modules(rule, tree, before)]
-    return found
+        for name in dict.fromkeys(name for name in names_of(rule) if name in gone):
+            yield rule.id, name, gone[name], fresh.get(_last(name), ())
+        for pattern, was in _modules(rule, tree, before):
+            yield rule.id, pattern, was, ()
 
 
 def _modules(rule: Rule, tree: UpstreamTree, before: UpstreamTree) -> Iterator[tuple[str, str]]:
@@ -71,9 +61,9 @@ def _last(pattern: str) -> str:
     return pattern.replace("()", "").rpartition(".")[2]
 
 
-def _fresh(names: set[str], tree: UpstreamTree, before: UpstreamTree) -> dict[str, tuple[tuple[str, str], ...]]:
+def _fresh(names: set[str], tree: UpstreamTree, before: UpstreamTree) -> dict[str, Fresh]:
     """What is defined anew in the files that defined some names, by name."""
-    found: dict[str, tuple[tuple[str, str], ...]] = defaultdict(tuple)
+    found: dict[str, Fresh] = defaultdict(tuple)
     for path, file in before.by_path.items() if names else ():
         now = tree.by_path.get(path)
         if now is None or now.sha256 == file.sha256 or not path.endswith(".py"):

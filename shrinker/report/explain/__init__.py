@@ -131,7 +131,7 @@ class Explainer:
         because += [f"{count:,} removed: {rule}" for rule, count in rules.most_common(_MOST)]
         verdict = "partly kept" if kept and removed else "kept" if kept else "removed"
         path = next(root for root in roots if any(p.startswith(root) for p in (*kept, *removed)))
-        change = "ask for one of its files" if kept else "; ".join(map(without, rules))
+        change = "ask for one of its files" if kept else without(*rules)
         return [Answer(path, verdict, tuple(because), change, path, f"{self._tree.shown / path}/" if kept else "")]
 
     def _namespace(self, name: str) -> list[Answer]:

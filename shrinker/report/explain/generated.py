@@ -91,9 +91,10 @@ class Generated:
                 yield f"{path}:{text.count(chr(10), 0, found.start()) + 1}"
 
 
-def without(rule: str) -> str:
-    """What undoes what a rule, or several, removed."""
-    return f"take rule {rule.replace('+', ', ')} out of the profile; `shrinker ablate {rule.replace('+', ' ')}` says what comes back"
+def without(*rules: str) -> str:
+    """What undoes what some rules removed, each one, or several together that are joined by ``+``."""
+    told = "take rule {} out of the profile; `shrinker ablate {}` says what comes back"
+    return "; ".join(told.format(rule.replace("+", ", "), rule.replace("+", " ")) for rule in dict.fromkeys(rules))
 
 
 def several(count: int, thing: str) -> str:

@@ -1,7 +1,7 @@
 """What a server offers, and the rules: flags, environment variables, endpoints."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
 from shrinker.program.answers import unknown
@@ -37,11 +37,9 @@ def error(tree: Generated, text: str) -> list[Answer]:
     """A named error, in any part of its text, or the code of the answer of an endpoint that is gone."""
     if text in ("404", "removed_feature"):
         rows = [(row[1], row[5]) for row in tree.tables.get("ENDPOINTS", ())]
-        because = tuple(dict.fromkeys(f"{path}: rule {rule}" for path, rule in rows)) or (
-            "this server lost no endpoint",
-        )
-        change = _without(rule for _, rule in rows) or "nothing"
-        return [Answer("HTTP 404, removed_feature", "removed", because, change)]
+        lost = [*dict.fromkeys(f"{path}: rule {rule}" for path, rule in rows)] or ["this server lost no endpoint"]
+        change = without(*(rule for _, rule in rows)) or "nothing"
+        return [Answer("HTTP 404, removed_feature", "removed", tuple(lost), change)]
     told = _ERROR.search(text)
     if told is None:
         return []
@@ -70,7 +68,7 @@ def flag(tree: Generated, name: str) -> list[Answer]:
             texts = " ".join(row["values"] or row["only"])
             said = f"all but {texts}" if row["only"] else texts or "any value"
             because.append(f"{said} is refused by rule {row['rule']}. {row['instead']}")
-        change = _without(row["rule"] for row in refused) or "a [[fact]] that says it is off, with a [[reject]]"
+        change = without(*(row["rule"] for row in refused)) or "a [[fact]] that says it is off, with a [[reject]]"
         if not because:
             because = ["the command line takes it", _read(tree, rf"\.({word})\b|[\"']({word})[\"']", word, place)]
         found.append(Answer(name, "refused" if refused else "kept", tuple(because), change, generated=place))
@@ -79,11 +77,6 @@ def flag(tree: Generated, name: str) -> list[Answer]:
         near = [*(n for row in options for n in row[0]), *(row["subject"] for row in refusals)]
         raise unknown(name, [*near, *(f"--{field.replace('_', '-')}" for field in fields)])
     return found
-
-
-def _without(rules: Iterable[str]) -> str:
-    """What undoes what some rules did, each told once."""
-    return "; ".join(dict.fromkeys(map(without, rules)))
 
 
 def _read(tree: Generated, pattern: str, word: str, place: str) -> str:
