@@ -4,18 +4,21 @@ Everything is read from what two runs left: manifests, reports, the trees themse
 Nothing is decided again.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from shrinker.report.diff import parts
 from shrinker.report.diff.difference import Pair
-from shrinker.report.diff.files import changed_files, commit_rows, moved_files, moved_symbols, text_changes
+from shrinker.report.diff.files import commit_rows, file_changes, symbol_changes, text_changes
 from shrinker.report.diff.offered import offered_changes
 from shrinker.report.diff.risks import mechanism_changes
 from shrinker.report.diff.side import Side
-from shrinker.report.diff.values import Identified, Review
+from shrinker.report.diff.values import Identified, Review, Row
 from shrinker.source.repository import Told
 
 __all__ = ["Review", "Side", "review"]
+
+_ORDER = ("rule", "reach", "unknown", "upstream")
+"""Causes of symbols: what upstream did not touch comes first."""
 
 
 def review(old: Side, new: Side, told: Sequence[Told] = (), notes: Sequence[str] = ()) -> Review:
@@ -26,18 +29,19 @@ def review(old: Side, new: Side, told: Sequence[Told] = (), notes: Sequence[str]
         notes: what the caller could not look at.
     """
     pair = Pair(old, new, tuple(told))
-    texts = text_changes(pair)
-    kept, removed = moved_files(pair)
-    symbols_kept, symbols_removed = moved_symbols(pair)
+    texts = tuple(text_changes(pair))
+    files = [*file_changes(pair, texts)]
+    symbols = sorted(symbol_changes(pair), key=lambda row: (_ORDER.index(row.reason.cause), row.path, row.upstream))
     flags, endpoints = offered_changes(pair)
-    tables = {
+    tables: dict[str, Iterable[Row]] = {
         "rules": pair.changed_rules,
         "uncertain": parts.uncertain_changes(pair),
-        "kept": kept,
-        "removed": removed,
-        "symbols_kept": symbols_kept,
-        "symbols_removed": symbols_removed,
-        "changed": changed_files(pair, texts),
+        "kept": (row for row in files if row.kind == "added"),
+        "removed": (row for row in files if row.kind == "removed"),
+        "symbols_kept": (row for row in symbols if row.kind == "added"),
+        "symbols_removed": (row for row in symbols if row.kind == "removed"),
+        # Those first that upstream did not change.
+        "changed": sorted((r for r in files if r.kind == "changed"), key=lambda r: r.reason.cause == "upstream"),
         "decisions": parts.decision_changes(pair),
         "commits": commit_rows(pair),
         "flags": flags,
@@ -48,7 +52,8 @@ def review(old: Side, new: Side, told: Sequence[Told] = (), notes: Sequence[str]
         "kernels": parts.kernel_changes(pair),
         "risks": mechanism_changes(pair),
     }
-    return Review(_identified(old), _identified(new), (*notes, *_missing(old), *_missing(new)), tables, texts)
+    notes = (*notes, *_missing(old), *_missing(new))
+    return Review(_identified(old), _identified(new), notes, {name: (*rows,) for name, rows in tables.items()}, texts)
 
 
 def _identified(side: Side) -> Identified:

@@ -3,7 +3,7 @@
 import difflib
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice, takewhile
 from operator import eq
 
@@ -27,31 +27,18 @@ _MOST_LINES = 20_000
 """A data file with more lines is told by its size: no one reads it, and comparing it takes minutes."""
 
 
-def moved_files(pair: Pair) -> tuple[tuple[Row, ...], tuple[Row, ...]]:
-    """Files that only the new tree has, and those that only the old one has."""
-    kept: list[Row] = []
-    removed: list[Row] = []
+def file_changes(pair: Pair, texts: Sequence[TextChange]) -> Iterator[Row]:
+    """Files that only one tree has, and those of both with different content, by the diffs of all files."""
+    counts = {text.path: Counter(row[:1] for row in text.text.split("\n")[2:]) for text in texts}
     for path, one, other in pair.differing():
         if one is None and other is not None:
-            kept.append(_row(pair, path, "added", f"{other.lines_after:,}", _newly_kept(pair, path)))
+            kind, lines, reason = "added", f"{other.lines_after:,}", _newly_kept(pair, path)
         elif one is not None and other is None:
-            removed.append(_row(pair, path, "removed", f"{one.lines_after:,}", _newly_removed(pair, path)))
-    return tuple(kept), tuple(removed)
-
-
-def changed_files(pair: Pair, texts: Sequence[TextChange]) -> tuple[Row, ...]:
-    """Files of both trees with different content, by the diffs of all files; those first that upstream did not change."""
-    counts = {text.path: Counter(row[:1] for row in text.text.split("\n")[2:]) for text in texts}
-    rows: list[Row] = []
-    for path, one, other in pair.differing():
-        if one is not None and other is not None:
+            kind, lines, reason = "removed", f"{one.lines_after:,}", _newly_removed(pair, path)
+        else:
             count = counts.get(path, Counter())
-            rows.append(_row(pair, path, "changed", f"+{count['+']} -{count['-']}", _changed(pair, path)))
-    return tuple(sorted(rows, key=lambda row: (row.reason.cause == "upstream", row.path)))
-
-
-def _row(pair: Pair, path: str, kind: str, lines: str, reason: Reason) -> Row:
-    return Row(path, kind, after=lines, path=path, reason=reason, commits=pair.commits(path))
+            kind, lines, reason = "changed", f"+{count['+']} -{count['-']}", _changed(pair, path)
+        yield Row(path, kind, after=lines, path=path, reason=reason, commits=pair.commits(path))
 
 
 def _changed(pair: Pair, path: str) -> Reason:
@@ -69,11 +56,11 @@ def _changed(pair: Pair, path: str) -> Reason:
     return Reason("reach", "what the rest of the tree names of it differs: see the symbols")
 
 
-def commit_rows(pair: Pair) -> tuple[Row, ...]:
+def commit_rows(pair: Pair) -> Iterator[Row]:
     """Commits that touched a file of one of the trees, the newest first; with how many they touched."""
     known = pair.old.files.keys() | pair.new.files.keys()
     rows = ((told.number or told.hash[:10], told.subject, len(known.intersection(told.paths))) for told in pair.told)
-    return tuple(Row(name, "commit", subject, f"{count:,}") for name, subject, count in rows if count)
+    return (Row(name, "commit", subject, f"{count:,}") for name, subject, count in rows if count)
 
 
 def _newly_kept(pair: Pair, path: str) -> Reason:
@@ -138,11 +125,11 @@ def _same_content(side: Side, sha256: str | None) -> str:
     return found[0] if len(found) == 1 else ""
 
 
-def moved_symbols(pair: Pair) -> tuple[tuple[Row, ...], tuple[Row, ...]]:
-    """Symbols newly kept and newly removed; what upstream did not touch comes first."""
+def symbol_changes(pair: Pair) -> Iterator[Row]:
+    """Symbols newly kept and newly removed, in files of both trees."""
     before, after = pair.old.symbols, pair.new.symbols
     if before is None or after is None:
-        return (), ()
+        return
     old, new = _numbers(before), _numbers(after)
     was = {name: number for name, number in old.items() if before.units[number].live}
     now = {name: number for name, number in new.items() if after.units[number].live}
@@ -151,7 +138,6 @@ def moved_symbols(pair: Pair) -> tuple[tuple[Row, ...], tuple[Row, ...]]:
     gone = {name: n for name, n in was.items() if name not in now and before.path(n) in both}
     appeared = {name.rpartition(".")[2]: name for name, n in kept.items() if after.units[n].kind != "member"}
     dropped, lost = ({row.symbol: row for row in symbols.dropped()} for symbols in (after, before))
-    newly, away = list[Row](), list[Row]()
     for name, number in _outermost(after, kept):
         path = after.path(number)
         reason = pair.reached(_steps(after, number))
@@ -159,7 +145,7 @@ def moved_symbols(pair: Pair) -> tuple[tuple[Row, ...], tuple[Row, ...]]:
             reason = Reason(reason.cause, f"was there and removed; {reason.text}", reason.chain)
         else:
             reason = Reason("upstream", f"upstream added it{pair.by(path)}", reason.chain)
-        newly.append(_symbol_row(pair, pair.new, after, kept, name, "added", reason))
+        yield _symbol_row(pair, pair.new, after, kept, name, "added", reason)
     for name, number in _outermost(before, gone):
         path, steps = before.path(number), _steps(before, number)
         if name in dropped and pair.is_rule(dropped[name].rule):
@@ -174,8 +160,7 @@ def moved_symbols(pair: Pair) -> tuple[tuple[Row, ...], tuple[Row, ...]]:
             other = appeared.get(name.rpartition(".")[2], "") if before.units[number].kind != "member" else ""
             where = f"; {other} is new" if other else ""
             reason = Reason("upstream", f"upstream removed it{pair.by(path)}{where}")
-        away.append(_symbol_row(pair, pair.old, before, gone, name, "removed", reason))
-    return _sorted(newly), _sorted(away)
+        yield _symbol_row(pair, pair.old, before, gone, name, "removed", reason)
 
 
 def _numbers(symbols: Symbols) -> dict[str, int]:
@@ -209,21 +194,14 @@ def _steps(symbols: Symbols, number: int) -> tuple[Step, ...]:
     return chains[0].steps if chains else ()
 
 
-def _sorted(rows: Iterable[Row]) -> tuple[Row, ...]:
-    order = ("rule", "reach", "unknown", "upstream")
-    return tuple(sorted(rows, key=lambda row: (order.index(row.reason.cause), row.path, row.upstream)))
-
-
-def text_changes(pair: Pair) -> tuple[TextChange, ...]:
+def text_changes(pair: Pair) -> Iterator[TextChange]:
     """Diffs of all files that differ, sorted by path; nothing when one of the trees is not there."""
     if pair.old.folder is None or pair.new.folder is None:
-        return ()
-    found: list[TextChange] = []
+        return
     for path, one, other in pair.differing():
         names = (f"a/{path}" if one is not None else "/dev/null", f"b/{path}" if other is not None else "/dev/null")
         text = _difference(pair.old.read(path), pair.new.read(path))
-        found.append(TextChange(path, f"--- {names[0]}\n+++ {names[1]}\n{text}"))
-    return tuple(found)
+        yield TextChange(path, f"--- {names[0]}\n+++ {names[1]}\n{text}")
 
 
 def _difference(before: bytes, after: bytes) -> str:

@@ -18,7 +18,7 @@ _MODELS = re.compile(rb"\bBaseModel\b")
 _ROOT = "BaseModel"
 
 
-def offered_changes(pair: Pair) -> tuple[tuple[Row, ...], tuple[Row, ...]]:
+def offered_changes(pair: Pair) -> tuple[Iterable[Row], Iterable[Row]]:
     """Changes of flags, and of endpoints with the fields of their models; nothing when a tree is not there."""
     if pair.old.folder is None or pair.new.folder is None:
         return (), ()
@@ -30,7 +30,7 @@ def offered_changes(pair: Pair) -> tuple[tuple[Row, ...], tuple[Row, ...]]:
 
     flags = _moved(told(changes(old.flags, new.flags)))
     fields = changes(_fields(before), _fields(after))
-    return tuple(flags), (*told(changes(old.endpoints, new.endpoints)), *told(fields))
+    return flags, (*told(changes(old.endpoints, new.endpoints)), *told(fields))
 
 
 def _change(pair: Pair, paths: Mapping[str, str], changed: Changed) -> Row:

@@ -21,39 +21,34 @@ _PLACES = re.compile(r" at \S+:\d+|:\d+")
 _TRITON = re.compile(rb"^[ \t]*@[\w.]*\bjit\b", re.MULTILINE)
 
 
-def growth(pair: Pair) -> tuple[Row, ...]:
+def growth(pair: Pair) -> Iterator[Row]:
     """Lines of both trees by folder, where they differ."""
     before, after = Counter[str](), Counter[str]()
     for side, counted in ((pair.old, before), (pair.new, after)):
         for file in side.manifest.files:
             counted["/".join(file.path.split("/")[:-1][:_DEPTH])] += file.lines_after
-    moved = sorted(before.keys() | after.keys(), key=lambda folder: (-abs(after[folder] - before[folder]), folder))
-    return tuple(
-        Row(folder, f"{after[folder] - before[folder]:+,}", f"{before[folder]:,}", f"{after[folder]:,}", f"{folder}/")
-        for folder in moved
-        if before[folder] != after[folder]
-    )
+    grown = {folder: after[folder] - before[folder] for folder in before | after if before[folder] != after[folder]}
+    for folder, lines in sorted(grown.items(), key=lambda row: (-abs(row[1]), row[0])):
+        yield Row(folder, f"{lines:+,}", f"{before[folder]:,}", f"{after[folder]:,}", f"{folder}/")
 
 
-def dependency_changes(pair: Pair) -> tuple[Row, ...]:
+def dependency_changes(pair: Pair) -> Iterator[Row]:
     """Distributions that only one generated package requires, or with another requirement, and packages newly imported."""
     old, new = pair.old.report("dependencies.json"), pair.new.report("dependencies.json")
     if not old or not new:
-        return ()
+        return
     one, other = old["distributions"], new["distributions"]
-    rows: list[Row] = []
     for name, before, after in compared(_required(one), _required(other)):
         why = Reason("upstream", "upstream declares it no more")
         if name in other:
             why = Reason("reach", other[name]["reason"])
         if name not in one:
             why = Reason("upstream", f"upstream declares it now; {why.text}")
-        rows.append(Row(name, fate(before, after), before or "", after or "", reason=why))
-    imported = _imported(pair.new, "external")
-    for name in sorted(imported.keys() - _imported(pair.old, "external").keys() if pair.old.graph else ()):
-        path, _ = imported[name]
-        rows.append(Row(name, "import added", path=path, reason=pair.changed_by(path)))
-    return tuple(rows)
+        yield Row(name, fate(before, after), before or "", after or "", reason=why)
+    known = _imported(pair.old, "external")
+    for name, (path, _) in sorted(_imported(pair.new, "external").items() if pair.old.graph else ()):
+        if name not in known:
+            yield Row(name, "import added", path=path, reason=pair.changed_by(path))
 
 
 def _required(distributions: Mapping[str, Any]) -> dict[str, str]:
@@ -75,25 +70,22 @@ def _imported(side: Side, kind: str) -> dict[str, tuple[str, int]]:
     return found
 
 
-def uncertain_changes(pair: Pair) -> tuple[Row, ...]:
+def uncertain_changes(pair: Pair) -> Iterator[Row]:
     """Places that only one side keeps because they could not be decided; lines alone make no difference."""
     if not pair.reported:
-        return ()
+        return
     one, other = (
         {(path, _PLACES.sub("", reason)): (line, reason) for path, line, reason in side.graph["uncertain"]}
         for side in (pair.old, pair.new)
     )
-    rows: list[Row] = []
     for key in sorted(one.keys() ^ other.keys()):
         kind, (line, reason) = ("added", other[key]) if key in other else ("removed", one[key])
-        rows.append(Row(key[0], kind, path=key[0], upstream=line, reason=Reason("reach", reason)))
-    return tuple(rows)
+        yield Row(key[0], kind, path=key[0], upstream=line, reason=Reason("reach", reason))
 
 
-def decision_changes(pair: Pair) -> tuple[Row, ...]:
+def decision_changes(pair: Pair) -> Iterator[Row]:
     """Conditions, imports and table rows of files of both trees that were decided otherwise; lines alone make no difference."""
     sides = [side.graph.get("decisions", {}) for side in (pair.old, pair.new)]
-    rows: list[Row] = []
     for path in sorted(pair.old.files.keys() & pair.new.files.keys()):
         old, new = (_decided(side.get(path, ())) for side in sides)
         was, now = (Counter({key: len(lines) for key, lines in side.items()}) for side in (old, new))
@@ -108,8 +100,7 @@ def decision_changes(pair: Pair) -> tuple[Row, ...]:
             why = pair.changed_by(path)
             if gone and come:
                 why = replace(why, cause="reach")
-            rows.append(Row(text, fate(gone, come), before, after, path, upstream=line, reason=why))
-    return tuple(rows)
+            yield Row(text, fate(gone, come), before, after, path, upstream=line, reason=why)
 
 
 def _decided(rows: Iterable[Sequence[Any]]) -> dict[tuple[str, str, str], list[int]]:
@@ -120,20 +111,20 @@ def _decided(rows: Iterable[Sequence[Any]]) -> dict[tuple[str, str, str], list[i
     return found
 
 
-def data_changes(pair: Pair) -> tuple[Row, ...]:
+def data_changes(pair: Pair) -> Iterator[Row]:
     """Data files that differ."""
-    return tuple(_file_changes(pair, _TABLES))
+    return _file_changes(pair, _TABLES)
 
 
-def kernel_changes(pair: Pair) -> tuple[Row, ...]:
+def kernel_changes(pair: Pair) -> Iterator[Row]:
     """Native sources, Triton functions and names of kernel libraries that differ."""
+    yield from _file_changes(pair, NATIVE_SUFFIXES)
     old, new = _imported(pair.old, "kernel"), _imported(pair.new, "kernel")
-    rows: list[Row] = []
     for name in sorted(old.keys() ^ new.keys()):
         path, line = (old | new)[name]
         kind = "import removed" if name in old else "import added"
-        rows.append(Row(name, kind, path=path, line=line, reason=pair.changed_by(path)))
-    return (*_file_changes(pair, NATIVE_SUFFIXES), *rows, *_triton_changes(pair))
+        yield Row(name, kind, path=path, line=line, reason=pair.changed_by(path))
+    yield from _triton_changes(pair)
 
 
 def _file_changes(pair: Pair, suffixes: frozenset[str]) -> Iterator[Row]:

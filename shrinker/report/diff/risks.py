@@ -6,6 +6,7 @@ Only files that differ are read. A site counts as new when its definition had no
 import ast
 import re
 from collections import Counter
+from collections.abc import Iterator
 
 from shrinker.report.diff.difference import Pair
 from shrinker.report.diff.values import Reason, Row
@@ -37,9 +38,8 @@ _OPERATORS = {"register_custom_op", "direct_register_custom_op", "custom_op", "r
 _WORDS = re.compile("|".join([*_LOADS, *_LOOKS, *_SPACES, *_OPERATORS, "pickle", "__getattr__"]).encode())
 
 
-def mechanism_changes(pair: Pair) -> tuple[Row, ...]:
+def mechanism_changes(pair: Pair) -> Iterator[Row]:
     """New sites of dynamic mechanisms in the new tree."""
-    rows: list[Row] = []
     for path, one, other in pair.differing():
         if other is None or not path.endswith(".py"):
             continue
@@ -51,8 +51,7 @@ def mechanism_changes(pair: Pair) -> tuple[Row, ...]:
             if known[kind, owner, text]:
                 known[kind, owner, text] -= 1
             else:
-                rows.append(Row(text, kind, after=owner, path=path, line=line, reason=reason))
-    return tuple(rows)
+                yield Row(text, kind, after=owner, path=path, line=line, reason=reason)
 
 
 def _sites(data: bytes) -> list[tuple[str, str, str, int]]:
