@@ -2,6 +2,7 @@
 
 import json
 from collections import defaultdict
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -88,7 +89,7 @@ def rules(
     options.answer(data, lines, as_json=as_json)
 
 
-def _rows(loaded: "Ruleset", folder: Path, effects: dict[str, Any]) -> list[dict[str, Any]]:
+def _rows(loaded: "Ruleset", folder: Path, effects: dict[str, Any]) -> Iterator[dict[str, Any]]:
     """All rules in the order of the files, as `--json` has them."""
     from shrinker.ruleset.load import KINDS
 
@@ -99,15 +100,13 @@ def _rows(loaded: "Ruleset", folder: Path, effects: dict[str, Any]) -> list[dict
     for name, place in loaded.places.items():
         file, _, number = place.rpartition(":")
         places[file].append((int(number), name))
-    rows: list[dict[str, Any]] = []
     for file, found in places.items():
         text = (folder / file).read_text("utf-8").splitlines()
         for line, name in sorted(found):
             rule = by_id[name]
             effect = effects.get(name, {}) if name in deciding and effects else None
             row = {"id": name, "kind": kinds[type(rule)], "file": _shown(folder / file), "line": line, "effect": effect}
-            rows.append({**row, "why": rule.why, "optional": rule.optional, "text": _text(text, line)})
-    return rows
+            yield {**row, "why": rule.why, "optional": rule.optional, "text": _text(text, line)}
 
 
 def _text(lines: list[str], start: int) -> str:
@@ -164,5 +163,4 @@ def ablate(
             found.append(row)
             if not as_json:
                 print(render("ablate.txt.jinja", row=row), end="", flush=True)
-    if as_json:
-        options.print_json(found)
+    options.answer(found, "", as_json=as_json)

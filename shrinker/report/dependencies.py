@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -104,7 +104,7 @@ def dependencies(graph: Graph, folded: Mapping[str, FoldedModule], files: Iterab
         "moe": below(f"{LAYERS}.moe"),
         "kernels": kernels,
         "native": sorted((row.name, row.files_after, row.lines_after) for row in folders),
-        "hardware": _hardware(kept, used),
+        "hardware": [*_hardware(kept, used)],
         "externals": _externals(folded),
     }
 
@@ -116,15 +116,14 @@ def _models(folded: Mapping[str, FoldedModule]) -> list[str]:
     return sorted(module_node(module.module) for module in entries or found)
 
 
-def _hardware(kept: Iterable[Measured], kernels: Iterable[str]) -> list[tuple[str, str, list[str]]]:
+def _hardware(kept: Iterable[Measured], kernels: Iterable[str]) -> Iterator[tuple[str, str, list[str]]]:
     """Architectures that a kept file or a kernel names; most kernels choose theirs at build or run time."""
     names = [file.path.removeprefix(PACKAGE_PREFIX) for file in kept if not file.path.endswith(".json")]
     names += sorted(kernels, key=lambda name: (kernel_library(name) or name, name))
-    found: list[tuple[str, str, list[str]]] = []
     for architecture, (product, pattern) in _HARDWARE.items():
         stated = re.compile(rf"(?<![a-z0-9])(?:{pattern})(?![0-9])", re.IGNORECASE)
-        found.append((architecture, product, [name for name in names if stated.search(name)]))
-    return [row for row in found if row[2]]
+        if found := [name for name in names if stated.search(name)]:
+            yield architecture, product, found
 
 
 def _externals(folded: Mapping[str, FoldedModule]) -> list[tuple[str, int, bool, str]]:

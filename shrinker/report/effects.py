@@ -7,7 +7,7 @@ match all the same: it is a rule without one only when upstream has lost the nam
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from itertools import chain
 
@@ -108,15 +108,15 @@ def occurring(tree: UpstreamTree, rules: Iterable[Rule]) -> frozenset[str]:
 
 def places_of(tree: UpstreamTree, patterns: Iterable[str]) -> dict[str, str]:
     """Those of some patterns over qualified names that a Python file of upstream writes, each with the first ``path:line``."""
-    left = {pattern: _Name(pattern) for pattern in patterns}
+    left = {pattern: _finder(pattern) for pattern in patterns}
     found: dict[str, str] = {}
     for path in (file.path for file in tree.files if file.path.endswith(".py")):
         if not left:
             break
         text = tree.read(path).decode("utf-8", "replace")
         parts = frozenset((module_name(path) or "").split("."))
-        found |= {pattern: f"{path}:{line}" for pattern, name in left.items() if (line := name.line_in(text, parts))}
-        left = {pattern: name for pattern, name in left.items() if pattern not in found}
+        found |= {pattern: f"{path}:{line}" for pattern, find in left.items() if (line := find(text, parts))}
+        left = {pattern: find for pattern, find in left.items() if pattern not in found}
     return found
 
 
@@ -125,19 +125,17 @@ def names_of(rule: Rule) -> list[str]:
     return [name for field in _NAMES.get(type(rule), ()) for name in getattr(rule, field)]
 
 
-class _Name:
-    """A pattern over qualified names, to be looked for in texts."""
+def _finder(pattern: str) -> Callable[[str, frozenset[str]], int]:
+    """What tells the line of the last component in the text of a module, whose own name has some parts, that writes a name; else 0."""
+    *before, last = pattern.replace("()", "").strip(".").split(".")
+    words = [part for part in before if _WORD.fullmatch(part)]
+    plain, whole = last.partition("*")[0], re.compile(r"\b" + re.escape(last).replace(r"\*", r"\w*") + r"\b")
 
-    def __init__(self, pattern: str) -> None:
-        *before, last = pattern.replace("()", "").strip(".").split(".")
-        self._before = [part for part in before if _WORD.fullmatch(part)]
-        self._plain = last.partition("*")[0]
-        self._last = re.compile(r"\b" + re.escape(last).replace(r"\*", r"\w*") + r"\b")
-
-    def line_in(self, text: str, parts: frozenset[str]) -> int:
-        """Line of its last component in the text of a module, whose own name has these parts, that writes the name; else 0."""
+    def line_in(text: str, parts: frozenset[str]) -> int:
         # A plain search is many times as fast, and mostly the answer.
-        found = self._last.search(text) if self._plain in text else None
-        if found is None or not all(p in parts or re.search(rf"\b{p}\b", text) for p in self._before):
+        found = whole.search(text) if plain in text else None
+        if found is None or not all(word in parts or re.search(rf"\b{word}\b", text) for word in words):
             return 0
         return text.count("\n", 0, found.start()) + 1
+
+    return line_in

@@ -7,7 +7,7 @@ names, and a construct in which a fact occurs that folding does not understand.
 import json
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from textwrap import indent
 
 from shrinker.report.effects import RuleEffect, names_of, occurring
@@ -104,14 +104,13 @@ def _constructs(rules: Iterable[Leftover], folded: Mapping[str, FoldedModule]) -
     return accepted, found
 
 
-def _unexplained(rules: Ruleset, left: Leftovers) -> list[Finding]:
+def _unexplained(rules: Ruleset, left: Leftovers) -> Iterator[Finding]:
     """One finding for each name."""
     named = _named(rules)
     groups: dict[tuple[Kind, str], list[Found]] = defaultdict(list)
     for leftover in left.unexplained:
         if leftover.kind in REFUSED:
             groups[leftover.kind, leftover.text.removesuffix("()")].append(leftover)
-    found: list[Finding] = []
     for (kind, name), rows in sorted(groups.items(), key=lambda item: (KINDS.index(item[0][0]), item[0][1])):
         # A condition is what the person should look at first, and its call what a fact would name.
         first = min(rows, key=lambda row: (row.position != "test", not row.text.endswith("()"), row.path, row.line))
@@ -128,8 +127,7 @@ def _unexplained(rules: Ruleset, left: Leftovers) -> list[Finding]:
             check, says = "leftover", f"`{text}` is left of another platform ({first.position}; {sites})"
             rule = propose_leftover(first) if kind == "absent imports" else propose_fact(text, kind, first.path)
             message = f"{says}:\n{rule}"
-        found.append(Finding(check, first.path, first.line, message))
-    return found
+        yield Finding(check, first.path, first.line, message)
 
 
 def _named(rules: Ruleset) -> dict[str, str]:

@@ -55,18 +55,14 @@ def inventory(tree: UpstreamTree, rules: Ruleset, results: Cache) -> tuple[Item,
     return tuple(sorted({*whole, *chain.from_iterable(read.values())}))
 
 
-def fresh_items(items: Iterable[Item], before: Iterable[Item]) -> list[Item]:
-    """Items of whose name the other inventory has none of the kind: the first site of each."""
+def fresh_items(items: Iterable[Item], before: Iterable[Item]) -> Iterator[tuple[Item, list[str]]]:
+    """Items of whose name the other inventory has none of the kind: the first of each, and all their places."""
     known = {(item.kind, item.name) for item in before}
-    first = {(item.kind, item.name): item for item in reversed([*items])}
-    fresh = [item for key, item in first.items() if key not in known]
-    return sorted(fresh, key=lambda item: (KINDS.index(item.kind), item.name))
-
-
-def sites(items: Iterable[Item], item: Item) -> list[str]:
-    """Every place of an item's name."""
-    same = (other for other in items if (other.kind, other.name) == (item.kind, item.name))
-    return [f"{other.path}:{other.line}" if other.line else other.path for other in same]
+    named: dict[tuple[str, str], list[Item]] = defaultdict(list)
+    for item in items:
+        named[item.kind, item.name].append(item)
+    for key in sorted(named.keys() - known, key=lambda key: (KINDS.index(key[0]), key[1])):
+        yield named[key][0], [f"{item.path}:{item.line}" if item.line else item.path for item in named[key]]
 
 
 def is_removed(path: str, rules: Ruleset) -> bool:

@@ -6,7 +6,6 @@ upstream that the rules were written for.
 
 import re
 import tempfile
-from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -24,7 +23,7 @@ from shrinker.source import open_upstream
 from shrinker.source.cache import default_folder
 from shrinker.source.pins import load_pins
 from shrinker.syntax.lines import line_elsewhere
-from shrinker.upgrade.census import Item, fresh_items, inventory, sites
+from shrinker.upgrade.census import Item, fresh_items, inventory
 from shrinker.upgrade.unmatched_names import Fresh, lost_names
 from shrinker.values.errors import InputError, ShrinkerError
 from shrinker.values.outcome import Finding
@@ -115,7 +114,11 @@ def diagnose(
         asked = Request(upstream, profile, out, jobs, reports=reports_beside(out), rules=rules, look=True)
         found, kept = _generated(tree, asked, progress)
     found += lost
-    found += [_symptom(item, items, kept) for item in fresh_items(items, before) if not _known(item, ruleset)]
+    for item, places in fresh_items(items, before):
+        if not _known(item, ruleset):
+            below = () if item.line else [path for path in kept if f"{path}/".startswith(f"{item.path}/")]
+            text, rule = _words(item, len(below))
+            found.append(Symptom(item.kind, item.name, text, some(places, _MOST_SITES), rule))
     order = {section: place for place, section in enumerate(SECTIONS)}
     found.sort(key=lambda symptom: order.get(symptom.section, len(order)))
     return Diagnosis(upstream, known, tuple(found), len(kept), notes)
@@ -178,12 +181,6 @@ def _known(item: Item, rules: Ruleset) -> bool:
         case "package data":
             return any(any_path_matches(rule.paths, item.path) for rule in rules.keeps)
     return False
-
-
-def _symptom(item: Item, items: Iterable[Item], kept: frozenset[str]) -> Symptom:
-    below = () if item.line else [path for path in kept if path == item.path or path.startswith(f"{item.path}/")]
-    text, rule = _words(item, len(below))
-    return Symptom(item.kind, item.name, text, some(sites(items, item), _MOST_SITES), rule)
 
 
 def _words(item: Item, kept: int) -> tuple[str, str]:

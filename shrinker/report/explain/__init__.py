@@ -56,12 +56,16 @@ class Explainer:
             return self._named(operator[3])
         if offered.VARIABLE.fullmatch(name) and (found := self._gone(name)):
             return found
-        if found := self._generated_line(name) or self._folder(name) or self._namespace(name):
+        if found := self._generated_line(name) or self._folder(name):
             return found
         try:
             return self._named(name)
         except InputError:
-            found = self._deep_folders(name) or self._field(name)
+            found = self._deep_folders(name)
+            if not found and name.isidentifier():
+                # A flag by the field that code reads it from.
+                with suppress(InputError):
+                    found = offered.flag(self._tree, f"--{name.replace('_', '-')}")
             if not found and len(name) > _SHORT:
                 found = offered.said(self._tree, name) or self._gone(name)
             if not found:
@@ -105,8 +109,13 @@ class Explainer:
 
     def _folder(self, name: str) -> list[Answer]:
         plain = name.rstrip("/").removeprefix(f"{self._tree.shown}/")
-        roots = tuple(f"{root}/" for root in (plain, f"python/{plain}", f"{PACKAGE_PREFIX}{plain}"))
-        return [] if "." in plain.rpartition("/")[2] else self._files_of(*roots)
+        if "." in plain.rpartition("/")[2]:
+            # A package without `__init__.py`: no file stands for it.
+            plain = f"python/{name.replace('.', '/')}"
+            files = (*self._run.data["kept"], *self._run.data["removed"])
+            if not name.startswith(f"{PACKAGE}.") or f"{plain}.py" in files or f"{plain}/__init__.py" in files:
+                return []
+        return self._files_of(*(f"{root}/" for root in (plain, f"python/{plain}", f"{PACKAGE_PREFIX}{plain}")))
 
     def _deep_folders(self, name: str) -> list[Answer]:
         """Folders of this name below any other; ``a.b`` is one, too."""
@@ -114,12 +123,6 @@ class Explainer:
         files = (*self._run.data["kept"], *self._run.data["removed"])
         found = {path[: path.index(inner) + len(inner)] for path in files if inner in path}
         return [answer for root in sorted(found) for answer in self._files_of(root)]
-
-    def _field(self, name: str) -> list[Answer]:
-        """A flag by the field that code reads it from."""
-        with suppress(InputError):
-            return offered.flag(self._tree, f"--{name.replace('_', '-')}") if name.isidentifier() else []
-        return []
 
     def _files_of(self, *roots: str) -> list[Answer]:
         kept = [path for path in self._run.data["kept"] if path.startswith(roots)]
@@ -133,13 +136,6 @@ class Explainer:
         path = next(root for root in roots if any(p.startswith(root) for p in (*kept, *removed)))
         change = "ask for one of its files" if kept else without(*rules)
         return [Answer(path, verdict, tuple(because), change, path, f"{self._tree.shown / path}/" if kept else "")]
-
-    def _namespace(self, name: str) -> list[Answer]:
-        """A package without `__init__.py`: no file stands for it."""
-        folder = f"python/{name.replace('.', '/')}"
-        files = (*self._run.data["kept"], *self._run.data["removed"])
-        known = f"{folder}.py" in files or f"{folder}/__init__.py" in files
-        return [] if known or not name.startswith(f"{PACKAGE}.") else self._folder(folder)
 
     def _named(self, name: str) -> list[Answer]:
         """Files, modules, packages, kernels and symbols; of what a module imports also where that leads."""
