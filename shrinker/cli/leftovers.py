@@ -37,15 +37,14 @@ def leftovers(
         found = find_leftovers(Trees(tree, out, manifest, profile, jobs))
     why = {rule.id: rule.why for rule in profile.leftovers}
     reasons = sorted(Counter(s.rule for s in found.leftovers if s.rule).items())
+    positions = (f"{s.kind}: {s.position}{', idle' if s.idle else ''}" for s in found.unexplained)
     data = {
         "format": 3,
         "clean": found.clean,
         "files": found.files,
         "leftovers": found.counts(),
         "reasons": dict(reasons),
-        "unexplained_by_position": Counter(
-            f"{s.kind}: {s.position}" + (", idle" if s.idle else "") for s in found.unexplained
-        ),
+        "unexplained_by_position": Counter(positions),
         "sites": found.leftovers,
         "suspects": found.suspects,
         "unmatched_rules": found.unmatched,

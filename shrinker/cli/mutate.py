@@ -129,10 +129,8 @@ def _mutate_rules(
         wrong = draw(tree, out, manifest, count=count, seed=seed)
         judged = {(row["kind"], row["subject"]) for row in done}
         if rest := judged - {(one.kind, one.subject) for one in wrong}:
-            raise InputError(
-                f"{folder / RULES}.json holds {len(rest)} rule(s) more than --count {count} draws",
-                "ask for as many, say --anew, or another folder with --reports",
-            )
+            message = f"{folder / RULES}.json holds {len(rest)} rule(s) more than --count {count} draws"
+            raise InputError(message, "ask for as many, say --anew, or another folder with --reports")
         for outcome in plant(tree, rules, wrong, jobs, progress, judged):
             done.append(asdict(outcome))
             state = outcome.caught_by or ("SURVIVES" if outcome.files else "changes nothing")

@@ -39,12 +39,12 @@ def rule_ids(ctx: typer.Context, incomplete: str) -> list[str]:
 
 
 _UPSTREAM = "release:VERSION, git:PATH_OR_URL@COMMIT, submodule or path:DIR."
+_PROFILE = "Which rules; `shrinker profiles` lists them."
+_RULES = "Folder of rule files with profiles/ in it; default: the project's, else shrinker's own."
 
 Upstream = Annotated[str | None, typer.Option(help=_UPSTREAM)]
 ThisUpstream = Annotated[str, typer.Argument(help=_UPSTREAM)]
-Profile = Annotated[
-    str, typer.Option(help="Which rules; `shrinker profiles` lists them.", autocompletion=profile_names)
-]
+Profile = Annotated[str, typer.Option(help=_PROFILE, autocompletion=profile_names)]
 Target = Annotated[Path | None, typer.Option(help="Where the generated tree goes.")]
 Out = Annotated[Path, typer.Option(help="The generated tree.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document, also for an error.")]
@@ -53,10 +53,7 @@ Jobs = Annotated[int, typer.Option(min=1, help="Worker processes; default: one a
 Reports = Annotated[Path | None, typer.Option(help="Reports of the tree; default: where shrink puts them.")]
 Sample = Annotated[int | None, typer.Option(min=1, help="Ask for so many symbols, drawn at random, instead of a name.")]
 Seed = Annotated[int, typer.Option(help="Of what is drawn: the same one draws the same symbols.")]
-Rules = Annotated[
-    Path | None,
-    typer.Option(help="Folder of rule files with profiles/ in it; default: the project's, else shrinker's own."),
-]
+Rules = Annotated[Path | None, typer.Option(help=_RULES)]
 RecordedUpstream = Annotated[str | None, typer.Option(help="Where upstream is; default: what SHRINK.json names.")]
 TimeoutFactor = Annotated[float, typer.Option(min=0.1, help="Factor of all time limits, for slow or busy machines.")]
 

@@ -154,6 +154,5 @@ def publish(
 
     place = out.absolute()
     done = push(place, read_manifest(place), remote, branch)
-    options.answer(
-        done, f"{branch}: {done.commit}{'' if done.new else ' (it had this tree already)'}\n", as_json=as_json
-    )
+    text = f"{branch}: {done.commit}{'' if done.new else ' (it had this tree already)'}\n"
+    options.answer(done, text, as_json=as_json)

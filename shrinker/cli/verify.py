@@ -10,6 +10,7 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -33,9 +34,7 @@ _PROGRAM = (
     "again; the level embedders asks these in place of the pinned wheels."
 )
 _ALL = "All levels that need no GPU and no compiler; reports are written (verify.md, verify.json)."
-_WHERE_UPSTREAM_RUNS = (
-    "What does not run on upstream's own tree here either, with the same error, is listed and fails nothing."
-)
+_WHERE = "What does not run on upstream's own tree here either, with the same error, is listed and fails nothing."
 _TESTS = "Folder `test` of upstream's repository at the same commit: the level tests runs what lies there."
 
 _WORDS = "pack or unpack, and its options behind `--`: `-- pack --help` tells them."
@@ -56,7 +55,7 @@ def verify(
         Path | None, typer.Option(help="Folder for logs and answers of the runs, kept; default: none is.")
     ] = None,
     timeout_factor: options.TimeoutFactor = 1.0,
-    where_upstream_runs: Annotated[bool, typer.Option("--where-upstream-runs", help=_WHERE_UPSTREAM_RUNS)] = False,
+    where_upstream_runs: Annotated[bool, typer.Option("--where-upstream-runs", help=_WHERE)] = False,
     tests: Annotated[Path | None, typer.Option(help=_TESTS)] = None,
     as_json: options.Json = False,
 ) -> None:
@@ -107,12 +106,9 @@ def verify(
         running = {**SIMULATED_LEVELS, **LEVELS_BY_NAME}
         simulated = [name for name in running if name in levels]
         # First what costs nothing: a missing environment is an error of the first second.
-        told = {
-            "where_upstream_runs": where_upstream_runs,
-            "tests": options.absolute(tests),
-            "patience": timeout_factor,
-        }
-        with open_setting(trees, place, simulated, options.absolute(work), progress, told) as setting:
+        as_asked = partial(open_setting, where_upstream_runs=where_upstream_runs, tests=options.absolute(tests))
+        folder = options.absolute(work)
+        with as_asked(trees, place, simulated, folder, progress, patience=timeout_factor) as setting:
             results = _static(trees, levels, given, progress, program or [])
             for name in simulated:
                 progress.phase(f"verify {name}")
@@ -131,7 +127,7 @@ def verify(
 
 @contextmanager
 def open_setting(
-    trees: "Trees", reports: Path, levels: list[str], work: Path | None, progress: "Progress", asked: dict[str, Any]
+    trees: "Trees", reports: Path, levels: list[str], work: Path | None, progress: "Progress", **asked: Any
 ) -> Iterator[Any]:
     """With what the simulated levels run, beside what is asked for; nothing where none of them is."""
     from equivalence.levels import Expected, Setting

@@ -25,11 +25,8 @@ def file_lists(graph: Graph, folded: Mapping[str, FoldedModule], files: Sequence
     not the whole file, and ``errors.txt``, which has the statements that became the named error of a removed feature, by upstream's lines.
     """
     kept = ((f.path, f.before, f.after, graph.kept.get(f.path, "written by a rule")) for f in files if f.kept)
-    removed = (
-        (file.path, file.before, removal.rule, removal.reason)
-        for file in files
-        if (removal := graph.removed.get(file.path)) is not None
-    )
+    gone = ((f.path, f.before, graph.removed[f.path]) for f in files if f.path in graph.removed)
+    removed = ((path, lines, removal.rule, removal.reason) for path, lines, removal in gone)
     uncertain = ((f"{u.path}:{u.line}" if u.line else u.path, _one_line(u.reason)) for u in graph.uncertain)
     errors = (
         (f"{path}:{decision.line}", decision.rule, _one_line(decision.text))

@@ -25,10 +25,8 @@ def retained_data(data: Mapping[str, Any], lines: Mapping[str, int], cache: Cach
     def measured() -> dict[str, Any]:
         found = Retained(data, lines)
         each = {path: found.size(found.with_paths([path])) for path in data["kept"]}
-        return {
-            "retained": {path: [files, lines] for path, (files, lines) in each.items() if files > 1},
-            "optional": [[*row] for row in found.optional()],
-        }
+        several = {path: [*size] for path, size in each.items() if size[0] > 1}
+        return {"retained": several, "optional": [[*row] for row in found.optional()]}
 
     layer = cache.layer("retained")
     key = layer.key(repr((data["nodes"], data["edges"], sorted(lines.items()))))

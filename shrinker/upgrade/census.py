@@ -124,13 +124,8 @@ def _groups(tree: ast.Module) -> Iterator[list[tuple[str, int]]]:
             case ast.Dict(keys=keys):
                 yield _texts(key for key in keys if key is not None)
             case ast.ClassDef(bases=bases) if any("Enum" in ast.unparse(base) for base in bases):
-                yield [
-                    (target.id, row.lineno)
-                    for row in node.body
-                    if isinstance(row, ast.Assign)
-                    for target in row.targets
-                    if isinstance(target, ast.Name)
-                ]
+                targets = (target for row in node.body if isinstance(row, ast.Assign) for target in row.targets)
+                yield [(target.id, target.lineno) for target in targets if isinstance(target, ast.Name)]
             case ast.Call(
                 func=ast.Attribute(attr=called) | ast.Name(id=called), args=[ast.Constant(value=str(text)), *_]
             ) if _REGISTER.fullmatch(called):

@@ -57,10 +57,8 @@ def _asked(name: str) -> Path | None:
         return None
     place = Path(name).expanduser().absolute()
     if not place.exists():
-        raise InputError(
-            f"{name}: no generated tree, no lock and no upstream",
-            "give a folder with SHRINK.json, a shrink.lock.json, release:VERSION or git:PATH_OR_URL@COMMIT",
-        )
+        give = "give a folder with SHRINK.json, a shrink.lock.json, release:VERSION or git:PATH_OR_URL@COMMIT"
+        raise InputError(f"{name}: no generated tree, no lock and no upstream", give)
     return place
 
 

@@ -124,16 +124,7 @@ def page(review: Review, repository: str = "") -> str:
     head = _head(review)
     commits = {row.path: row.commits for name in ("kept", "removed", "changed") for row in review.table(name)}
     data = {
-        "sections": [
-            {name: section[name] for name in ("title", "columns", "intro", "first")}
-            | {
-                "rows": [
-                    (cells, row.fate, row.reason.cause, row.path, row.line, row.upstream, row.reason.chain)
-                    for cells, row in zip(section["cells"], section["rows"], strict=True)
-                ]
-            }
-            for section in (*head["first"], *head["rest"])
-        ],
+        "sections": [*map(_told, (*head["first"], *head["rest"]))],
         "files": [[change.path, change.text, commits.get(change.path, ())] for change in review.text],
         "risks": sorted({(row.path, row.kind) for row in review.table("risks")}),
         "refs": [review.old.reference, review.new.reference],
@@ -143,6 +134,15 @@ def page(review: Review, repository: str = "") -> str:
     packed = base64.b64encode(zlib.compress(json.dumps(data, separators=(",", ":"), ensure_ascii=False).encode(), 9))
     template = _environment(escaped=True).get_template("review.html.jinja")
     return template.render(head, packed=packed.decode())
+
+
+def _told(section: dict[str, Any]) -> dict[str, Any]:
+    """A section as the script of the page reads it."""
+    rows = [
+        (cells, row.fate, row.reason.cause, row.path, row.line, row.upstream, row.reason.chain)
+        for cells, row in zip(section["cells"], section["rows"], strict=True)
+    ]
+    return {**{name: section[name] for name in ("title", "columns", "intro", "first")}, "rows": rows}
 
 
 def _head(review: Review) -> dict[str, Any]:

@@ -32,9 +32,8 @@ def index_page(folder: Path, earlier: Path) -> bytes:
 
 def _data(folder: Path, earlier: Path) -> dict[str, Any]:
     names = ("summary", "graph", "symbols", "rules", "dependencies")
-    summary, graph, symbols, rules, required = (
-        json.loads((folder / f"{name}.json").read_text("utf-8")) for name in names
-    )
+    texts = ((folder / f"{name}.json").read_text("utf-8") for name in names)
+    summary, graph, symbols, rules, required = map(json.loads, texts)
     place = earlier / "verify.json"
     verified = json.loads(place.read_text("utf-8")) if place.is_file() else {}
     # Path, lines before and after, whether it is kept, and why.
