@@ -2,7 +2,7 @@
 
 from functools import cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -155,16 +155,14 @@ def dependencies(
     from shrinker.report.pages import render
 
     data = load_report(_run(out, reports).graph.with_name("dependencies.json"))
-    known = _sizes(data["distributions"]) if sizes else None
-    text = render("dependencies.txt.jinja", rows=data["distributions"], sizes=known)
+    rows, known = data["distributions"], None
+    if sizes:
+        from concurrent.futures import ThreadPoolExecutor
+
+        from shrinker.source.index import download_size, index_url
+
+        wanted = (row["declared"][0][1] for row in rows.values())
+        with ThreadPoolExecutor(8) as pool:
+            known = dict(zip(rows, pool.map(partial(download_size, index_url()), wanted), strict=True))
+    text = render("dependencies.txt.jinja", rows=rows, sizes=known)
     answer(data if known is None else {**data, "sizes": known}, text, as_json=as_json)
-
-
-def _sizes(rows: dict[str, Any]) -> dict[str, int | None]:
-    from concurrent.futures import ThreadPoolExecutor
-
-    from shrinker.source.index import download_size, index_url
-
-    wanted = (row["declared"][0][1] for row in rows.values())
-    with ThreadPoolExecutor(8) as pool:
-        return dict(zip(rows, pool.map(partial(download_size, index_url()), wanted), strict=True))

@@ -70,15 +70,10 @@ def absolute(path: Path | None) -> Path | None:
     return path.absolute() if path is not None else None
 
 
-def print_json(document: Any) -> None:
-    """Print the one document of ``--json``; what is a dataclass in it is printed by its fields."""
-    print(json.dumps(document, indent=1, sort_keys=True, default=asdict))
-
-
 def answer(document: Any, text: str | Iterable[str], *, as_json: bool, passed: bool = True) -> None:
-    """Print a document or its text or lines, and end with exit code 1 unless all is as it should be."""
+    """Print a document, of a dataclass its fields, or its text or lines, and end with exit code 1 unless all is as it should be."""
     if as_json:
-        print_json(document)
+        print(json.dumps(document, indent=1, sort_keys=True, default=asdict))
     else:
         print(text if isinstance(text, str) else "".join(f"{line}\n" for line in text), end="")
     if not passed:

@@ -52,7 +52,10 @@ def dependencies(graph: Graph, folded: Mapping[str, FoldedModule], files: Iterab
     kept = [file for file in files if file.kept]
     lines = {module_node(folded[f.path].module): f.after for f in kept if f.path in folded}
     out = outgoing(graph)
-    models = _models(folded)
+    # Modules that register an architecture, else all of them.
+    found = [module for module in folded.values() if module.module.startswith(f"{MODELS}.")]
+    entries = [module for module in found if any(name == "EntryClass" for name, _ in module.defines)]
+    models = sorted(module_node(module.module) for module in entries or found)
     reach = {model: reached_from(out, [model]) for model in models}
     anywhere = reached_from(out, models)
     used: dict[str, list[Edge]] = defaultdict(list)
@@ -107,13 +110,6 @@ def dependencies(graph: Graph, folded: Mapping[str, FoldedModule], files: Iterab
         "hardware": [*_hardware(kept, used)],
         "externals": _externals(folded),
     }
-
-
-def _models(folded: Mapping[str, FoldedModule]) -> list[str]:
-    """Modules of the model package that register an architecture (``EntryClass``), else all of them."""
-    found = [module for module in folded.values() if module.module.startswith(f"{MODELS}.")]
-    entries = [module for module in found if any(name == "EntryClass" for name, _ in module.defines)]
-    return sorted(module_node(module.module) for module in entries or found)
 
 
 def _hardware(kept: Iterable[Measured], kernels: Iterable[str]) -> Iterator[tuple[str, str, list[str]]]:

@@ -68,10 +68,14 @@ def strict_findings(
         found.append(Finding("unmatched-rule", file, int(line), f"rule {rule} {mend}"))
     found += open_constructs
     for suspect in left.suspects:
+        name = suspect.name
+        # The words of a predicate of the platform that is served.
+        words = [w for w in name.strip("_").split("_") if w not in ("is", "available", "supported", "enabled")]
+        own = table("platform", f"words-{slug(name)}", {"words": words[:1] or [name], "own": True})
         message = (
-            f"`{suspect.name}` of {suspect.defined} stands beside {', '.join(suspect.beside)}, is asked in "
+            f"`{name}` of {suspect.defined} stands beside {', '.join(suspect.beside)}, is asked in "
             f"{_sites(suspect.sites)}, and no rule names it. If it asks for another platform:\n"
-            f"{propose_fact(suspect.name + '()')}\n    else:\n{_propose_words(suspect.name)}"
+            f"{propose_fact(f'{name}()')}\n    else:\n{own}"
         )
         found.append(Finding("unnamed-predicate", *suspect.sites[0], message))
     return [*found, *sorted(_unexplained(rules, left), key=lambda finding: _ORDER.index(finding.check))]
@@ -157,12 +161,6 @@ def propose_fact(text: str, kind: Kind = "predicates", path: str = "") -> str:
     else:
         keys = {"names": [f"{module_name(path) or 'sglang.**'}.{last}"]}
     return table("fact", f"platform-{slug(last)}", {**keys, "value": False})
-
-
-def _propose_words(name: str) -> str:
-    """The words of a predicate of the platform that is served."""
-    words = [word for word in name.strip("_").split("_") if word not in ("is", "available", "supported", "enabled")]
-    return table("platform", f"words-{slug(name)}", {"words": words[:1] or [name], "own": True})
 
 
 def propose_leftover(leftover: Found) -> str:

@@ -166,7 +166,13 @@ class Explainer:
         """One import: whether it stays."""
         symbols = self._run.symbols
         if symbols is None or one.unit is None:
-            answer = self._decided_import(one)
+            # It went with what was decided.
+            bound = re.compile(rf"(?<!\w){re.escape(one.bound)}(?!\w)")
+            rows = self._run.files.decisions(one.path)
+            below = (d for d in rows if d.kind == "import" and d.line >= one.line and bound.search(d.text))
+            went = around(rows, one.line) or min(below, key=lambda d: d.line)
+            because, place = (f"{went.rule}: {told(went)}",), f"{one.path}:{one.line}"
+            answer = Answer(one.name, "removed", because, self._undone(went.rule), place)
         elif symbols.units[one.unit].live:
             answer = self._kept(symbols.explain(one.unit)[0])
             # What it names has a chain of its own.
@@ -175,15 +181,6 @@ class Explainer:
             answer = self._removed(symbols.explain_removed(one.unit))
         says = f"{one.path}:{one.line} imports it from {one.target}" + (", outside of the tree" if outside else "")
         return replace(answer, subject=one.name, because=(says, *answer.because))
-
-    def _decided_import(self, one: Imported) -> Answer:
-        """An import that went with what was decided."""
-        bound = re.compile(rf"(?<!\w){re.escape(one.bound)}(?!\w)")
-        rows = self._run.files.decisions(one.path)
-        below = (d for d in rows if d.kind == "import" and d.line >= one.line and bound.search(d.text))
-        went = around(rows, one.line) or min(below, key=lambda d: d.line)
-        because = (f"{went.rule}: {told(went)}",)
-        return Answer(one.name, "removed", because, self._undone(went.rule), f"{one.path}:{one.line}")
 
     def _undone(self, rule: str) -> str:
         """What undoes what a rule removed, or what no kept code named any more."""

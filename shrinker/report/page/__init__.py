@@ -45,6 +45,17 @@ def _data(folder: Path, earlier: Path) -> dict[str, Any]:
     for name, places in graph["gone"].items():
         for path, line in places:
             gone[path] += (name, line)
+    # Names in their modules, and of each node the last step of its best chain.
+    modules = symbols.get("modules", [])
+    units = [[at, name[len(modules[at][0]) + 1 :], line, int(live)] for at, _, name, line, *_, live in symbols["units"]]
+    best = [number for edge in symbols["best"] for number in edge or (-1, 0, 0)]
+    searched = {
+        "modules": modules,
+        "units": units,
+        "best": best,
+        "others": symbols["others"],
+        "kinds": symbols["kinds"],
+    }
     effects, counted = rules["effects"], ("decisions", "folded_lines", "files", "lines")
     return {
         "head": {
@@ -54,7 +65,7 @@ def _data(folder: Path, earlier: Path) -> dict[str, Any]:
             "after": sum(row[2] for row in files),
         },
         "files": files,
-        "symbols": _symbols(symbols),
+        "symbols": searched,
         "lost": [[f"{module}.{name}", line, rule, why] for module, name, line, _, rule, why in symbols.get("gone", ())],
         "gone": gone,
         "retained": graph["retained"],
@@ -74,14 +85,6 @@ def _data(folder: Path, earlier: Path) -> dict[str, Any]:
 
 def _rows(folder: Path, name: str) -> Iterator[list[str]]:
     return (line.split("\t") for line in (folder / name).read_text("utf-8").splitlines()[1:])
-
-
-def _symbols(found: Mapping[str, Any]) -> dict[str, Any]:
-    """Names in their modules, and of each node the last step of its best chain."""
-    modules = found.get("modules", [])
-    units = [[at, name[len(modules[at][0]) + 1 :], line, int(live)] for at, _, name, line, *_, live in found["units"]]
-    best = [number for edge in found["best"] for number in edge or (-1, 0, 0)]
-    return {"modules": modules, "units": units, "best": best, "others": found["others"], "kinds": found["kinds"]}
 
 
 def _evidence(summary: Mapping[str, Any], verified: Mapping[str, Any], tree: str) -> Iterator[list[Any]]:
