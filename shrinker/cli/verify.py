@@ -10,7 +10,6 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -106,9 +105,9 @@ def verify(
         running = {**SIMULATED_LEVELS, **LEVELS_BY_NAME}
         simulated = [name for name in running if name in levels]
         # First what costs nothing: a missing environment is an error of the first second.
-        as_asked = partial(open_setting, where_upstream_runs=where_upstream_runs, tests=options.absolute(tests))
+        judged = {"where_upstream_runs": where_upstream_runs, "tests": options.absolute(tests)}
         folder = options.absolute(work)
-        with as_asked(trees, place, simulated, folder, progress, patience=timeout_factor) as setting:
+        with open_setting(trees, place, simulated, folder, progress, patience=timeout_factor, **judged) as setting:
             results = _static(trees, levels, given, progress, program or [])
             for name in simulated:
                 progress.phase(f"verify {name}")
