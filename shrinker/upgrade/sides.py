@@ -118,8 +118,9 @@ def told_between(sides: tuple[Side, Side], repository: str | None) -> tuple[list
             their releases; by default what the new side was read from, when that is git.
     """
     old, new = (side.manifest.upstream.reference for side in sides)
-    text, _, bounds = (repository or "").rpartition("@")
-    if text and ".." in bounds:
+    text, at, bounds = (repository or "").rpartition("@")
+    if at and ".." in bounds:
+        text = text or "."
         old, _, new = bounds.partition("..")
     else:
         specs = [parse_spec(side.name) for side in reversed(sides) if side.name.startswith("git:")]
