@@ -1,8 +1,4 @@
-"""Strict mode: what a run refuses although the tree would be sound, each with sites and a rule in TOML to paste, its `why` to be written.
-
-A rule that says nothing any more, a root that is not there, a predicate that looks like a platform test and that no rule
-names, and a construct in which a fact occurs that folding does not understand.
-"""
+"""Strict mode: what a run refuses although the tree would be sound, each with sites and a rule in TOML to paste, its `why` to be written."""
 
 import json
 import re

@@ -47,7 +47,11 @@ def publish(out: Path, manifest: Manifest, remote: str, branch: str) -> Publishe
         if tip is not None:
             if git("rev-parse", f"{tip}^{{tree}}", at=bare).strip() == tree:
                 return Published(tip, tree, False)
-            _refuse_foreign(bare, tip, branch)
+            # A branch that holds anything else than generated trees is somebody's work.
+            names = git("ls-tree", "--name-only", tip, at=bare).split("\n")
+            if MANIFEST not in names and any(names):
+                message = f"{branch} holds something else than a generated tree (it has no {MANIFEST})"
+                raise InputError(message, "choose another BRANCH, or make an empty one")
         words = ("commit-tree", tree, *(("-p", tip) if tip is not None else ()), "-F", "-")
         commit = git(*words, at=bare, given=_message(manifest), variables=_identity(out)).strip()
         try:
@@ -82,14 +86,6 @@ def _tip(bare: Path, remote: str, branch: str) -> str | None:
         return None
     git("fetch", "--quiet", "--no-tags", "--depth=1", "--end-of-options", remote, ref, at=bare)
     return git("rev-parse", "FETCH_HEAD", at=bare).strip()
-
-
-def _refuse_foreign(bare: Path, tip: str, branch: str) -> None:
-    """A branch that holds anything else than generated trees is somebody's work."""
-    names = git("ls-tree", "--name-only", tip, at=bare).split("\n")
-    if MANIFEST not in names and any(names):
-        message = f"{branch} holds something else than a generated tree (it has no {MANIFEST})"
-        raise InputError(message, "choose another BRANCH, or make an empty one")
 
 
 def _message(manifest: Manifest) -> str:

@@ -35,10 +35,9 @@ class Answer:
 
 @dataclass
 class Generated:
-    """One generated tree with its reports."""
+    """One generated tree, `out`, with its reports."""
 
     out: Path
-    """The tree."""
     graph: Path
     """The saved graph of its run; the other reports lie beside it."""
     shown: Path
