@@ -18,14 +18,13 @@ import typer
 from shrinker import __version__
 from shrinker.cli.ending import run
 from shrinker.cli.explain import dependencies, explain, kernels, why, why_not
-from shrinker.cli.gpu import gpu_bundle
 from shrinker.cli.help import Commands, examples
 from shrinker.cli.leftovers import cross_check, leftovers
 from shrinker.cli.mutate import mutate
 from shrinker.cli.rules import ablate, profiles, rules
 from shrinker.cli.shrink import shrink
 from shrinker.cli.upgrade import bump, check_upstream, diff, publish
-from shrinker.cli.verify import verify
+from shrinker.cli.verify import gpu_bundle, verify
 
 app = typer.Typer(
     cls=Commands,
@@ -36,26 +35,10 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
-for _command in (
-    shrink,
-    verify,
-    leftovers,
-    mutate,
-    cross_check,
-    dependencies,
-    kernels,
-    explain,
-    why,
-    why_not,
-    profiles,
-    rules,
-    ablate,
-    diff,
-    check_upstream,
-    bump,
-    publish,
-    gpu_bundle,
-):
+_GENERATE = (shrink, verify, leftovers, mutate, cross_check)
+_ASK = (dependencies, kernels, explain, why, why_not, profiles, rules, ablate)
+_UPGRADE = (diff, check_upstream, bump, publish, gpu_bundle)
+for _command in (*_GENERATE, *_ASK, *_UPGRADE):
     _name = _command.__name__.replace("_", "-")
     # A flag of the server is a name to explain, and no option of the command.
     _settings = {"ignore_unknown_options": True} if _command is explain else None

@@ -77,9 +77,8 @@ def _stop(number: int, frame: FrameType | None) -> None:
 
 
 def _leave_to_parent() -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    signal.signal(signal.SIGTERM, signal.SIG_DFL)
-    signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    for number in _SIGNALS:
+        signal.signal(number, signal.SIG_IGN if number == signal.SIGINT else signal.SIG_DFL)
 
 
 def _fail(message: str, next_step: str, code: int, shown: object = None) -> NoReturn:
@@ -87,8 +86,7 @@ def _fail(message: str, next_step: str, code: int, shown: object = None) -> NoRe
         shown()
     else:
         print(f"error: {message}" if code != INTERRUPTED else message, file=sys.stderr)
-        if next_step:
-            print(f"next: {next_step}", file=sys.stderr)
+        print(f"next: {next_step}\n" if next_step else "", file=sys.stderr, end="")
     # Not from the parsed options: a usage error has none.
     if "--json" in sys.argv[1:]:
         print(json.dumps({"error": message, "exit": code, "next": next_step}, indent=1, sort_keys=True))

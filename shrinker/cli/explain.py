@@ -1,33 +1,33 @@
 """What the reports of a tree answer: `shrinker explain`, its short forms `why` and `why-not`, `kernels` and `dependencies`."""
 
-from collections.abc import Iterable
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from shrinker.cli.options import DEFAULT_OUT, Json, Out, Reports, Rules, Sample, Seed, absolute, print_json
+from shrinker.cli.options import DEFAULT_OUT, Json, Out, Reports, Rules, Sample, Seed, absolute, answer
 from shrinker.values.errors import InputError
 
 if TYPE_CHECKING:
     from shrinker.program.answers import SavedRun
     from shrinker.values.upstream import UpstreamTree
 
+_ANYTHING = (
+    "A rule, flag (--enable-lora), environment variable, endpoint, package, kernel, folder, file, module, class, function, "
+    "member, path:line of upstream or of the generated tree, or a text that code says (a metric, a message)."
+)
+_RETAINED = "Say what would leave with a file, folder, module, definition or rule."
+_KEPT = "Module, path, file name, distribution, kernel, module.Class.method or path:line."
+_REMOVED = "Module, path, file name, distribution, module.Class.method or path:line."
+_SIZES = "Ask the package index how large each distribution is; needs a network."
+
 
 def explain(
-    name: Annotated[
-        str,
-        typer.Argument(
-            help="A rule, flag (--enable-lora), environment variable, endpoint, package, kernel, folder, file, module, class, function, "
-            "member, path:line of upstream or of the generated tree, or a text that code says (a metric, a message)."
-        ),
-    ],
+    name: Annotated[str, typer.Argument(help=_ANYTHING)],
     out: Out = DEFAULT_OUT,
     reports: Reports = None,
-    retained: Annotated[
-        bool, typer.Option("--retained", help="Say what would leave with a file, folder, module, definition or rule.")
-    ] = False,
+    retained: Annotated[bool, typer.Option("--retained", help=_RETAINED)] = False,
     as_json: Json = False,
 ) -> None:
     """Say of anything whether it is in the tree, by which rule or chain, and what would change that."""
@@ -44,23 +44,16 @@ def explain(
 
     explainer = Explainer(Generated(out.absolute(), _run(out, reports).graph, out, upstream))
     found = explainer.retained(name) if retained else explainer.explain(name)
-    if as_json:
-        print_json(found)
-        return
-    for answer in found:
-        print(f"{answer.verdict}: {answer.subject}")
-        rows = [("upstream", answer.upstream), ("generated", answer.generated)]
-        rows += [("" if number else "because", line) for number, line in enumerate(answer.because)]
-        for label, line in (*rows, ("to change", answer.change)):
-            if line:
-                print(f"  {label:<10} {line}")
+    lines: list[str] = []
+    for one in found:
+        because = [("" if number else "because", line) for number, line in enumerate(one.because)]
+        rows = (("upstream", one.upstream), ("generated", one.generated), *because, ("to change", one.change))
+        lines += [f"{one.verdict}: {one.subject}", *(f"  {label:<10} {line}" for label, line in rows if line)]
+    answer(found, lines, as_json=as_json)
 
 
 def why(
-    name: Annotated[
-        str | None,
-        typer.Argument(help="Module, path, file name, distribution, kernel, module.Class.method or path:line."),
-    ] = None,
+    name: Annotated[str | None, typer.Argument(help=_KEPT)] = None,
     out: Out = DEFAULT_OUT,
     reports: Reports = None,
     every: Annotated[bool, typer.Option("--all", help="A chain for each place that names it.")] = False,
@@ -74,18 +67,15 @@ def why(
     run = _run(out, reports)
     asked = _asked(name, sample, seed, run, live=True)
     chains = [chain for each in asked for chain in answers.why(run, each, every=every)]
-    if as_json:
-        print_json(chains)
-        return
+    lines: list[str] = []
     for chain in chains:
-        print(chain.target + (f"  (uncertain: {chain.uncertain})" if chain.uncertain else ""))
-        _print_lines(chain.steps)
+        lines.append(chain.target + (f"  (uncertain: {chain.uncertain})" if chain.uncertain else ""))
+        lines += (f"  {step}" for step in chain.steps)
+    answer(chains, lines, as_json=as_json)
 
 
 def why_not(
-    name: Annotated[
-        str | None, typer.Argument(help="Module, path, file name, distribution, module.Class.method or path:line.")
-    ] = None,
+    name: Annotated[str | None, typer.Argument(help=_REMOVED)] = None,
     out: Out = DEFAULT_OUT,
     reports: Reports = None,
     sample: Sample = None,
@@ -98,23 +88,16 @@ def why_not(
 
     run = _run(out, reports)
     asked = _asked(name, sample, seed, run, live=False)
-    found = [answer for each in asked for answer in answers.why_not(run, each)]
-    if as_json:
-        print_json(found)
-        return
-    for answer in found:
-        print(f"{answer.symbol} ({answer.path}:{answer.line})" if answer.symbol else answer.path, end=": ")
-        print(f"{answer.rule}: {answer.reason}")
-        _print_lines(answer.named_by)
+    found = [one for each in asked for one in answers.why_not(run, each)]
+    lines: list[str] = []
+    for one in found:
+        subject = f"{one.symbol} ({one.path}:{one.line})" if one.symbol else one.path
+        lines += [f"{subject}: {one.rule}: {one.reason}", *(f"  {site}" for site in one.named_by)]
         # A line of a statement lives without what was decided there, which was said.
-        if why_live and answer.symbol and not answer.symbol.endswith(f":{answer.line}"):
-            print("would live with:" if answer.alive else "no code that was removed names it")
-            _print_lines(answer.alive)
-
-
-def _print_lines(rows: Iterable[object]) -> None:
-    for row in rows:
-        print(f"  {row}")
+        if why_live and one.symbol and not one.symbol.endswith(f":{one.line}"):
+            lines.append("would live with:" if one.alive else "no code that was removed names it")
+            lines += (f"  {step}" for step in one.alive)
+    answer(found, lines, as_json=as_json)
 
 
 def _asked(name: str | None, sample: int | None, seed: int, run: "SavedRun", *, live: bool) -> list[str]:
@@ -156,19 +139,14 @@ def kernels(
         raise InputError(f"{run.graph.with_name(SYMBOLS)} is not there", "run `make shrink`")
     found = reached(out.absolute(), run.symbols, profile.reaches)
     systems = taken(run.data, profile.removes)
-    if as_json:
-        print_json({"kernels": found, "removed": systems})
-    else:
-        print(render("kernels.txt.jinja", found=found, systems=systems, chains=chains), end="")
-    if not all(row.steps for row in found) or any(row.left for row in systems):
-        raise typer.Exit(1)
+    text = render("kernels.txt.jinja", found=found, systems=systems, chains=chains)
+    passed = all(row.steps for row in found) and not any(row.left for row in systems)
+    answer({"kernels": found, "removed": systems}, text, as_json=as_json, passed=passed)
 
 
 def dependencies(
     out: Out = DEFAULT_OUT,
-    sizes: Annotated[
-        bool, typer.Option("--sizes", help="Ask the package index how large each distribution is; needs a network.")
-    ] = False,
+    sizes: Annotated[bool, typer.Option("--sizes", help=_SIZES)] = False,
     reports: Reports = None,
     as_json: Json = False,
 ) -> None:
@@ -177,20 +155,14 @@ def dependencies(
     from shrinker.report.pages import render
 
     data = load_report(_run(out, reports).graph.with_name("dependencies.json"))
-    known = _sizes(data) if sizes else None
-    if as_json:
-        print_json(data if known is None else {**data, "sizes": known})
-    else:
-        print(render("dependencies.txt.jinja", rows=data["distributions"], sizes=known), end="")
+    rows, known = data["distributions"], None
+    if sizes:
+        from concurrent.futures import ThreadPoolExecutor
 
+        from shrinker.source.index import download_size, index_url
 
-def _sizes(data: dict[str, Any]) -> dict[str, int | None]:
-    from concurrent.futures import ThreadPoolExecutor
-
-    from shrinker.source.index import download_size, index_url
-
-    index = index_url()
-    names = sorted(data["distributions"])
-    wanted = [data["distributions"][name]["declared"][0][1] for name in names]
-    with ThreadPoolExecutor(8) as pool:
-        return dict(zip(names, pool.map(lambda requirement: download_size(index, requirement), wanted), strict=True))
+        wanted = (row["declared"][0][1] for row in rows.values())
+        with ThreadPoolExecutor(8) as pool:
+            known = dict(zip(rows, pool.map(partial(download_size, index_url()), wanted), strict=True))
+    text = render("dependencies.txt.jinja", rows=rows, sizes=known)
+    answer(data if known is None else {**data, "sizes": known}, text, as_json=as_json)

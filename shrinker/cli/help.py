@@ -1,67 +1,58 @@
 """How commands explain themselves: summaries in one piece, and examples below the options."""
 
+from itertools import groupby
 from typing import Any
 
 from typer.core import TyperGroup
 
-EXAMPLES = {
-    "shrink": (
-        "shrinker shrink",
-        "shrinker shrink --upstream release:0.5.14 --out dist/older",
-        "shrinker shrink --upstream git:../sglang@main --profile deepseek-r1-minimal",
-    ),
-    "verify": (
-        "shrinker verify",
-        "shrinker verify --level imports --out dist/older",
-        "shrinker verify --program ../our-service --program ../our-notebooks",
-        "shrinker verify --all --timeout-factor 3",
-        "shrinker verify --level gpu -- --checkpoints DIR --gpus 0,1",
-    ),
-    "leftovers": ("shrinker leftovers", "shrinker leftovers --all --out dist/older"),
-    "mutate": ("shrinker mutate --count 200 --seed 0 --seed 1", "shrinker mutate --breakages"),
-    "cross-check": ("shrinker cross-check", "shrinker cross-check --all"),
-    "dependencies": ("shrinker dependencies", "shrinker dependencies --sizes"),
-    "diff": (
-        "shrinker diff release:0.5.14 release:0.5.15.post1",
-        "shrinker diff dist/older dist/sglang_deepseek --html diff.html",
-    ),
-    "check-upstream": (
-        "shrinker check-upstream release:0.5.16",
-        "shrinker check-upstream git:../sglang@main --since release:0.5.15.post1",
-    ),
-    "bump": ("shrinker bump --release 0.5.16", "shrinker bump --commit main --summary dist/summary.md"),
-    "publish": ("shrinker publish --remote git@host:me/tree.git --branch deepseek",),
-    "gpu-bundle": (
-        "shrinker gpu-bundle -- pack DIR --package sglang-kernel==0.4.4 --arch 90",
-        "shrinker gpu-bundle unpack DIR TARGET",
-    ),
-    "kernels": ("shrinker kernels", "shrinker kernels --no-chains --out dist/sglang_deepseek_r1_minimal"),
-    "ablate": ("shrinker ablate switch-aiter",),
-    "profiles": ("shrinker profiles", "shrinker profiles --rules my-rules --json"),
-    "rules": (
-        "shrinker rules",
-        "shrinker rules platform-hip switch-aiter",
-        "shrinker rules --unused --profile deepseek-r1-minimal",
-    ),
-    "explain": (
-        "shrinker explain RadixCache.match_prefix",
-        "shrinker explain --attention-backend",
-        "shrinker explain SGLANG_USE_AITER",
-        "shrinker explain --retained srt/lora/",
-        "shrinker explain managers/scheduler.py:100",
-    ),
-    "why": (
-        "shrinker why sglang.srt.layers.moe.topk",
-        "shrinker why RadixCache.match_prefix --all",
-        "shrinker why rmsnorm",
-        "shrinker why --sample 20 --seed 1",
-    ),
-    "why-not": (
-        "shrinker why-not sglang.srt.models.qwen3",
-        "shrinker why-not mem_cache/common.py:181",
-        "shrinker why-not --why-live is_multimodal_chunked_prefill_supported",
-    ),
-}
+_EXAMPLES = """
+shrinker shrink
+shrinker shrink --upstream release:0.5.14 --out dist/older
+shrinker shrink --upstream git:../sglang@main --profile deepseek-r1-minimal
+shrinker verify
+shrinker verify --level imports --out dist/older
+shrinker verify --program ../our-service --program ../our-notebooks
+shrinker verify --all --timeout-factor 3
+shrinker verify --level gpu -- --checkpoints DIR --gpus 0,1
+shrinker leftovers
+shrinker leftovers --all --out dist/older
+shrinker mutate --count 200 --seed 0 --seed 1
+shrinker mutate --breakages
+shrinker cross-check
+shrinker cross-check --all
+shrinker dependencies
+shrinker dependencies --sizes
+shrinker diff release:0.5.14 release:0.5.15.post1
+shrinker diff dist/older dist/sglang_deepseek --html diff.html
+shrinker check-upstream release:0.5.16
+shrinker check-upstream git:../sglang@main --since release:0.5.15.post1
+shrinker bump --release 0.5.16
+shrinker bump --commit main --summary dist/summary.md
+shrinker publish --remote git@host:me/tree.git --branch deepseek
+shrinker gpu-bundle -- pack DIR --package sglang-kernel==0.4.4 --arch 90
+shrinker gpu-bundle unpack DIR TARGET
+shrinker kernels
+shrinker kernels --no-chains --out dist/sglang_deepseek_r1_minimal
+shrinker ablate switch-aiter
+shrinker profiles
+shrinker profiles --rules my-rules --json
+shrinker rules
+shrinker rules platform-hip switch-aiter
+shrinker rules --unused --profile deepseek-r1-minimal
+shrinker explain RadixCache.match_prefix
+shrinker explain --attention-backend
+shrinker explain SGLANG_USE_AITER
+shrinker explain --retained srt/lora/
+shrinker explain managers/scheduler.py:100
+shrinker why sglang.srt.layers.moe.topk
+shrinker why RadixCache.match_prefix --all
+shrinker why rmsnorm
+shrinker why --sample 20 --seed 1
+shrinker why-not sglang.srt.models.qwen3
+shrinker why-not mem_cache/common.py:181
+shrinker why-not --why-live is_multimodal_chunked_prefill_supported
+"""
+EXAMPLES = {name: (*lines,) for name, lines in groupby(_EXAMPLES.split("\n")[1:-1], lambda line: line.split()[1])}
 """By command; a test parses each as the command itself would."""
 
 
@@ -75,9 +66,7 @@ class Commands(TyperGroup):
         """Write the list."""
         with formatter.section("Commands"):
             helps = {name: " ".join((self.commands[name].help or "").split()) for name in self.list_commands(ctx)}
-            formatter.write_dl(
-                [(name, text.partition(". ")[0].removesuffix(".") + ".") for name, text in helps.items()]
-            )
+            formatter.write_dl([(name, text.partition(". ")[0].rstrip(".") + ".") for name, text in helps.items()])
 
 
 def examples(name: str) -> str:

@@ -2,14 +2,10 @@
 
 import json
 from collections import Counter
-from collections.abc import Mapping
-from dataclasses import asdict
-from typing import Any
-
-import typer
 
 from shrinker.cli import options
-from shrinker.values.leftovers import KINDS, Leftovers
+from shrinker.cli.progress import console_progress
+from shrinker.values.leftovers import KINDS
 
 
 def leftovers(
@@ -27,7 +23,7 @@ def leftovers(
     """
     from shrinker.check.leftovers import find_leftovers
     from shrinker.check.trees import Trees
-    from shrinker.cli.progress import console_progress
+    from shrinker.report.pages import render
     from shrinker.report.place import open_recorded, read_manifest
     from shrinker.ruleset import load_profile
 
@@ -39,37 +35,22 @@ def leftovers(
         tree = open_recorded(out, manifest.upstream, upstream, progress.note)
         progress.phase("leftovers")
         found = find_leftovers(Trees(tree, out, manifest, profile, jobs))
-    if as_json:
-        options.print_json(_data(found))
-    else:
-        reasons = {rule.id: rule.why for rule in profile.leftovers}
-        print(_text(found, reasons, everything), end="")
-    if not found.clean:
-        raise typer.Exit(1)
-
-
-def _data(found: Leftovers) -> dict[str, Any]:
-    """Everything as one JSON document: counts first, then every site."""
-    positions = Counter(f"{s.kind}: {s.position}" + (", idle" if s.idle else "") for s in found.unexplained)
-    return {
+    why = {rule.id: rule.why for rule in profile.leftovers}
+    reasons = sorted(Counter(s.rule for s in found.leftovers if s.rule).items())
+    positions = (f"{s.kind}: {s.position}{', idle' if s.idle else ''}" for s in found.unexplained)
+    data = {
         "format": 3,
         "clean": found.clean,
         "files": found.files,
         "leftovers": found.counts(),
-        "reasons": dict(sorted(Counter(s.rule for s in found.leftovers if s.rule).items())),
-        "unexplained_by_position": dict(sorted(positions.items())),
-        "sites": [asdict(s) for s in found.leftovers],
-        "suspects": [asdict(s) for s in found.suspects],
-        "unmatched_rules": list(found.unmatched),
+        "reasons": dict(reasons),
+        "unexplained_by_position": Counter(positions),
+        "sites": found.leftovers,
+        "suspects": found.suspects,
+        "unmatched_rules": found.unmatched,
     }
-
-
-def _text(found: Leftovers, why: Mapping[str, str], everything: bool) -> str:
-    """The same as text; with `everything` explained ones one by one, not only their number by reason."""
-    from shrinker.report.pages import render
-
-    reasons = sorted(Counter(s.rule for s in found.leftovers if s.rule).items())
-    return render("leftovers.txt.jinja", found=found, why=why, everything=everything, kinds=KINDS, reasons=reasons)
+    told = {"found": found, "why": why, "everything": everything, "kinds": KINDS, "reasons": reasons}
+    options.answer(data, render("leftovers.txt.jinja", **told), as_json=as_json, passed=found.clean)
 
 
 def cross_check(
@@ -85,21 +66,17 @@ def cross_check(
     A reason is computed: where the last use of a name stood in upstream, or what gave it a value, and the rule that took
     it away. The tools come with the environment that `make` prepares.
     """
-    from shrinker.cli.progress import console_progress
     from shrinker.report.place import find_graph, open_recorded, read_manifest
     from tools.crosscheck.compare import cross_check as compare
 
-    manifest = read_manifest(out)
+    recorded = read_manifest(out).upstream
     graph = json.loads(find_graph(out.absolute(), options.absolute(reports)).read_text("utf-8"))
     with console_progress() as progress:
-        tree = open_recorded(out, manifest.upstream, upstream, progress.note)
+        tree = open_recorded(out, recorded, upstream, progress.note)
         progress.phase("cross-check")
-        found = compare(
-            tree, out, graph, jobs=jobs, progress=lambda tool: progress.note(f"{tool} has judged both trees")
-        )
-    if as_json:
-        options.print_json(found.as_json())
-    else:
-        print("\n".join(found.lines(everything)))
-    if found.unexplained:
-        raise typer.Exit(1)
+
+        def judged(tool: str) -> None:
+            progress.note(f"{tool} has judged both trees")
+
+        found = compare(tree, out, graph, jobs=jobs, progress=judged)
+    options.answer(found.as_json(), found.lines(everything), as_json=as_json, passed=not found.unexplained)

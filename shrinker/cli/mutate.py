@@ -2,44 +2,33 @@
 
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from shrinker.cli import options
+from shrinker.cli.progress import console_progress
 from shrinker.values.errors import InputError
 
 if TYPE_CHECKING:
     from tools.mutation.faults import Fault
     from tools.mutation.judge import Judged
 
+_SEED = "Of the draw: the same draws the same faults. Again: that many more. Default: 0."
+_BREAKAGES = "Instead of drawn faults: what broke by hand. Fails when one survives."
+_RULES = "Instead: wrong rules, each planted among the right ones; a tree is made with each."
+_ANEW = "With --rules: begin again where the reports hold a run of other arguments."
+_LEVEL = "Ask these, in this order. Default: form, references, capabilities."
+
 
 def mutate(
     out: options.Out = options.DEFAULT_OUT,
     count: Annotated[int, typer.Option(min=1, help="How many faults a seed.")] = 200,
-    seed: Annotated[
-        list[int] | None,
-        typer.Option(help="Of the draw: the same draws the same faults. Again: that many more. Default: 0."),
-    ] = None,
-    breakages: Annotated[
-        bool, typer.Option("--breakages", help="Instead of drawn faults: what broke by hand. Fails when one survives.")
-    ] = False,
-    rules: Annotated[
-        bool,
-        typer.Option(
-            "--rules", help="Instead: wrong rules, each planted among the right ones; a tree is made with each."
-        ),
-    ] = False,
-    anew: Annotated[
-        bool, typer.Option("--anew", help="With --rules: begin again where the reports hold a run of other arguments.")
-    ] = False,
-    level: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="Ask these, in this order. Default: form, references, capabilities.",
-            autocompletion=options.levels_without_a_run,
-        ),
-    ] = None,
+    seed: Annotated[list[int] | None, typer.Option(help=_SEED)] = None,
+    breakages: Annotated[bool, typer.Option("--breakages", help=_BREAKAGES)] = False,
+    rules: Annotated[bool, typer.Option("--rules", help=_RULES)] = False,
+    anew: Annotated[bool, typer.Option("--anew", help=_ANEW)] = False,
+    level: Annotated[list[str] | None, typer.Option(help=_LEVEL, autocompletion=options.level_names)] = None,
     upstream: options.RecordedUpstream = None,
     reports: options.Reports = None,
     jobs: options.Jobs = options.CORES,
@@ -54,17 +43,16 @@ def mutate(
     default run asks is asked: a minute or more for each. Written after each to mutation-rules.json and mutation-rules.md; the same
     command goes on where it was cut off.
     """
+    seeds = seed or [0]
     if rules:
-        if seed and len(seed) > 1:
+        if len(seeds) > 1:
             raise InputError("--rules draws by one --seed", "give one; --count says how many are drawn")
-        _mutate_rules(
-            out, count, (seed or [0])[0], upstream, options.absolute(reports), jobs, anew=anew, as_json=as_json
-        )
+        place = options.absolute(reports)
+        _mutate_rules(out, count, seeds[0], upstream, place, jobs, anew=anew, as_json=as_json)
         return
     from shrinker.cache import Cache
     from shrinker.check.levels import EVIDENCE_LEVELS
     from shrinker.check.trees import Trees
-    from shrinker.cli.progress import console_progress
     from shrinker.report.pages import readable, write_files
     from shrinker.report.place import evidence_folder, open_recorded, read_manifest, recorded_rules, reports_of
     from shrinker.source.cache import default_folder
@@ -81,7 +69,7 @@ def mutate(
     tree_folder = out.absolute()
     folder = reports_of(tree_folder, manifest, options.absolute(reports))
     name = "breakages" if breakages else "mutation"
-    asked = {"levels": names} if breakages else {"levels": names, "seeds": [[each, count] for each in seed or [0]]}
+    asked = {"levels": names} if breakages else {"levels": names, "seeds": [[each, count] for each in seeds]}
     kept = evidence_folder(tree_folder, folder, f"{name}.json", lambda data: arguments(data) == asked)
     with console_progress() as progress:
         if kept != folder:
@@ -99,7 +87,7 @@ def mutate(
             faults = [fault for _, fault in put if fault is not None]
             skipped = {each.name: why_skipped(each, tree, manifest) for each, fault in put if fault is None}
         else:
-            drawn = {each: choose(tree, tree_folder, manifest, count=count, seed=each) for each in seed or [0]}
+            drawn = {each: choose(tree, tree_folder, manifest, count=count, seed=each) for each in seeds}
             faults = [*dict.fromkeys(fault for each in drawn.values() for fault in each)]
         found: list[Judged] = []
         for judged in judge_all(trees, faults, names):
@@ -114,23 +102,14 @@ def mutate(
         data = mutation_data(found, names, manifest, drawn, count)
         page = mutation_page(data)
     write_files(kept, {f"{name}.json": readable(data), f"{name}.md": page})
-    if as_json:
-        options.print_json(data)
-    else:
-        print(page, end="")
-    if breakages and not all(judged.caught_by for judged in found):
-        raise typer.Exit(1)
+    passed = not breakages or all(judged.caught_by for judged in found)
+    options.answer(data, page, as_json=as_json, passed=passed)
 
 
 def _mutate_rules(
     out: Path, count: int, seed: int, upstream: str | None, asked: Path | None, jobs: int, *, anew: bool, as_json: bool
 ) -> None:
-    """See `mutate`, of wrong rules.
-
-    Raises:
-        InputError: the rules are not those of the tree, or its reports hold what other arguments gave.
-    """
-    from shrinker.cli.progress import console_progress
+    """See `mutate`, of wrong rules. Raises InputError when the rules are not those of the tree, or its reports are of other arguments."""
     from shrinker.report.place import evidence_folder, open_recorded, read_manifest, recorded_rules, reports_of
     from tools.mutation.page import RULES, read_outcomes, rules_header, rules_page, write_outcomes
     from tools.mutation.planting import plant
@@ -139,9 +118,8 @@ def _mutate_rules(
     manifest = read_manifest(out)
     rules = recorded_rules(manifest)
     if rules is None or rules.digest != manifest.rules_hash:
-        raise InputError(
-            f"{out} was made by other rules than those of {manifest.profile} here", "run `make shrink` first"
-        )
+        message = f"{out} was made by other rules than those of {manifest.profile} here"
+        raise InputError(message, "run `make shrink` first")
     place = reports_of(out.absolute(), manifest, asked)
     head = rules_header(manifest, seed)
     folder = evidence_folder(out.absolute(), place, f"{RULES}.json", lambda data: data["seed"] == seed)
@@ -149,21 +127,14 @@ def _mutate_rules(
     with console_progress() as progress:
         tree = open_recorded(out, manifest.upstream, upstream, progress.note)
         wrong = draw(tree, out, manifest, count=count, seed=seed)
-        names = {(one.kind, one.subject) for one in wrong}
-        rest = [row for row in done if (row["kind"], row["subject"]) not in names]
-        if rest:
-            raise InputError(
-                f"{folder / RULES}.json holds {len(rest)} rule(s) more than --count {count} draws",
-                "ask for as many, say --anew, or another folder with --reports",
-            )
         judged = {(row["kind"], row["subject"]) for row in done}
+        if rest := judged - {(one.kind, one.subject) for one in wrong}:
+            message = f"{folder / RULES}.json holds {len(rest)} rule(s) more than --count {count} draws"
+            raise InputError(message, "ask for as many, say --anew, or another folder with --reports")
         for outcome in plant(tree, rules, wrong, jobs, progress, judged):
             done.append(asdict(outcome))
             state = outcome.caught_by or ("SURVIVES" if outcome.files else "changes nothing")
             progress.note(f"{len(done)} of {len(wrong)}: {state}: {outcome.kind}: {outcome.subject}")
             write_outcomes(folder, head, done)
-    data: dict[str, Any] = write_outcomes(folder, head, done)
-    if as_json:
-        options.print_json(data)
-    else:
-        print(rules_page(data), end="")
+    data = write_outcomes(folder, head, done)
+    options.answer(data, rules_page(data), as_json=as_json)

@@ -2,6 +2,8 @@
 
 import json
 import os
+from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
@@ -19,37 +21,30 @@ def profile_names(ctx: typer.Context, incomplete: str) -> list[str]:
     return sorted(p.stem for p in (folder / "profiles").glob(f"{incomplete}*.toml"))
 
 
-def level_names(incomplete: str) -> list[str]:
-    """Completion of `--level`."""
-    return [name for name in LEVELS if name.startswith(incomplete)]
-
-
-def levels_without_a_run(incomplete: str) -> list[str]:
-    """The same, of the levels that a default run asks."""
-    return [name for name in DEFAULT_LEVELS if name.startswith(incomplete)]
+def level_names(ctx: typer.Context, incomplete: str) -> list[str]:
+    """Completion of `--level`: for faults only those that a default run asks."""
+    levels = DEFAULT_LEVELS if ctx.command.name == "mutate" else LEVELS
+    return [name for name in levels if name.startswith(incomplete)]
 
 
 def rule_ids(ctx: typer.Context, incomplete: str) -> list[str]:
     """Completion of ids of rules; none where the rules cannot be read."""
-    from shrinker.project import rules_folder
-    from shrinker.ruleset.load import load_profile
+    from shrinker.ruleset import load_profile
 
-    try:
-        loaded = load_profile(
-            ctx.params.get("profile") or DEFAULT_PROFILE, Path(ctx.params.get("rules") or rules_folder())
-        )
-    except InputError:
-        return []
-    return sorted(name for name in loaded.places if name.startswith(incomplete))
+    folder = ctx.params.get("rules")
+    with suppress(InputError):
+        loaded = load_profile(ctx.params.get("profile") or DEFAULT_PROFILE, Path(folder) if folder else None)
+        return sorted(name for name in loaded.places if name.startswith(incomplete))
+    return []
 
 
 _UPSTREAM = "release:VERSION, git:PATH_OR_URL@COMMIT, submodule or path:DIR."
+_PROFILE = "Which rules; `shrinker profiles` lists them."
+_RULES = "Folder of rule files with profiles/ in it; default: the project's, else shrinker's own."
 
 Upstream = Annotated[str | None, typer.Option(help=_UPSTREAM)]
 ThisUpstream = Annotated[str, typer.Argument(help=_UPSTREAM)]
-Profile = Annotated[
-    str, typer.Option(help="Which rules; `shrinker profiles` lists them.", autocompletion=profile_names)
-]
+Profile = Annotated[str, typer.Option(help=_PROFILE, autocompletion=profile_names)]
 Target = Annotated[Path | None, typer.Option(help="Where the generated tree goes.")]
 Out = Annotated[Path, typer.Option(help="The generated tree.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document, also for an error.")]
@@ -58,25 +53,12 @@ Jobs = Annotated[int, typer.Option(min=1, help="Worker processes; default: one a
 Reports = Annotated[Path | None, typer.Option(help="Reports of the tree; default: where shrink puts them.")]
 Sample = Annotated[int | None, typer.Option(min=1, help="Ask for so many symbols, drawn at random, instead of a name.")]
 Seed = Annotated[int, typer.Option(help="Of what is drawn: the same one draws the same symbols.")]
-Rules = Annotated[
-    Path | None,
-    typer.Option(help="Folder of rule files with profiles/ in it; default: the project's, else shrinker's own."),
-]
+Rules = Annotated[Path | None, typer.Option(help=_RULES)]
 RecordedUpstream = Annotated[str | None, typer.Option(help="Where upstream is; default: what SHRINK.json names.")]
 TimeoutFactor = Annotated[float, typer.Option(min=0.1, help="Factor of all time limits, for slow or busy machines.")]
 
 DEFAULT_LEVELS = ("form", "references", "capabilities")
-LEVELS = (
-    *DEFAULT_LEVELS,
-    "embedders",
-    "imports",
-    "model",
-    "server",
-    "trace",
-    "tests",
-    "native",
-    "gpu",
-)
+LEVELS = (*DEFAULT_LEVELS, "embedders", "imports", "model", "server", "trace", "tests", "native", "gpu")
 """Evidence levels, as `--level` takes them: to load those that judge takes longer than to complete a word may."""
 DEFAULT_PROFILE = "deepseek"
 DEFAULT_OUT = Path("dist/sglang_deepseek")
@@ -88,6 +70,11 @@ def absolute(path: Path | None) -> Path | None:
     return path.absolute() if path is not None else None
 
 
-def print_json(document: Any) -> None:
-    """Print the one document of ``--json``; what is a dataclass in it is printed by its fields."""
-    print(json.dumps(document, indent=1, sort_keys=True, default=asdict))
+def answer(document: Any, text: str | Iterable[str], *, as_json: bool, passed: bool = True) -> None:
+    """Print a document, of a dataclass its fields, or its text or lines, and end with exit code 1 unless all is as it should be."""
+    if as_json:
+        print(json.dumps(document, indent=1, sort_keys=True, default=asdict))
+    else:
+        print(text if isinstance(text, str) else "".join(f"{line}\n" for line in text), end="")
+    if not passed:
+        raise typer.Exit(1)

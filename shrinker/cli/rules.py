@@ -1,17 +1,25 @@
 """`shrinker profiles`, `rules` and `ablate`: what may be asked for, what each rule says, what it did in a tree, and what it does by itself."""
 
 import json
+from collections import defaultdict
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from shrinker.cli import options
+from shrinker.cli.progress import console_progress
 from shrinker.values.errors import InputError
 
 if TYPE_CHECKING:
     from shrinker.ruleset import Ruleset
     from tools.ablation import Alone
+
+_NAMES = "Ids of rules to show whole; default: list all."
+_OUT = "The generated tree whose effects are told; default: the profile's."
+_IDS = "Ids of rules; `shrinker rules` lists them."
+_JUDGE = "Hold the tree without the rule against its evidence: is the rule needed?"
 
 
 def profiles(rules: options.Rules = None, as_json: options.Json = False) -> None:
@@ -21,33 +29,26 @@ def profiles(rules: options.Rules = None, as_json: options.Json = False) -> None
 
     folder = options.absolute(rules) or rules_folder()
     found = read_profiles(folder)
-    if as_json:
-        options.print_json(
-            [
-                {"name": name, "file": _shown(path), "files": profile_files(folder, name), **data.model_dump()}
-                for name, (path, data) in found.items()
-            ]
-        )
-        return
-    for name, (path, data) in found.items():
-        print(f"{name}{' (default)' if name == options.DEFAULT_PROFILE else ''}: {data.description}")
-        print(f"  {_shown(path)}")
-        print(f"  files: {' '.join(f'{stem}.toml' for stem in profile_files(folder, name))}")
+    rows = [
+        {"name": name, "file": _shown(path), "files": profile_files(folder, name), **data.model_dump()}
+        for name, (path, data) in found.items()
+    ]
+    lines: list[str] = []
+    for row in rows:
+        default = " (default)" if row["name"] == options.DEFAULT_PROFILE else ""
+        files = " ".join(f"{stem}.toml" for stem in row["files"])
+        lines += [f"{row['name']}{default}: {row['description']}", f"  {row['file']}", f"  files: {files}"]
+    options.answer(rows, lines, as_json=as_json)
 
 
 def rules(
     names: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="RULE", help="Ids of rules to show whole; default: list all.", autocompletion=options.rule_ids
-        ),
+        list[str] | None, typer.Argument(metavar="RULE", help=_NAMES, autocompletion=options.rule_ids)
     ] = None,
     unused: Annotated[bool, typer.Option("--unused", help="Only those that did nothing in the tree.")] = False,
     profile: options.Profile = options.DEFAULT_PROFILE,
     rules: options.Rules = None,
-    out: Annotated[
-        Path | None, typer.Option(help="The generated tree whose effects are told; default: the profile's.")
-    ] = None,
+    out: Annotated[Path | None, typer.Option(help=_OUT)] = None,
     reports: options.Reports = None,
     as_json: options.Json = False,
 ) -> None:
@@ -70,56 +71,42 @@ def rules(
     effects, note = _effects(tree, options.absolute(reports), loaded)
     if unused and not effects:
         raise InputError(f"nothing says what the rules did: {note}", "generate the tree with `make shrink`")
-    rows = [
-        row
-        for row in _rows(loaded, folder, effects)
-        if (not names or row["id"] in names) and not (unused and row["effect"] != {})
-    ]
-    if as_json:
-        options.print_json({"profile": profile, "tree": str(tree) if effects else None, "note": note, "rules": rows})
-        return
+    rows = [row for row in _rows(loaded, folder, effects) if not names or row["id"] in names]
+    rows = [row for row in rows if not unused or row["effect"] == {}]
+    lines: list[str] = []
     for row in rows:
         did = ", ".join(told(row["effect"])) if row["effect"] is not None else "-" if effects else ""
+        place = f"{row['file']}:{row['line']}"
         if names:
-            print(f"{row['id']}: {row['why']}")
-            print(f"{row['file']}:{row['line']}" + (f": in {tree} {did}" if did else "") + "\n")
-            print(row["text"] + "\n")
+            effect = f": in {tree} {did}" if did else ""
+            lines += [f"{row['id']}: {row['why']}", f"{place}{effect}\n", f"{row['text']}\n"]
         else:
-            print(f"{row['id']:<44} {row['kind']:<12} {row['file']}:{row['line']}" + (f"  {did}" if did else ""))
+            lines.append(f"{row['id']:<44} {row['kind']:<12} {place}" + (f"  {did}" if did else ""))
     if not names:
-        print(f"{len(rows)} of {len(loaded.by_id())} rules; `shrinker rules RULE` shows one")
-    if note:
-        print(f"effects: {note}")
+        lines.append(f"{len(rows)} of {len(loaded.by_id())} rules; `shrinker rules RULE` shows one")
+    lines += [f"effects: {note}"] if note else []
+    data = {"profile": profile, "tree": str(tree) if effects else None, "note": note, "rules": rows}
+    options.answer(data, lines, as_json=as_json)
 
 
-def _rows(loaded: "Ruleset", folder: Path, effects: dict[str, Any]) -> list[dict[str, Any]]:
+def _rows(loaded: "Ruleset", folder: Path, effects: dict[str, Any]) -> Iterator[dict[str, Any]]:
     """All rules in the order of the files, as `--json` has them."""
     from shrinker.ruleset.load import KINDS
 
     by_id = loaded.by_id()
     deciding = {rule.id for rule in loaded.all_rules()}
     kinds = {model: kind for kind, (_, model) in KINDS.items()}
-    rows = []
-    places = [
-        (file, int(line), name) for name, place in loaded.places.items() for file, _, line in [place.rpartition(":")]
-    ]
-    files = list(dict.fromkeys(file for file, _, _ in places))
-    texts = {file: (folder / file).read_text("utf-8").splitlines() for file in files}
-    for file, line, name in sorted(places, key=lambda place: (files.index(place[0]), place[1])):
-        rule = by_id[name]
-        rows.append(
-            {
-                "id": name,
-                "kind": kinds[type(rule)],
-                "file": _shown(folder / file),
-                "line": line,
-                "why": rule.why,
-                "optional": rule.optional,
-                "text": _text(texts[file], line),
-                "effect": effects.get(name, {}) if name in deciding and effects else None,
-            }
-        )
-    return rows
+    places: dict[str, list[tuple[int, str]]] = defaultdict(list)
+    for name, place in loaded.places.items():
+        file, _, number = place.rpartition(":")
+        places[file].append((int(number), name))
+    for file, found in places.items():
+        text = (folder / file).read_text("utf-8").splitlines()
+        for line, name in sorted(found):
+            rule = by_id[name]
+            effect = effects.get(name, {}) if name in deciding and effects else None
+            row = {"id": name, "kind": kinds[type(rule)], "file": _shown(folder / file), "line": line, "effect": effect}
+            yield {**row, "why": rule.why, "optional": rule.optional, "text": _text(text, line)}
 
 
 def _text(lines: list[str], start: int) -> str:
@@ -155,18 +142,11 @@ def _shown(path: Path) -> str:
 
 
 def ablate(
-    names: Annotated[
-        list[str],
-        typer.Argument(
-            metavar="RULE...", help="Ids of rules; `shrinker rules` lists them.", autocompletion=options.rule_ids
-        ),
-    ],
+    names: Annotated[list[str], typer.Argument(metavar="RULE...", help=_IDS, autocompletion=options.rule_ids)],
     upstream: options.Upstream = None,
     profile: options.Profile = options.DEFAULT_PROFILE,
     rules: options.Rules = None,
-    judge: Annotated[
-        bool, typer.Option("--judge", help="Hold the tree without the rule against its evidence: is the rule needed?")
-    ] = False,
+    judge: Annotated[bool, typer.Option("--judge", help=_JUDGE)] = False,
     jobs: options.Jobs = options.CORES,
     as_json: options.Json = False,
 ) -> None:
@@ -174,7 +154,6 @@ def ablate(
 
     Nothing is written but the cache. With --judge, a rule without which the tree fails its evidence is said to be needed.
     """
-    from shrinker.cli.progress import console_progress
     from shrinker.report.pages import render
     from tools.ablation import alone
 
@@ -184,5 +163,4 @@ def ablate(
             found.append(row)
             if not as_json:
                 print(render("ablate.txt.jinja", row=row), end="", flush=True)
-    if as_json:
-        options.print_json(found)
+    options.answer(found, "", as_json=as_json)

@@ -6,35 +6,32 @@ from typing import Annotated
 import typer
 
 from shrinker.cli import options
+from shrinker.cli.progress import console_progress
 from shrinker.values.errors import InputError
 
 _SIDE = "A generated tree, a shrink.lock.json, or an upstream (release:VERSION, git:PATH_OR_URL@COMMIT, path:DIR)."
+_RULES = "Rules for a side that is an upstream."
+_LIMIT = "Characters of the Markdown page; 0: all. Default: GitHub's."
+_HISTORY = "Repository of upstream, to name its commits; REPOSITORY@OLD..NEW where it lacks their tags."
+_OLD_UPSTREAM = "Where OLD was generated from, when it is a tree or a lock."
+_PREDICATES = "Look for platform questions that no rule names."
+_SINCE = "An upstream that the rules know; default: the one that is pinned."
+_COMMIT = "Commit, tag or branch to move to; with --release: the release's."
+_SOURCE = "Folder or URL that has the commit; default: the submodule's URL."
+_SUMMARY = "Write what a pull request needs here; default: print it."
 
 
 def diff(
     old: Annotated[str, typer.Argument(help=_SIDE)],
     new: Annotated[str, typer.Argument(help="The same, of the other side.")],
-    profile: Annotated[
-        str, typer.Option(help="Rules for a side that is an upstream.", autocompletion=options.profile_names)
-    ] = options.DEFAULT_PROFILE,
+    profile: Annotated[str, typer.Option(help=_RULES, autocompletion=options.profile_names)] = options.DEFAULT_PROFILE,
     markdown: Annotated[Path | None, typer.Option(help="Write the page for a comment here.")] = None,
     html: Annotated[Path | None, typer.Option(help="Write the whole page here.")] = None,
-    limit: Annotated[
-        int | None, typer.Option(min=0, help="Characters of the Markdown page; 0: all. Default: GitHub's.")
-    ] = None,
-    history: Annotated[
-        str | None,
-        typer.Option(
-            help="Repository of upstream, to name its commits; REPOSITORY@OLD..NEW where it lacks their tags.",
-        ),
-    ] = None,
-    old_upstream: Annotated[
-        str | None, typer.Option(help="Where OLD was generated from, when it is a tree or a lock.")
-    ] = None,
+    limit: Annotated[int | None, typer.Option(min=0, help=_LIMIT)] = None,
+    history: Annotated[str | None, typer.Option(help=_HISTORY)] = None,
+    old_upstream: Annotated[str | None, typer.Option(help=_OLD_UPSTREAM)] = None,
     new_upstream: Annotated[str | None, typer.Option(help="The same of NEW.")] = None,
-    predicates: Annotated[
-        bool, typer.Option("--predicates/--no-predicates", help="Look for platform questions that no rule names.")
-    ] = True,
+    predicates: Annotated[bool, typer.Option("--predicates/--no-predicates", help=_PREDICATES)] = True,
     rules: options.Rules = None,
     jobs: options.Jobs = options.CORES,
     as_json: options.Json = False,
@@ -46,7 +43,6 @@ def diff(
     Prints the Markdown page unless it goes to a file. Exit 0: the generated files are the same, 1: they differ, 2: error.
     """
     from shrinker.cache.workers import without_gc
-    from shrinker.cli.progress import console_progress
     from shrinker.project import project_folder
     from shrinker.report.diff import pages
     from shrinker.source.pins import load_pins
@@ -62,12 +58,8 @@ def diff(
         _write(markdown, text)
     if html is not None:
         _write(html, pages.page(found, load_pins(project_folder()).submodule_url))
-    if as_json:
-        options.print_json(pages.review_json(found))
-    elif markdown is None:
-        print(text, end="")
-    if found.different:
-        raise typer.Exit(1)
+    shown = text if markdown is None else ""
+    options.answer(pages.review_json(found), shown, as_json=as_json, passed=not found.different)
 
 
 def _write(path: Path, text: str) -> None:
@@ -80,9 +72,7 @@ def _write(path: Path, text: str) -> None:
 
 def check_upstream(
     upstream: options.ThisUpstream,
-    since: Annotated[
-        str | None, typer.Option(help="An upstream that the rules know; default: the one that is pinned.")
-    ] = None,
+    since: Annotated[str | None, typer.Option(help=_SINCE)] = None,
     profile: options.Profile = options.DEFAULT_PROFILE,
     rules: options.Rules = None,
     jobs: options.Jobs = options.CORES,
@@ -94,33 +84,23 @@ def check_upstream(
     top-level folders and names of platforms. An ordinary run keeps what it does not know; a strict one fails on the first three.
     """
     from shrinker.cache.workers import without_gc
-    from shrinker.cli.progress import console_progress
-    from shrinker.upgrade.check_upstream import diagnose, symptoms_text
+    from shrinker.report.pages import render
+    from shrinker.upgrade.check_upstream import SECTIONS, diagnose
 
     with without_gc(last=True), console_progress() as progress:
         found = diagnose(upstream, since, profile, jobs, progress, options.absolute(rules))
-    if as_json:
-        options.print_json(found)
-    else:
-        print(symptoms_text(found), end="")
-    if found.symptoms:
-        raise typer.Exit(1)
+    text = render("check-upstream.txt.jinja", found=found, sections=SECTIONS)
+    options.answer(found, text, as_json=as_json, passed=not found.symptoms)
 
 
 def bump(
     release: Annotated[str | None, typer.Option(help="Version of the release to move to.")] = None,
-    commit: Annotated[
-        str | None, typer.Option(help="Commit, tag or branch to move to; with --release: the release's.")
-    ] = None,
-    source: Annotated[
-        str | None, typer.Option(help="Folder or URL that has the commit; default: the submodule's URL.")
-    ] = None,
+    commit: Annotated[str | None, typer.Option(help=_COMMIT)] = None,
+    source: Annotated[str | None, typer.Option(help=_SOURCE)] = None,
     profile: options.Profile = options.DEFAULT_PROFILE,
     out: options.Target = None,
     reports: options.Reports = None,
-    summary: Annotated[
-        Path | None, typer.Option(help="Write what a pull request needs here; default: print it.")
-    ] = None,
+    summary: Annotated[Path | None, typer.Option(help=_SUMMARY)] = None,
     history: Annotated[str | None, typer.Option(help="Repository of upstream, to name its commits.")] = None,
     strict: Annotated[bool, typer.Option("--strict", help="Refuse what strict mode refuses.")] = False,
     repository: Annotated[Path | None, typer.Option(hidden=True)] = None,
@@ -133,21 +113,19 @@ def bump(
     When anything fails, the pin, the tree, the lock and the reports are as they were.
     """
     from shrinker.cache.workers import without_gc
-    from shrinker.cli.progress import console_progress
     from shrinker.project import default_out, project_folder
     from shrinker.report.diff import pages
     from shrinker.upgrade.bump import Bump, bump_section
     from shrinker.upgrade.bump import bump as move
 
     root = options.absolute(repository) or project_folder()
-    target = options.absolute(out) or root / default_out(profile)
     asked = Bump(
         repository=root,
         release=release,
         commit=commit,
         source=source,
         profile=profile,
-        out=target,
+        out=options.absolute(out) or root / default_out(profile),
         reports=options.absolute(reports) or root / "reports" / profile,
         jobs=jobs,
         strict=strict,
@@ -160,11 +138,8 @@ def bump(
     text = pages.markdown(done.review, pages.COMMENT_LIMIT - len(left)) + left
     if summary is not None:
         _write(summary, text)
-    if as_json:
-        told = {name: getattr(done, name) for name in ("before", "after", "unknown", "stale")}
-        options.print_json({**told, **pages.review_json(done.review)})
-    elif summary is None:
-        print(text, end="")
+    told = {name: getattr(done, name) for name in ("before", "after", "unknown", "stale")}
+    options.answer({**told, **pages.review_json(done.review)}, text if summary is None else "", as_json=as_json)
 
 
 def publish(
@@ -179,7 +154,5 @@ def publish(
 
     place = out.absolute()
     done = push(place, read_manifest(place), remote, branch)
-    if as_json:
-        options.print_json(done)
-    else:
-        print(f"{branch}: {done.commit}{'' if done.new else ' (it had this tree already)'}")
+    text = f"{branch}: {done.commit}{'' if done.new else ' (it had this tree already)'}\n"
+    options.answer(done, text, as_json=as_json)

@@ -1,8 +1,13 @@
-"""`shrinker verify`: the evidence levels, one after the other."""
+"""`shrinker verify`: the evidence levels, one after the other; and `shrinker gpu-bundle`: what the level *gpu* needs, to carry there.
 
+Asked for by name alone are *native*, which compiles for as long as a build takes to begin, and *gpu*, which takes GPUs, checkpoints and an
+environment.
+"""
+
+import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -11,12 +16,27 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from shrinker.cli import options
+from shrinker.cli.progress import console_progress
+from shrinker.values.errors import InputError
 
 if TYPE_CHECKING:
     from equivalence.levels import Expected, Following, LevelResult
+    from shrinker.check.trees import Trees
     from shrinker.pipeline import Progress
-    from shrinker.values.manifest import Manifest
-    from shrinker.values.upstream import UpstreamTree
+
+GPU_LEVEL, NATIVE_LEVEL = "gpu", "native"
+_LEVEL = (
+    f"{', '.join(options.LEVELS[:-1])}; may be given again; or gpu alone. Default: form, references and capabilities."
+)
+_PROGRAM = (
+    "A wheel, or a folder with Python, notebooks or Markdown: does what it uses of the package still stand? May be given "
+    "again; the level embedders asks these in place of the pinned wheels."
+)
+_ALL = "All levels that need no GPU and no compiler; reports are written (verify.md, verify.json)."
+_WHERE = "What does not run on upstream's own tree here either, with the same error, is listed and fails nothing."
+_TESTS = "Folder `test` of upstream's repository at the same commit: the level tests runs what lies there."
+
+_WORDS = "pack or unpack, and its options behind `--`: `-- pack --help` tells them."
 
 
 def verify(
@@ -24,27 +44,9 @@ def verify(
     rest: Annotated[
         list[str] | None, typer.Argument(help="After --: options of the level gpu (`-- --help` lists them).")
     ] = None,
-    level: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="form, references, capabilities, embedders, imports, model, server, trace, tests, native; may be given again; or gpu alone. "
-            "Default: form, references and capabilities.",
-            autocompletion=options.level_names,
-        ),
-    ] = None,
-    program: Annotated[
-        list[Path] | None,
-        typer.Option(
-            help="A wheel, or a folder with Python, notebooks or Markdown: does what it uses of the package still stand? May be given "
-            "again; the level embedders asks these in place of the pinned wheels.",
-        ),
-    ] = None,
-    everything: Annotated[
-        bool,
-        typer.Option(
-            "--all", help="All levels that need no GPU and no compiler; reports are written (verify.md, verify.json)."
-        ),
-    ] = False,
+    level: Annotated[list[str] | None, typer.Option(help=_LEVEL, autocompletion=options.level_names)] = None,
+    program: Annotated[list[Path] | None, typer.Option(help=_PROGRAM)] = None,
+    everything: Annotated[bool, typer.Option("--all", help=_ALL)] = False,
     upstream: options.RecordedUpstream = None,
     jobs: options.Jobs = options.CORES,
     reports: options.Reports = None,
@@ -52,19 +54,8 @@ def verify(
         Path | None, typer.Option(help="Folder for logs and answers of the runs, kept; default: none is.")
     ] = None,
     timeout_factor: options.TimeoutFactor = 1.0,
-    where_upstream_runs: Annotated[
-        bool,
-        typer.Option(
-            "--where-upstream-runs",
-            help="What does not run on upstream's own tree here either, with the same error, is listed and fails nothing.",
-        ),
-    ] = False,
-    tests: Annotated[
-        Path | None,
-        typer.Option(
-            help="Folder `test` of upstream's repository at the same commit: the level tests runs what lies there."
-        ),
-    ] = None,
+    where_upstream_runs: Annotated[bool, typer.Option("--where-upstream-runs", help=_WHERE)] = False,
+    tests: Annotated[Path | None, typer.Option(help=_TESTS)] = None,
     as_json: options.Json = False,
 ) -> None:
     """Judge a generated tree again, by upstream, its lock and the files alone; imports, model, server and trace run both trees.
@@ -75,18 +66,17 @@ def verify(
     from equivalence.levels.tests import TESTS
     from shrinker.check.embedders import LEVEL as EMBEDDERS
     from shrinker.check.levels import EVIDENCE_LEVELS
-    from shrinker.cli.gpu import GPU_LEVEL, NATIVE_LEVEL, verify_native, verify_on_gpus
-    from shrinker.cli.progress import console_progress
+    from shrinker.check.trees import Trees
     from shrinker.report.pages import render
-    from shrinker.report.place import evidence_folder, open_recorded, read_manifest, reports_of
+    from shrinker.report.place import evidence_folder, open_recorded, read_manifest, recorded_rules, reports_of
     from shrinker.report.verification import JSON_NAME, verification, write_verification
-    from shrinker.values.errors import InputError
 
     known = [*EVIDENCE_LEVELS, EMBEDDERS, *SIMULATED_LEVELS]
     asked = [*([EMBEDDERS] if program else []), *([TESTS] if tests else [])]
     levels = level or (known if everything else asked or list(EVIDENCE_LEVELS))
+    given = options.absolute(reports)
     if levels == [GPU_LEVEL]:
-        raise typer.Exit(verify_on_gpus(out, upstream, options.absolute(reports), rest or []))
+        raise typer.Exit(_verify_on_gpus(out, upstream, given, rest or []))
     if rest:
         raise InputError("options after -- are those of the level gpu", "add --level gpu, or leave them out")
     here = (*known, *LEVELS_BY_NAME, NATIVE_LEVEL)
@@ -94,66 +84,51 @@ def verify(
         if name not in here:
             raise InputError(f"no evidence level {name!r}", f"levels here: {', '.join(here)}, or gpu alone")
     if program and (everything or EMBEDDERS not in levels):
-        raise InputError(
-            "--program is asked by the level embedders alone, and enters no report", "leave the others out"
-        )
+        message = "--program is asked by the level embedders alone, and enters no report"
+        raise InputError(message, "leave the others out")
     if tests and TESTS not in levels:
         raise InputError("--tests is for the level tests alone", "add --level tests, or leave it out")
     manifest = read_manifest(out)
-    place = reports_of(out.absolute(), manifest, options.absolute(reports))
-    written = evidence_folder(
-        out.absolute(),
-        place,
-        JSON_NAME,
+    place = reports_of(out.absolute(), manifest, given)
+
+    def same(data: Any) -> bool:
         # The lock is judged with the form.
-        lambda data: {*data["levels"]} <= {*levels, "lock"} and data["where_upstream_runs"] == where_upstream_runs,
-    )
+        return {*data["levels"]} <= {*levels, "lock"} and data["where_upstream_runs"] == where_upstream_runs
+
+    written = evidence_folder(out.absolute(), place, JSON_NAME, same)
     with console_progress() as progress:
         if everything and written != place:
-            progress.note(
-                f"{place / JSON_NAME} has more levels, or was asked for otherwise: this run writes to {written}"
-            )
+            has = f"{place / JSON_NAME} has more levels, or was asked for otherwise"
+            progress.note(f"{has}: this run writes to {written}")
         tree = open_recorded(out, manifest.upstream, upstream, progress.note)
+        trees = Trees(tree, out, manifest, recorded_rules(manifest), jobs)
         running = {**SIMULATED_LEVELS, **LEVELS_BY_NAME}
         simulated = [name for name in running if name in levels]
         # First what costs nothing: a missing environment is an error of the first second.
-        with open_setting(
-            tree, out, manifest, place, simulated, options.absolute(work), timeout_factor, jobs, progress
-        ) as setting:
-            if setting is not None:
-                setting = replace(setting, where_upstream_runs=where_upstream_runs, tests=options.absolute(tests))
-            results = _static(tree, out, manifest, levels, jobs, options.absolute(reports), progress, program or [])
+        judged = {"where_upstream_runs": where_upstream_runs, "tests": options.absolute(tests)}
+        folder = options.absolute(work)
+        with open_setting(trees, place, simulated, folder, progress, patience=timeout_factor, **judged) as setting:
+            results = _static(trees, levels, given, progress, program or [])
             for name in simulated:
                 progress.phase(f"verify {name}")
                 results.append(running[name](tree.root / "python", out.absolute() / "python", setting))
             if NATIVE_LEVEL in levels:
                 progress.phase(f"verify {NATIVE_LEVEL}")
-                results.append(verify_native(tree, out, manifest, jobs, progress))
+                results.append(_verify_native(trees, progress))
     if everything:
         page = write_verification(written, manifest, results, where_upstream_runs=where_upstream_runs)
         progress.note(f"written: {page}")
-    if as_json:
-        data = verification(manifest, results, where_upstream_runs=where_upstream_runs)
-        options.print_json(data if simulated else [result.evidence for result in results])
-    else:
-        print(render("verify.txt.jinja", results=results), end="")
-    if not all(result.passed for result in results):
-        raise typer.Exit(1)
+    data = verification(manifest, results, where_upstream_runs=where_upstream_runs)
+    text = render("verify.txt.jinja", results=results)
+    document = data if simulated else [result.evidence for result in results]
+    options.answer(document, text, as_json=as_json, passed=data["passed"])
 
 
 @contextmanager
 def open_setting(
-    tree: "UpstreamTree",
-    out: Path,
-    manifest: "Manifest",
-    reports: Path,
-    levels: list[str],
-    work: Path | None,
-    timeout_factor: float,
-    jobs: int,
-    progress: "Progress",
+    trees: "Trees", reports: Path, levels: list[str], work: Path | None, progress: "Progress", **asked: Any
 ) -> Iterator[Any]:
-    """With what the simulated levels run; nothing where none is asked for."""
+    """With what the simulated levels run, beside what is asked for; nothing where none of them is."""
     from equivalence.levels import Expected, Setting
     from equivalence.simulation.environment import simulation
     from shrinker.source.cache import default_folder
@@ -162,15 +137,15 @@ def open_setting(
         yield None
         return
     expected = Expected.read(reports / "interface.json")
-    made = simulation(tree.declared.dependencies, compiled=default_folder() / "compiled")
+    made = simulation(trees.source.declared.dependencies, compiled=default_folder() / "compiled")
     with tempfile.TemporaryDirectory(prefix="shrinker-verify-", ignore_cleanup_errors=True) as scratch:
         place = work or Path(scratch)
         place.mkdir(parents=True, exist_ok=True)
-        following = _following(tree, out, manifest, expected, place) if "trace" in levels else None
-        yield Setting(made, place, expected, progress.note, timeout_factor, following, jobs=jobs)
+        following = _following(trees, expected, place) if "trace" in levels else None
+        yield Setting(made, place, expected, progress.note, following=following, jobs=trees.jobs, **asked)
 
 
-def _following(tree: "UpstreamTree", out: Path, manifest: "Manifest", expected: "Expected", work: Path) -> "Following":
+def _following(trees: "Trees", expected: "Expected", work: Path) -> "Following":
     """What follows upstream's lines, with what the profile says may be missing."""
     from equivalence.levels import Following
     from equivalence.trace.compare import Stated
@@ -181,50 +156,81 @@ def _following(tree: "UpstreamTree", out: Path, manifest: "Manifest", expected: 
     from shrinker.ruleset import load_profile
     from shrinker.source.cache import default_folder
 
-    rules = load_profile(manifest.profile)
+    rules = load_profile(trees.manifest.profile)
     stated = Stated(
-        default_tokens(manifest.defaults),
+        default_tokens(trees.manifest.defaults),
         frozenset(value for row in expected.refused for value in row["values"]),
         tuple(call for fact in rules.facts for call in fact.calls),
         tuple(module for removal in rules.removes for module in removal.modules),
         RuleIndex(rules),
     )
-    content = hash_of(*(f"{file.path} {file.sha256}" for file in tree.files)).hex()
-    return Following(
-        work, stated, Cache(default_folder().absolute()).layer("executed", tool_identity("equivalence")), content
-    )
+    content = hash_of(*(f"{file.path} {file.sha256}" for file in trees.source.files)).hex()
+    layer = Cache(default_folder().absolute()).layer("executed", tool_identity("equivalence"))
+    return Following(work, stated, layer, content)
 
 
 def _static(
-    tree: "UpstreamTree",
-    out: Path,
-    manifest: "Manifest",
-    levels: list[str],
-    jobs: int,
-    reports: Path | None,
-    progress: "Progress",
-    programs: list[Path],
+    trees: "Trees", levels: list[str], reports: Path | None, progress: "Progress", programs: list[Path]
 ) -> "list[LevelResult]":
     """The levels that run neither tree."""
     from shrinker.cache import Cache
     from shrinker.check.levels import EVIDENCE_LEVELS
-    from shrinker.check.trees import Trees
     from shrinker.pipeline import lock_evidence, verify_tree
     from shrinker.pipeline.outside import EMBEDDERS, embedders_evidence
-    from shrinker.report.place import recorded_rules
     from shrinker.source.cache import default_folder
     from shrinker.values.outcome import LevelResult
 
     results = []
-    trees = Trees(tree, out, manifest, recorded_rules(manifest), jobs)
-    for name in [name for name in EVIDENCE_LEVELS if name in levels]:
+    if "form" in levels:
+        results.append(LevelResult(lock_evidence(trees.out.absolute(), trees.manifest, reports)))
+    for name in (name for name in EVIDENCE_LEVELS if name in levels):
         start = time.monotonic()
         (evidence,) = verify_tree(trees, [name], {}, progress)
         results.append(LevelResult(evidence, seconds=time.monotonic() - start))
-    if "form" in levels:
-        results.insert(0, LevelResult(lock_evidence(out.absolute(), manifest, reports)))
     if EMBEDDERS in levels:
         progress.phase(f"verify {EMBEDDERS}")
-        trees = replace(trees, cache=Cache(default_folder().absolute()))
-        results.append(embedders_evidence(trees, progress, download=True, programs=programs))
+        kept = replace(trees, cache=Cache(default_folder().absolute()))
+        results.append(embedders_evidence(kept, progress, download=True, programs=programs))
     return results
+
+
+def _verify_native(trees: "Trees", progress: "Progress") -> "LevelResult":
+    """Ask a compiler's front end about the kernel libraries of both trees. Raises InputError without nvcc, or without torch's headers."""
+    from equivalence.levels.native import NativeSetting, run
+    from equivalence.native.build import torch_headers
+    from equivalence.native.frontend import Compiler, find_nvcc
+    from shrinker.cache import Cache
+    from shrinker.cache.identity import tool_identity
+    from shrinker.source.cache import default_folder
+
+    nvcc = find_nvcc()
+    if not nvcc:
+        raise InputError("no nvcc was found", "install a CUDA toolkit, or put its bin folder on the search path")
+    folders = tuple(dict.fromkeys(rule.sources for rule in trees.stated.companions if rule.sources))
+    layer = Cache(default_folder().absolute()).layer("native", tool_identity("equivalence"))
+    setting = NativeSetting(Compiler(nvcc, torch_headers()), folders, layer, progress.note, trees.jobs)
+    return run(trees.source.root, trees.out.absolute(), setting)
+
+
+def _verify_on_gpus(out: Path, upstream: str | None, reports: Path | None, options: Sequence[str]) -> int:
+    """Run `python -m equivalence.gpu`, with further options, for a tree and the upstream that it was made from; returns the exit code."""
+    from equivalence.gpu.__main__ import main
+    from shrinker.report.place import open_recorded, read_manifest
+
+    if {"-h", "--help"} & set(options):
+        main(["--help"])
+    tree = open_recorded(out, read_manifest(out).upstream, upstream, lambda text: print(text, file=sys.stderr))
+    given = ["--upstream", str(tree.root / "python"), "--generated", str(out.absolute() / "python")]
+    given += ["--out", str(out.absolute().with_name(out.name + ".gpu"))]
+    given += ["--reports", str(reports)] if reports else []
+    return main([*given, *options])
+
+
+def gpu_bundle(words: Annotated[list[str], typer.Argument(metavar="WORDS", help=_WORDS)]) -> None:
+    """Pack wheels and folders for a machine without network into pieces, or unpack them there.
+
+    Exit 1 when no wheel is found or a piece is not what was packed.
+    """
+    from equivalence.gpu.bundle import main
+
+    raise typer.Exit(main(words))

@@ -3,8 +3,8 @@
 """
 
 import re
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -25,7 +25,6 @@ DROPPED = "nothing in upstream says it, and a word in it is of something that th
 INTERNAL = "nothing in upstream says it, and a person read that nobody outside takes it"
 Lost = Mapping[str, Mapping[Definition, str]]
 """By path of a module its public names that are gone, with the rule that removed them or ``unreachable``."""
-FORMAT = 1
 
 
 @dataclass(slots=True)
@@ -40,11 +39,6 @@ class ApiPage:
     """Those that need no reader, by why."""
     handed: int = 0
     """Names that a module only handed on from another one."""
-
-    @staticmethod
-    def count(rows: Sequence[tuple[str, list[str]] | tuple[str, str, list[str]]]) -> int:
-        """Names of some rows."""
-        return sum(len(row[-1]) for row in rows)
 
 
 def removed_definitions(tree: UpstreamTree, graph: Graph, cache: Cache) -> dict[str, tuple[Definition, ...]]:
@@ -69,15 +63,15 @@ def api_page(
     page = ApiPage()
     vocabulary = Vocabulary(rules.dropped)
     internal = tuple(name for rule in rules.internals for name in rule.names)
-    imported: dict[str, set[str]] = {}
+    imported: dict[str, set[str]] = defaultdict(set)
     for path, rows in written.items():
         for _, dotted in rows:
-            imported.setdefault(dotted, set()).add(path)
+            imported[dotted].add(path)
     names: dict[str, Mapping[Definition, str]] = dict(lost)
     names |= {path: dict.fromkeys(found, graph.removed[path].rule) for path, found in gone.items() if found}
     for path in sorted(names, key=lambda path: module_name(path) or path):
         module = module_name(path) or path
-        by_rule: dict[str, list[str]] = {}
+        by_rule: dict[str, list[str]] = defaultdict(list)
         unreachable: list[Definition] = []
         for one, rule in names[path].items():
             if one.kind in ("import", "star"):
@@ -85,16 +79,14 @@ def api_page(
             elif rule == UNREACHABLE:
                 unreachable.append(one)
             else:
-                by_rule.setdefault(rule, []).append(one.name)
+                by_rule[rule].append(one.name)
         page.ruled += [(module, rule, sorted(found)) for rule, found in sorted(by_rule.items())]
-        if not unreachable:
-            continue
-        text = tree.read(path).decode("utf-8", "replace")
+        text = tree.read(path).decode("utf-8", "replace") if unreachable else ""
         around = module.split(".") if path in gone else []
         unread: list[str] = []
         for one in unreachable:
             qualified = f"{module}.{one.name}"
-            if imported.get(qualified, set()) - {path}:
+            if imported[qualified] - {path}:
                 page.counts[IMPORTED] += 1
             elif _says(text, one):
                 page.counts[SAID] += 1
@@ -103,14 +95,10 @@ def api_page(
             elif any_name_matches(internal, qualified):
                 page.counts[INTERNAL] += 1
             else:
-                unread.append(_shown(one))
+                unread.append({"assign": "{}", "function": "{}()"}.get(one.kind, "class {}").format(one.name))
         if unread:
             page.unread.append((module, sorted(unread)))
     return page
-
-
-def _shown(one: Definition) -> str:
-    return one.name if one.kind == "assign" else f"{one.name}()" if one.kind == "function" else f"class {one.name}"
 
 
 def _says(text: str, one: Definition) -> bool:
@@ -122,11 +110,11 @@ def _says(text: str, one: Definition) -> bool:
 
 def definitions_data(gone: Mapping[str, tuple[Definition, ...]]) -> dict[str, list[list[str | int]]]:
     """Path and line of each function and class of removed modules, by its name, for `why-not`."""
-    found: dict[str, list[list[str | int]]] = {}
+    found: dict[str, list[list[str | int]]] = defaultdict(list)
     for path, names in gone.items():
         for one in names:
             if one.kind in ("function", "class"):
-                found.setdefault(one.name, []).append([path, one.line])
+                found[one.name].append([path, one.line])
     return found
 
 
@@ -153,4 +141,4 @@ def interface_groups(interface: Interface, entries: Entries, rules: Ruleset) -> 
 def interface_data(interface: Interface, entries: Entries) -> dict[str, Any]:
     """The content of ``interface.json``."""
     effects = [asdict(flag) for flag in entries.flags if flag.effect != KEPT]
-    return {"format": FORMAT, "unexplained": len(interface.unexplained()), **asdict(interface), "effects": effects}
+    return {"format": 1, "unexplained": len(interface.unexplained()), **asdict(interface), "effects": effects}

@@ -4,6 +4,7 @@ where upstream imports what was removed, and what became of each place.
 It serves explanations alone, no decision rests on it.
 """
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping
 
 from shrinker.cache import Cache
@@ -19,25 +20,22 @@ from shrinker.values.upstream import module_name
 
 _RUN = frozenset({"import", "import-local", "string", "walk"})
 """Kinds by which code of one module runs code of another; a parent's ``__init__`` and annotations are left out."""
-
 _MODULE_KINDS = _RUN | {"import-type", "package"}
-
-Outgoing = Mapping[str, list[Edge]]
 _MOST = 8
 
 
-def outgoing(graph: Graph, kinds: frozenset[str] = _RUN) -> dict[str, list[Edge]]:
-    """First edge of each pair of modules, by source."""
-    out: dict[str, dict[str, Edge]] = {}
+def outgoing(graph: Graph, kinds: frozenset[str] = _RUN) -> dict[str, dict[str, Edge]]:
+    """First edge of each pair of modules, by source and target."""
+    out: dict[str, dict[str, Edge]] = defaultdict(dict)
     for edge in graph.edges:
         if edge.kind in kinds and edge.src.startswith("module:") and edge.dst.startswith("module:"):
-            out.setdefault(edge.src, {}).setdefault(edge.dst, edge)
-    return {src: list(row.values()) for src, row in out.items()}
+            out[edge.src].setdefault(edge.dst, edge)
+    return out
 
 
-def reached_from(out: Outgoing, starts: Iterable[str]) -> Ways[str, Edge]:
+def reached_from(out: Mapping[str, Mapping[str, Edge]], starts: Iterable[str]) -> Ways[str, Edge]:
     """The ways with the fewest imports to everything that some modules import."""
-    return Ways(dict.fromkeys(starts, 0), lambda node: ((edge.dst, 1, edge) for edge in out.get(node, ())))
+    return Ways(dict.fromkeys(starts, 0), lambda node: ((dst, 1, edge) for dst, edge in out.get(node, {}).items()))
 
 
 def short(node: str) -> str:
@@ -46,21 +44,14 @@ def short(node: str) -> str:
     return name.removeprefix("sglang.srt.").removeprefix("sglang.") if node.startswith("module:") else name
 
 
-def show(steps: Iterable[Edge]) -> str:
+def show(steps: list[Edge]) -> str:
     """``a:12 → b:30 → c``, each with the line of the import."""
-    rows = list(steps)
-    if not rows:
-        return ""
-    return " → ".join([f"{short(edge.src)}:{edge.line}" for edge in rows] + [short(rows[-1].dst)])
+    return " → ".join([*(f"{short(edge.src)}:{edge.line}" for edge in steps), *(short(e.dst) for e in steps[-1:])])
 
 
 def cycles(graph: Graph, cache: Cache) -> list[list[str]]:
-    """Groups of modules that import each other in a circle, the largest first.
-
-    Args:
-        cache: circles of earlier graphs.
-    """
-    pairs = sorted((src, edge.dst) for src, edges in outgoing(graph, _MODULE_KINDS).items() for edge in edges)
+    """Groups of modules that import each other in a circle, the largest first; the cache holds those of earlier graphs."""
+    pairs = sorted((src, dst) for src, edges in outgoing(graph, _MODULE_KINDS).items() for dst in edges)
     layer = cache.layer("structure")
     found: list[list[str]] = cached(layer, layer.key(repr(pairs)), lambda: _circles(pairs))
     return found
@@ -76,27 +67,26 @@ def _circles(pairs: Iterable[tuple[str, str]]) -> list[list[str]]:
 
 
 def removed_importers(graph: Graph, folded: Mapping[str, FoldedModule], written: Written) -> dict[str, list[Importer]]:
-    """Path of every removed module to its `importers`."""
+    """By path of a removed module at most eight of the places that import it in upstream, kept files first, and what became of each."""
     targets = {name: path for path in graph.removed if (name := module_name(path)) is not None}
-    found: dict[str, list[tuple[str, int, str]]] = {}
+    found: dict[str, list[tuple[str, int, str]]] = defaultdict(list)
     for path, imports in written.items():
         for line, dotted in imports:
             if targets.get(dotted, path) != path:
-                found.setdefault(targets[dotted], []).append((path, line, dotted))
-    return importers(found, graph, folded)
+                found[targets[dotted]].append((path, line, dotted))
+    return _importers(found, graph, folded)
 
 
 def dropped_importers(
     distributions: Distributions, graph: Graph, folded: Mapping[str, FoldedModule]
 ) -> dict[str, list[Importer]]:
-    """Name of every dropped distribution to its `importers`."""
-    return importers({row.name: row.importers for row in distributions.rows if row.importers}, graph, folded)
+    """The same by name of a dropped distribution."""
+    return _importers({row.name: row.importers for row in distributions.rows if row.importers}, graph, folded)
 
 
-def importers(
+def _importers(
     places: Mapping[str, Iterable[tuple[str, int, str]]], graph: Graph, folded: Mapping[str, FoldedModule]
 ) -> dict[str, list[Importer]]:
-    """By what is gone at most eight of the places that import it in upstream, kept files first, and what became of each."""
     found: dict[str, list[Importer]] = {}
     for gone, sites in sorted(places.items()):
         rows = sorted((path in graph.removed, path, line, dotted) for path, line, dotted in sites)[:_MOST]

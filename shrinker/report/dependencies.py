@@ -1,22 +1,22 @@
 """What DEPENDENCIES.md shows: DeepSeek → layers → kernels → hardware, read from the graph; and the picture of the packages as Mermaid text."""
 
 import re
-from collections import Counter
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 from shrinker.program.edges.external import is_standard, kernel_library
 from shrinker.program.nodes import NATIVE_SUFFIXES, module_node, suffix
 from shrinker.report.chains import outgoing, reached_from, short, show
 from shrinker.report.summary import Measured, tally
-from shrinker.values.distributions import Distribution, Distributions
+from shrinker.values.distributions import Distributions
 from shrinker.values.folded import FoldedModule
 from shrinker.values.graph import Edge, Graph
+from shrinker.values.upstream import PACKAGE, PACKAGE_PREFIX
 
-MODELS = "sglang.srt.models"
-LAYERS = "sglang.srt.layers"
-
+MODELS = f"{PACKAGE}.srt.models"
+LAYERS = f"{PACKAGE}.srt.layers"
 _HARDWARE = {
     "sm_80": ("Ampere (A100)", r"sm_?80"),
     "sm_89": ("Ada (L40S, RTX 4090)", r"sm_?89"),
@@ -47,151 +47,106 @@ class Group:
     """Kernel libraries that its modules import, with the number of names."""
 
 
-@dataclass(frozen=True)
-class Imported:
-    """One name imported from a kernel library, or one distribution outside the tree, by its top-level import name."""
-
-    name: str
-    modules: int
-    first: str
-    """First place that imports it."""
-    required: bool = True
-    """Some kept module imports it at import time, outside a `try`."""
-
-
 def dependencies(graph: Graph, folded: Mapping[str, FoldedModule], files: Iterable[Measured]) -> dict[str, Any]:
     """Read the page's tables from the graph: everything that the template shows."""
     kept = [file for file in files if file.kept]
     lines = {module_node(folded[f.path].module): f.after for f in kept if f.path in folded}
     out = outgoing(graph)
-    models = _models(folded)
+    # Modules that register an architecture, else all of them.
+    found = [module for module in folded.values() if module.module.startswith(f"{MODELS}.")]
+    entries = [module for module in found if any(name == "EntryClass" for name, _ in module.defines)]
+    models = sorted(module_node(module.module) for module in entries or found)
     reach = {model: reached_from(out, [model]) for model in models}
     anywhere = reached_from(out, models)
-    used: dict[str, list[Edge]] = {}
+    used: dict[str, list[Edge]] = defaultdict(list)
+    roots: dict[str, list[str]] = defaultdict(list)
     for edge in graph.edges:
         if edge.kind == "kernel":
-            used.setdefault(edge.dst[len("kernel:") :], []).append(edge)
+            used[edge.dst.removeprefix("kernel:")].append(edge)
+        if edge.src.startswith("root:"):
+            roots[edge.src.removeprefix("root:")].append(edge.dst)
 
     def group(name: str, members: list[str]) -> Group:
-        by_distance = sorted((anywhere.costs[m], m) for m in members if m in anywhere.costs)
-        inside = set(members)
-        named = [kernel for kernel, edges in used.items() if any(edge.src in inside for edge in edges)]
+        nearest = min(((anywhere.costs[m], m) for m in members if m in anywhere.costs), default=None)
+        inside = frozenset(members)
+        named = (kernel for kernel, edges in used.items() if any(edge.src in inside for edge in edges))
         libraries = Counter(kernel_library(kernel) or kernel for kernel in named)
+        steps = {model: [ways.costs[m] for m in members if m in ways.costs] for model, ways in reach.items()}
         return Group(
-            name=name,
-            modules=len(members),
-            lines=sum(lines[member] for member in members),
-            models=", ".join(
-                f"{short(model).rpartition('.')[2]} ({steps})"
-                for model in models
-                if (steps := min((reach[model].costs[x] for x in members if x in reach[model].costs), default=None))
-                is not None
-            ),
-            chain=show(anywhere.to(by_distance[0][1])) if by_distance else "",
-            kernels=", ".join(f"{library} {count}" for library, count in sorted(libraries.items())),
+            name,
+            len(members),
+            sum(lines[member] for member in members),
+            ", ".join(f"{short(model).rpartition('.')[2]} ({min(some)})" for model, some in steps.items() if some),
+            show(anywhere.to(nearest[1])) if nearest else "",
+            ", ".join(f"{library} {count}" for library, count in sorted(libraries.items())),
         )
 
     def below(package: str) -> list[Group]:
-        members: dict[str, list[str]] = {}
+        members: dict[str, list[str]] = defaultdict(list)
         for node in sorted(lines):
             if node.startswith(f"module:{package}."):
-                members.setdefault(node[len(f"module:{package}.") :].partition(".")[0], []).append(node)
+                members[node.removeprefix(f"module:{package}.").partition(".")[0]].append(node)
         return [group(name, nodes) for name, nodes in sorted(members.items())]
 
-    kernels: dict[str, list[Imported]] = {}
+    # By library: name, how many modules import it, and the first place.
+    kernels: dict[str, list[tuple[str, int, str]]] = defaultdict(list)
     for name, edges in sorted(used.items()):
-        imported = Imported(name, len({edge.src for edge in edges}), f"{edges[0].path}:{edges[0].line}")
-        kernels.setdefault(kernel_library(name) or name, []).append(imported)
+        row = (name, len({edge.src for edge in edges}), f"{edges[0].path}:{edges[0].line}")
+        kernels[kernel_library(name) or name].append(row)
     native = [file for file in kept if suffix(file.path) in NATIVE_SUFFIXES]
-    folders = tally(native, lambda file: "/".join(file.path.removeprefix("python/sglang/").split("/")[:-1][:3]))
+    folders = tally(native, lambda file: "/".join(file.path.removeprefix(PACKAGE_PREFIX).split("/")[:-1][:3]))
     return {
-        "roots": _roots(graph),
-        "models": [
-            Group(
-                short(m), sum(n.startswith("module:") for n in reach[m].costs), lines[m], kernels=group("", [m]).kernels
-            )
-            for m in models
+        "roots": [
+            (rule, len(nodes), [short(node) for node in nodes if node.startswith("module:")])
+            for rule, nodes in sorted(roots.items())
         ],
+        "models": [replace(group(short(m), [m]), modules=len(reach[m].costs)) for m in models],
         "layers": below(LAYERS),
         "attention": [row for row in below(f"{LAYERS}.attention") if row.name.endswith("backend") or row.kernels],
         "quantization": below(f"{LAYERS}.quantization"),
         "moe": below(f"{LAYERS}.moe"),
         "kernels": kernels,
         "native": sorted((row.name, row.files_after, row.lines_after) for row in folders),
-        "hardware": _hardware(kept, kernels),
+        "hardware": [*_hardware(kept, used)],
         "externals": _externals(folded),
     }
 
 
-def _models(folded: Mapping[str, FoldedModule]) -> list[str]:
-    """Modules of the model package that register an architecture (``EntryClass``), else all of them."""
-    found = [module for module in folded.values() if module.module.startswith(MODELS + ".")]
-    entries = [module for module in found if any(name == "EntryClass" for name, _ in module.defines)]
-    return sorted(module_node(module.module) for module in entries or found)
-
-
-def _roots(graph: Graph) -> list[tuple[str, int, str]]:
-    named: dict[str, list[str]] = {}
-    for edge in graph.edges:
-        if edge.src.startswith("root:"):
-            named.setdefault(edge.src[len("root:") :], []).append(edge.dst)
-    rows: list[tuple[str, int, str]] = []
-    for rule, nodes in sorted(named.items()):
-        modules = [short(node) for node in nodes if node.startswith("module:")]
-        rows.append((rule, len(nodes), ", ".join(modules[:12]) + (" …" if len(modules) > 12 else "")))
-    return rows
-
-
-def _hardware(kept: Iterable[Measured], kernels: Mapping[str, list[Imported]]) -> list[tuple[str, str, list[str]]]:
+def _hardware(kept: Iterable[Measured], kernels: Iterable[str]) -> Iterator[tuple[str, str, list[str]]]:
     """Architectures that a kept file or a kernel names; most kernels choose theirs at build or run time."""
-    names = [file.path.removeprefix("python/sglang/") for file in kept if not file.path.endswith(".json")]
-    names += [kernel.name for rows in kernels.values() for kernel in rows]
-    out: list[tuple[str, str, list[str]]] = []
+    names = [file.path.removeprefix(PACKAGE_PREFIX) for file in kept if not file.path.endswith(".json")]
+    names += sorted(kernels, key=lambda name: (kernel_library(name) or name, name))
     for architecture, (product, pattern) in _HARDWARE.items():
-        regex = re.compile(rf"(?<![a-z0-9])(?:{pattern})(?![0-9])", re.IGNORECASE)
-        found = [name for name in names if regex.search(name)]
-        if found:
-            out.append((architecture, product, found))
-    return out
+        stated = re.compile(rf"(?<![a-z0-9])(?:{pattern})(?![0-9])", re.IGNORECASE)
+        if found := [name for name in names if stated.search(name)]:
+            yield architecture, product, found
 
 
-def _externals(folded: Mapping[str, FoldedModule]) -> list[Imported]:
-    found: dict[str, list[tuple[str, int, bool]]] = {}
+def _externals(folded: Mapping[str, FoldedModule]) -> list[tuple[str, int, bool, str]]:
+    """Top-level name of each distribution, how many modules import it, whether one does when it is itself imported, and the first place."""
+    found: dict[str, list[tuple[str, int, bool]]] = defaultdict(list)
     for path, module in sorted(folded.items()):
         for site in module.imports:
-            row = (path, site.line, site.kind == "import" and not site.guarded)
-            found.setdefault(site.module.partition(".")[0], []).append(row)
+            required = site.kind == "import" and not site.guarded
+            found[site.module.partition(".")[0]].append((path, site.line, required))
     rows = [
-        Imported(top, len({path for path, _, _ in sites}), "{}:{}".format(*sites[0]), any(row[2] for row in sites))
+        (top, len({path for path, _, _ in sites}), any(required for *_, required in sites), "{}:{}".format(*sites[0]))
         for top, sites in found.items()
-        if top and top != "sglang" and not is_standard(top)
+        if top and top != PACKAGE and not is_standard(top)
     ]
-    return sorted(rows, key=lambda row: (-row.modules, row.name))
+    return sorted(rows, key=lambda row: (-row[1], row[0]))
 
 
-def package_edges(graph: Graph) -> Counter[tuple[str, str]]:
-    """Imports between packages, models and kernel libraries, counted."""
-    out: Counter[tuple[str, str]] = Counter()
-    for edge in graph.edges:
-        if edge.kind in _PICTURED:
-            src, dst = _package(edge.src), _package(edge.dst)
-            if src and dst and src != dst:
-                out[src, dst] += 1
-    return out
-
-
-def mermaid(edges: Mapping[tuple[str, str], int]) -> str:
-    """The edges from the models over the layers to the kernels as Mermaid text, with the GPU at its end; all packages together make no picture."""
-    chosen = {pair: count for pair, count in sorted(edges.items()) if 0 <= _rank(pair[0]) < _rank(pair[1])}
+def mermaid(graph: Graph) -> str:
+    """The imports from the models over the layers to the kernels, counted, as Mermaid text, with the GPU at its end."""
+    pairs = Counter((_package(edge.src), _package(edge.dst)) for edge in graph.edges if edge.kind in _PICTURED)
+    chosen = {pair: count for pair, count in sorted(pairs.items()) if 0 <= _rank(pair[0]) < _rank(pair[1])}
     shown = sorted({name for pair in chosen for name in pair}, key=lambda name: (_rank(name), name))
     ids = {name: f"n{number}" for number, name in enumerate(shown)}
     rows = ["flowchart LR"]
     for rank, title in enumerate(("DeepSeek", "layers", "kernels")):
-        members = [name for name in shown if _rank(name) == rank]
-        if members:
-            rows.append(f"  subgraph {title}")
-            rows += [f'    {ids[name]}["{name}"]' for name in members]
-            rows.append("  end")
+        if members := [name for name in shown if _rank(name) == rank]:
+            rows += [f"  subgraph {title}", *(f'    {ids[name]}["{name}"]' for name in members), "  end"]
     rows.append('  gpu(["NVIDIA GPU (CUDA)"])')
     rows += [f"  {ids[a]} -->|{count}| {ids[b]}" for (a, b), count in chosen.items()]
     rows += [f"  {ids[name]} --> gpu" for name in shown if _rank(name) == 2]
@@ -199,21 +154,18 @@ def mermaid(edges: Mapping[tuple[str, str], int]) -> str:
 
 
 def _package(node: str) -> str:
+    """Of a model, a layer or a kernel: what stands for it in the picture; else nothing."""
     kind, _, name = node.partition(":")
-    if kind == "kernel":
-        return kernel_library(name) or name
-    if kind == "native":
-        return "jit_kernel sources" if "/jit_kernel/" in name else ""
-    if kind != "module":
-        return ""
-    parts = name.split(".")
-    if name.startswith(MODELS + "."):
-        return "models." + parts[3]
-    if name.startswith(LAYERS + "."):
-        return "layers." + parts[3]
-    if parts[:2] == ["sglang", "srt"]:
-        return "srt." + parts[2] if len(parts) > 2 else "srt"
-    return parts[1] if len(parts) > 1 else "sglang"
+    match kind:
+        case "kernel":
+            return kernel_library(name) or name
+        case "native" if "/jit_kernel/" in name:
+            return "jit_kernel sources"
+        case "module" if name.startswith((f"{MODELS}.", f"{LAYERS}.")):
+            return ".".join(name.split(".")[2:4])
+        case "module" if name.startswith(f"{PACKAGE}.jit_kernel"):
+            return name.split(".")[1]
+    return ""
 
 
 def _rank(name: str) -> int:
@@ -237,8 +189,3 @@ def distributions_data(found: Distributions) -> dict[str, Any]:
         "extras": found.extras,
         "dropped_extras": dict(found.dropped_extras),
     }
-
-
-def extras_text(row: Distribution) -> str:
-    """Where a distribution is declared: its extras, ``-`` for a plain dependency."""
-    return ", ".join(dict.fromkeys(extra or "-" for extra, _ in row.declared))

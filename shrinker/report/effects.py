@@ -7,11 +7,11 @@ match all the same: it is a rule without one only when upstream has lost the nam
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Set
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from itertools import chain
 
-from shrinker.report.summary import Measured, tally
+from shrinker.report.summary import Measured, tally, total
 from shrinker.ruleset import Absent, Companion, Fact, Leftover, Pure, Rule, Ruleset, Walk
 from shrinker.ruleset.match import name_matches
 from shrinker.ruleset.models import Refusal
@@ -22,6 +22,14 @@ from shrinker.values.native import Cut
 from shrinker.values.upstream import UpstreamTree, module_name, modules_of
 
 _WORD = re.compile(r"\w+")
+_NAMES: dict[type[Rule], tuple[str, ...]] = {
+    Fact: ("calls", "names", "attributes", "environment"),
+    Absent: ("modules", "attributes"),
+    Pure: ("calls",),
+    Leftover: ("words",),
+    Refusal: ("functions",),
+}
+"""Fields that hold patterns over qualified names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,9 +44,9 @@ class RuleEffect:
     folded_lines: int
     """Lines those decisions delete; nested decisions count twice."""
     files: int
-    """Files that it removed."""
+    """That it removed."""
     lines: int
-    """Lines of those files."""
+    """Of those files."""
     kept: int
     """Nodes that it names as a root, keep, walk target or module of a companion."""
     wide: tuple[str, ...] = ()
@@ -57,123 +65,77 @@ def rule_effects(
     files: Iterable[Measured],
     cuts: Mapping[str, Iterable[Cut]],
 ) -> list[RuleEffect]:
-    """Effects of all rules, in the order of the kinds and files.
-
-    Args:
-        rules: of the profile.
-        graph: of files.
-        folded: kept modules by path.
-        files: all of upstream's.
-        cuts: lines that go of files that are no Python, by path.
-    """
-    decisions: Counter[str] = Counter()
-    folded_lines: Counter[str] = Counter()
-    for module in folded.values():
-        for decision in module.decisions:
-            for rule in set(decision.rules):
-                decisions[rule] += 1
-                folded_lines[rule] += decision.lines
-    for cut in chain.from_iterable(cuts.values()):
-        for rule in cut.rules:
-            decisions[rule] += 1
-            folded_lines[rule] += cut.last - cut.first + 1
+    """Effects of all rules, in the order of the kinds and files; `cuts`: lines that go of files that are no Python, by path."""
+    decided = [(set(decision.rules), decision.lines) for module in folded.values() for decision in module.decisions]
+    decided += [({*cut.rules}, cut.last - cut.first + 1) for cut in chain.from_iterable(cuts.values())]
+    decisions, folded_lines = Counter[str](), Counter[str]()
+    for ids, lines in decided:
+        decisions.update(ids)
+        folded_lines.update(dict.fromkeys(ids, lines))
     gone = [file for file in files if file.path in graph.removed]
     removed = {row.name: row for row in tally(gone, lambda file: graph.removed[file.path].rule)}
     named = Counter(edge.src.partition(":")[2] for edge in graph.edges if edge.src.startswith("root:"))
     walked = {edge.dst.partition(":")[2] for edge in graph.edges if edge.kind == "walk"}
-
-    def kept(rule: Rule) -> int:
+    modules = with_packages(modules_of((*graph.kept, *graph.removed)))
+    found: list[RuleEffect] = []
+    for rule in rules.all_rules():
         match rule:
             case Walk():
-                return sum(name.startswith(rule.package + ".") for name in walked)
+                kept = sum(name.startswith(rule.package + ".") for name in walked)
             case Companion():
-                return sum(path.startswith(rule.folder + "/") for path in folded)
-        return named[rule.id]
-
-    modules = with_packages(modules_of((*graph.kept, *graph.removed)))
-    return [
-        RuleEffect(
-            id=rule.id,
-            kind=type(rule).__name__.lower(),
-            why=rule.why,
-            decisions=decisions[rule.id],
-            folded_lines=folded_lines[rule.id],
-            files=removed[rule.id].files_before if rule.id in removed else 0,
-            lines=removed[rule.id].lines_before if rule.id in removed else 0,
-            kept=kept(rule),
-            wide=tuple(p for p in getattr(rule, "modules", ()) if not _matches(p, modules)),
-        )
-        for rule in rules.all_rules()
-    ]
-
-
-def _matches(pattern: str, modules: Set[str]) -> bool:
-    return any(name_matches(pattern, name) for name in modules) if "*" in pattern else pattern in modules
+                kept = sum(path.startswith(rule.folder + "/") for path in folded)
+            case _:
+                kept = named[rule.id]
+        size = removed.get(rule.id, total(()))
+        patterns = (pattern for pattern in getattr(rule, "modules", ()) if pattern not in modules)
+        wide = tuple(pattern for pattern in patterns if not any(name_matches(pattern, name) for name in modules))
+        kind, counts = type(rule).__name__.lower(), (decisions[rule.id], folded_lines[rule.id])
+        found.append(RuleEffect(rule.id, kind, rule.why, *counts, size.files_before, size.lines_before, kept, wide))
+    return found
 
 
 def occurring(tree: UpstreamTree, rules: Iterable[Rule]) -> frozenset[str]:
-    """Ids of those facts, refusals, `absent`, `pure` and `leftover` rules that name something which a Python file of upstream writes.
+    """Ids of those facts, refusals, `absent`, `pure` and `leftover` rules that name something which a Python file of upstream writes, whether or
+    not the graph reaches it.
 
     A qualified name occurs in a file when its last component is a word of the text, and each of the others is one too or
     a component of the module's name.
-
-    Args:
-        tree: upstream, all of it: what the graph does not reach counts.
-        rules: the rules to look for; of other kinds none is found.
     """
-    named = {rule.id: {*names_of(rule)} for rule in rules}
-    written = places_of(tree, set().union(*named.values()))
-    return frozenset(rule for rule, names in named.items() if not names.isdisjoint(written))
+    named = {rule.id: names_of(rule) for rule in rules}
+    written = places_of(tree, chain.from_iterable(named.values())).keys()
+    return frozenset(rule for rule, names in named.items() if not written.isdisjoint(names))
 
 
 def places_of(tree: UpstreamTree, patterns: Iterable[str]) -> dict[str, str]:
     """Those of some patterns over qualified names that a Python file of upstream writes, each with the first ``path:line``."""
-    left = {pattern: _Name(pattern) for pattern in patterns}
+    left = {pattern: _finder(pattern) for pattern in patterns}
     found: dict[str, str] = {}
     for path in (file.path for file in tree.files if file.path.endswith(".py")):
         if not left:
             break
         text = tree.read(path).decode("utf-8", "replace")
         parts = frozenset((module_name(path) or "").split("."))
-        lines = {pattern: line for pattern, name in left.items() if (line := name.line_in(text, parts))}
-        found |= {pattern: f"{path}:{line}" for pattern, line in lines.items()}
-        left = {pattern: name for pattern, name in left.items() if pattern not in lines}
+        found |= {pattern: f"{path}:{line}" for pattern, find in left.items() if (line := find(text, parts))}
+        left = {pattern: find for pattern, find in left.items() if pattern not in found}
     return found
 
 
-def names_of(rule: Rule) -> Iterator[str]:
+def names_of(rule: Rule) -> list[str]:
     """Patterns over qualified names of a fact, a refusal, an `absent`, a `pure` or a `leftover` rule; none of another."""
-    match rule:
-        case Fact():
-            yield from (*rule.calls, *rule.names, *rule.attributes, *rule.environment)
-        case Absent():
-            yield from (*rule.modules, *rule.attributes)
-        case Pure():
-            yield from rule.calls
-        case Leftover():
-            yield from rule.words
-        case Refusal():
-            yield from rule.functions
+    return [name for field in _NAMES.get(type(rule), ()) for name in getattr(rule, field)]
 
 
-class _Name:
-    """A pattern over qualified names, to be looked for in texts."""
+def _finder(pattern: str) -> Callable[[str, frozenset[str]], int]:
+    """What tells the line of the last component in the text of a module, whose own name has some parts, that writes a name; else 0."""
+    *before, last = pattern.replace("()", "").strip(".").split(".")
+    words = [part for part in before if _WORD.fullmatch(part)]
+    plain, whole = last.partition("*")[0], re.compile(r"\b" + re.escape(last).replace(r"\*", r"\w*") + r"\b")
 
-    def __init__(self, pattern: str) -> None:
-        *before, last = pattern.replace("()", "").strip(".").split(".")
-        self._before = [part for part in before if _WORD.fullmatch(part)]
-        self._plain = last.partition("*")[0]
-        self._last = re.compile(r"\b" + re.escape(last).replace(r"\*", r"\w*") + r"\b")
-
-    def line_in(self, text: str, parts: frozenset[str]) -> int:
-        """Line of its last component in the text of a module that writes the name, the first being 1; else 0.
-
-        Args:
-            text: of the module.
-            parts: components of the module's own name.
-        """
+    def line_in(text: str, parts: frozenset[str]) -> int:
         # A plain search is many times as fast, and mostly the answer.
-        found = self._last.search(text) if self._plain in text else None
-        if found is None or not all(p in parts or re.search(rf"\b{p}\b", text) for p in self._before):
+        found = whole.search(text) if plain in text else None
+        if found is None or not all(word in parts or re.search(rf"\b{word}\b", text) for word in words):
             return 0
         return text.count("\n", 0, found.start()) + 1
+
+    return line_in

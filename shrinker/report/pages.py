@@ -17,12 +17,7 @@ SHARED = Path(__file__).parent / "page"
 
 
 def templates(folder: Path = _TEMPLATES, *, escaped: bool = False) -> "Environment":
-    """Templates of a folder, with filters for numbers, cells of a Markdown table and code in one.
-
-    Args:
-        folder: that holds them.
-        escaped: for HTML.
-    """
+    """Templates of a folder, `escaped` for HTML, with filters for numbers, cells of a Markdown table and code in one."""
     from shrinker.emit.package import environment
 
     found = environment(folder, SHARED, escaped=escaped)
@@ -50,8 +45,7 @@ def readable(data: object, *, ordered: bool = True) -> str:
 def write_files(folder: Path, texts: Mapping[str, str | bytes]) -> None:
     """Write files beside those that they replace, and rename: a reader sees the old file or the new one.
 
-    Raises:
-        InputError: the folder, which is made if it is not there, cannot be written.
+    The folder is made if it is not there. Raises InputError when it cannot be written.
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -60,9 +54,8 @@ def write_files(folder: Path, texts: Mapping[str, str | bytes]) -> None:
                 new.write_bytes(text.encode() if isinstance(text, str) else text)
                 new.chmod(0o644)
     except OSError as error:
-        raise InputError(
-            f"{folder}: reports cannot be written: {error}", "free space or choose a writable folder"
-        ) from error
+        message = f"{folder}: reports cannot be written: {error}"
+        raise InputError(message, "free space or choose a writable folder") from error
 
 
 def render(name: str, **values: Any) -> str:

@@ -6,6 +6,7 @@ import contextlib
 import hashlib
 import json
 import os
+import re
 from collections.abc import Callable, Sequence
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
@@ -28,11 +29,12 @@ DEPENDENCIES.md REMOVED_FILES.md api.md dependencies.json errors.txt tuning.txt 
 graph.json interface.json interface.md keep.txt questionable.txt remove.txt rules.json rules.md run.json index.html
 summary.json symbol_edges.json symbols.json uncertain.txt
 """
-WRITTEN = tuple(_NAMES.split())
+WRITTEN = (*_NAMES.split(),)
 """What a run writes beside the lock."""
 EVIDENCE = ("verify", "mutation", "mutation-rules", "breakages", "gpu")
 """Pairs of a page and a JSON document that no run of `shrink` writes."""
 _MARK = "> **Stale.** "
+_MARKED = re.compile(rf"\n\n{re.escape(_MARK)}.*")
 
 
 def reports_beside(out: Path) -> Path:
@@ -41,17 +43,11 @@ def reports_beside(out: Path) -> Path:
 
 
 def new_reports(out: Path, upstream: Identity, profile: str, *, usual: bool = True) -> Path:
-    """Where a run puts the reports of the tree that it makes.
+    """Where a run puts the reports of the tree that it makes: the project's `reports/PROFILE` for what its owner keeps, the usual tree of the
+    pinned upstream in its usual place. For any other a folder beside the tree, so that no experiment replaces what is kept.
 
     Args:
-        out: where the tree goes.
-        upstream: that it is made from.
-        profile: by which.
         usual: whether it is made by the project's own rules, all of them, as `shrink` is by default.
-
-    Returns:
-        The project's `reports/PROFILE` for what its owner keeps: the usual tree of the pinned upstream in its usual
-        place. For any other a folder beside the tree, so that no experiment replaces what is kept.
     """
     project = project_folder()
     in_place = out.resolve() == (project / default_out(profile)).resolve()
@@ -66,10 +62,8 @@ def reports_of(out: Path, manifest: Manifest, asked: Path | None = None) -> Path
     A run puts the lock in place last, so that a folder with another one belongs to another tree or to a run that died.
     Where no folder has it, the one where a run would put them.
     """
-    if asked is not None:
-        return asked
-    found = next((folder for folder in candidates(out, manifest.profile) if are_of(folder, out)), None)
-    return found or new_reports(out, manifest.upstream, manifest.profile)
+    found = (folder for folder in candidates(out, manifest.profile) if are_of(folder, out))
+    return asked or next(found, None) or new_reports(out, manifest.upstream, manifest.profile)
 
 
 def are_of(reports: Path, out: Path) -> bool:
@@ -80,7 +74,7 @@ def are_of(reports: Path, out: Path) -> bool:
 
 
 def _recorded(out: Path) -> Path:
-    return out / MANIFEST if out.is_dir() else out
+    return out if out.is_file() else out / MANIFEST
 
 
 def candidates(out: Path, profile: str) -> tuple[Path, ...]:
@@ -94,43 +88,35 @@ def foreign_reports(folder: Path) -> list[Path]:
 
 
 def evidence_folder(out: Path, reports: Path, name: str, same: Callable[[Any], bool]) -> Path:
-    """Where evidence of a tree goes: among its reports, unless what stands there was asked for otherwise.
+    """Where evidence of a tree goes: among its reports, unless what stands there was asked for otherwise. Then beside the tree: a quick try
+    replaces no evidence that somebody keeps.
 
     Args:
-        out: the tree.
-        reports: its reports.
         name: of the JSON file of this evidence.
         same: says of the content of such a file whether it was asked for as this run is.
-
-    Returns:
-        `reports`, or the folder beside the tree: a quick try replaces no evidence that somebody keeps.
     """
     try:
-        kept = json.loads((reports / name).read_text("utf-8"))
+        free = same(json.loads((reports / name).read_text("utf-8")))
     except (OSError, ValueError):
-        return reports
-    with contextlib.suppress(KeyError, TypeError, AttributeError):
-        if same(kept):
-            return reports
-    return reports_beside(out)
+        free = True
+    except (KeyError, TypeError, AttributeError):
+        free = False
+    return reports if free else reports_beside(out)
 
 
 def mark_stale(reports: Path, manifest: Manifest) -> Sequence[str]:
-    """Mark the pages that are evidence of another tree, and take the mark from those that are of this one.
-
-    Returns:
-        Of each stale piece of evidence its file, and what it is evidence of.
-    """
+    """Mark the pages that are evidence of another tree, told each with what it is of, and take the mark from those that are of this one."""
     found: list[str] = []
     for name in EVIDENCE:
         page = reports / f"{name}.md"
         with contextlib.suppress(OSError, ValueError):
             data = json.loads((reports / f"{name}.json").read_text("utf-8"))
             text = page.read_text("utf-8")
-            of = _other(data, manifest)
-            marked = _marked(text, of and f"{_MARK}Evidence of {of}, not of the tree of these reports.")
-            if of:
+            if of := _other(data, manifest):
                 found.append(f"{page.name}: {of}")
+            # Below the title.
+            mark = f"\n\n{_MARK}Evidence of {of}, not of the tree of these reports.\n" if of else "\n"
+            marked = _MARKED.sub("", text, count=1).replace("\n", mark, 1)
             if marked != text:
                 page.write_text(marked, "utf-8")
     return found
@@ -142,44 +128,31 @@ def _other(data: Any, manifest: Manifest) -> str:
     if ran is not None:
         # The runner on GPUs knows Python files alone, and no manifest.
         return "" if ran == _python_digest(manifest) else f"a tree whose Python is {ran}"
-    tree, upstream = data.get("tree"), data.get("upstream", "")
-    rules = data.get("rules_hash", "")
-    known = tree == manifest.tree if tree else (upstream, rules) == (manifest.upstream.spec, manifest.rules_hash)
-    if known:
-        return ""
-    return f"the tree {tree[:12]} of {upstream}" if tree else f"{upstream} by rules {rules[:12]}"
+    tree, upstream, rules = (data.get(name, "") for name in ("tree", "upstream", "rules_hash"))
+    if tree:
+        return "" if tree == manifest.tree else f"the tree {tree[:12]} of {upstream}"
+    known = (upstream, rules) == (manifest.upstream.spec, manifest.rules_hash)
+    return "" if known else f"{upstream} by rules {rules[:12]}"
 
 
 def _python_digest(manifest: Manifest) -> str:
     """As `equivalence.gpu` names a tree: by path and content of every Python file below `python/`."""
-    paths = {f.path: f.sha256 for f in manifest.files if f.path.startswith("python/") and f.path.endswith(".py")}
-    files = [(PurePosixPath(path).relative_to("python"), sha256) for path, sha256 in paths.items()]
-    rows = (f"{path.as_posix()}\0{sha256}\n" for path, sha256 in sorted(files))
+    python = (f for f in manifest.files if f.path.startswith("python/") and f.path.endswith(".py"))
+    files = sorted((PurePosixPath(file.path), file.sha256) for file in python)
+    rows = (f"{path.relative_to('python')}\0{sha256}\n" for path, sha256 in files)
     return hashlib.sha256("".join(rows).encode()).hexdigest()[:16]
-
-
-def _marked(text: str, mark: str) -> str:
-    lines = text.split("\n")
-    at = next((number for number, line in enumerate(lines) if line.startswith(_MARK)), None)
-    if at is not None:
-        del lines[at - 1 : at + 1]
-    if mark:
-        # Below the title.
-        lines[1:1] = ["", mark]
-    return "\n".join(lines)
 
 
 def read_manifest(out: Path) -> Manifest:
     """SHRINK.json of a generated tree, or a lock. Raises InputError when there is none or it is not one."""
-    path = out if out.is_file() else out / MANIFEST
+    path = _recorded(out)
     try:
         text = path.read_text("utf-8")
     except OSError as error:
         raise InputError(f"{path}: {error.strerror or error}", "generate the tree first: `make shrink`") from error
     except UnicodeDecodeError as error:
-        raise InputError(
-            f"{path} is not a SHRINK.json: {error}", "generate the tree again with `make shrink`"
-        ) from error
+        message = f"{path} is not a SHRINK.json: {error}"
+        raise InputError(message, "generate the tree again with `make shrink`") from error
     return Manifest.from_json(text, str(path))
 
 
@@ -187,30 +160,21 @@ def recorded_rules(manifest: Manifest) -> "Ruleset | None":
     """The rules of the profile that a tree was made by, as they are now; None when there is no such profile here."""
     from shrinker.ruleset import load_profile
 
-    try:
+    with contextlib.suppress(InputError):
         return load_profile(manifest.profile)
-    except InputError:
-        return None
+    return None
 
 
 def open_recorded(out: Path, recorded: Identity, asked: str | None, note: Callable[[str], None]) -> UpstreamTree:
-    """The upstream that a tree was generated from.
+    """The upstream that a tree was generated from. Raises InputError when nothing says where it is, or it cannot be read.
 
     Args:
-        out: the generated tree.
-        recorded: what its manifest says of upstream.
         asked: where to read it instead; needed for a commit or folder, whose place is not recorded.
-        note: receives what a person should know.
-
-    Raises:
-        InputError: nothing says where it is, or it cannot be read.
     """
     spec = asked or {"release": recorded.spec, "submodule": "submodule"}.get(recorded.kind)
     if spec is None:
-        raise InputError(
-            f"{out}: generated from {recorded.spec}, which names no place to read it from",
-            "say where upstream is: --upstream git:PATH_OR_URL@COMMIT",
-        )
+        message = f"{out}: generated from {recorded.spec}, which names no place to read it from"
+        raise InputError(message, "say where upstream is: --upstream git:PATH_OR_URL@COMMIT")
     tree = open_upstream(spec, repository=project_folder(), progress=note)
     if tree.identity.commit and recorded.commit and tree.identity.commit != recorded.commit:
         note(f"the tree was generated from {recorded.spec} and is compared with {tree.identity.spec}")
@@ -218,21 +182,12 @@ def open_recorded(out: Path, recorded: Identity, asked: str | None, note: Callab
 
 
 def find_graph(out: Path, reports: Path | None = None) -> Path:
-    """graph.json of the reports that belong to a generated tree.
-
-    They belong together when the lock among the reports is the tree's manifest, byte for byte: a run puts the
-    lock in place last.
-
-    Raises:
-        InputError: there is no tree, or no graph of the same run.
-    """
-    manifest = read_manifest(out)
-    folder = reports_of(out, manifest, reports)
-    if are_of(folder, out) and (folder / GRAPH).is_file():
+    """graph.json of the reports of a generated tree, see `reports_of`. Raises InputError when there is no tree, or no graph of the same run."""
+    folder = reports_of(out, read_manifest(out), reports)
+    own = are_of(folder, out)
+    if own and (folder / GRAPH).is_file():
         return folder / GRAPH
-    stale = (folder / LOCK).is_file() and not are_of(folder, out)
+    stale = (folder / LOCK).is_file() and not own
     found = "belongs to another tree, or a run was killed before it ended" if stale else f"has no {GRAPH} with its lock"
-    raise InputError(
-        f"{out}: {folder} {found}",
-        "generate the tree again with `make shrink`: the graph is not committed; or name its folder with --reports",
-    )
+    again = "generate the tree again with `make shrink`: the graph is not committed; or name its folder with --reports"
+    raise InputError(f"{out}: {folder} {found}", again)

@@ -1,5 +1,6 @@
 """Retained size: the lines that leave with a file, a folder or a rule, because every chain to them goes through it."""
 
+from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
@@ -19,18 +20,13 @@ Leaving = tuple[str, int, int]
 
 
 def retained_data(data: Mapping[str, Any], lines: Mapping[str, int], cache: Cache) -> dict[str, Any]:
-    """What the saved graph tells of it: files and lines of each file that keeps more than itself, and the largest choices.
-
-    Args:
-        data: the graph.
-        lines: of each kept file in the generated tree.
-        cache: results of earlier graphs.
-    """
+    """What the saved graph tells of it: files and lines of each file that keeps more than itself, and the largest choices; see `Retained`."""
 
     def measured() -> dict[str, Any]:
         found = Retained(data, lines)
-        each = {name: [files, lines] for name, files, lines in found.each() if files > 1}
-        return {"retained": each, "optional": [[*row] for row in found.optional()]}
+        each = {path: found.size(found.with_paths([path])) for path in data["kept"]}
+        several = {path: [*size] for path, size in each.items() if size[0] > 1}
+        return {"retained": several, "optional": [[*row] for row in found.optional()]}
 
     layer = cache.layer("retained")
     key = layer.key(repr((data["nodes"], data["edges"], sorted(lines.items()))))
@@ -42,11 +38,7 @@ class Retained:
     """The file graph of one run."""
 
     def __init__(self, data: Mapping[str, Any], lines: Mapping[str, int]) -> None:
-        """
-        Args:
-            data: the saved graph.
-            lines: of each kept file in the generated tree.
-        """
+        """Of the saved graph, and the lines of each kept file in the generated tree."""
         nodes: list[str] = data["nodes"]
         self._edges, self._kinds, self._lines = data["edges"], data["kinds"], lines
         self._number = {name: number for number, name in enumerate(nodes)}
@@ -66,38 +58,33 @@ class Retained:
     def _paths(self, cut: Collection[int]) -> list[str]:
         return sorted(self._path[node] for node in self._cuts.leaving(cut) if node in self._path)
 
-    def size(self, name: str, paths: Collection[str]) -> Leaving:
-        """How much some paths are, under a name."""
-        return name, len(paths), sum(self._lines.get(path, 0) for path in paths)
-
-    def each(self) -> Iterator[Leaving]:
-        """What leaves with each file."""
-        return (self.size(path, self._paths({number})) for path, number in self._at.items())
+    def size(self, paths: Collection[str]) -> tuple[int, int]:
+        """How many files and lines some paths are."""
+        return len(paths), sum(self._lines.get(path, 0) for path in paths)
 
     def optional(self, most: int = 20) -> list[Leaving]:
         """The largest that a user could decide to do without: what nothing runs before it is asked for, and what only a rule names.
 
         What leaves with a larger one is not told again.
         """
-        found = [(self.size(name, paths), frozenset(paths)) for name, paths in self._choices()]
+        found = [((name, *self.size(paths)), frozenset(paths)) for name, paths in self._choices() if paths]
         chosen: list[tuple[Leaving, frozenset[str]]] = []
         for leaving, paths in sorted(found, key=lambda row: (-row[0][2], row[0][0])):
-            if paths and len(chosen) < most and not any(paths <= other for _, other in chosen):
+            if not any(paths <= other for _, other in chosen):
                 chosen.append((leaving, paths))
-        return [leaving for leaving, _ in chosen]
+        return [leaving for leaving, _ in chosen[:most]]
 
     def _choices(self) -> Iterator[tuple[str, list[str]]]:
-        inside: dict[str, set[int]] = {}
+        inside: dict[str, set[int]] = defaultdict(set)
         for path, number in self._at.items():
-            inside[path] = {number}
             parts = path.split("/")
-            for depth in range(_TOP, len(parts)):
-                inside.setdefault("/".join(parts[:depth]) + "/", set()).add(number)
-        outside: dict[int, list[tuple[int, bool]]] = {}
+            for name in (path, *("/".join(parts[:depth]) + "/" for depth in range(_TOP, len(parts)))):
+                inside[name].add(number)
+        outside: dict[int, list[tuple[int, bool]]] = defaultdict(list)
         for source, target, kind, *_ in self._edges:
-            outside.setdefault(target, []).append((source, self._kinds[kind] in _AT_NEED))
+            outside[target].append((source, self._kinds[kind] in _AT_NEED))
         for name, numbers in inside.items():
-            entered = [later for n in numbers for source, later in outside.get(n, ()) if source not in numbers]
+            entered = [later for n in numbers for source, later in outside[n] if source not in numbers]
             if entered and all(entered):
                 yield name, self._paths(numbers)
         for node, number in self._number.items():

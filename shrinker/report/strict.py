@@ -1,17 +1,15 @@
-"""Strict mode: what a run refuses although the tree would be sound, each with sites and a rule in TOML to paste, its `why` to be written.
-
-A rule that says nothing any more, a root that is not there, a predicate that looks like a platform test and that no rule
-names, and a construct in which a fact occurs that folding does not understand.
-"""
+"""Strict mode: what a run refuses although the tree would be sound, each with sites and a rule in TOML to paste, its `why` to be written."""
 
 import json
 import re
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from textwrap import indent
 
 from shrinker.report.effects import RuleEffect, names_of, occurring
 from shrinker.report.pages import some
-from shrinker.ruleset import Leftover, Rule, Ruleset, module_matches
+from shrinker.ruleset import Leftover, Rule, Ruleset
+from shrinker.ruleset.match import any_module_matches
 from shrinker.ruleset.models import Refusal
 from shrinker.values.folded import FoldedModule
 from shrinker.values.leftovers import KINDS, Kind, Leftovers
@@ -24,7 +22,8 @@ REFUSED: frozenset[Kind] = frozenset({"predicates", "flags", "environment", "abs
 
 _ORDER = ("unnamed-predicate", "undecided-fact", "leftover")
 _SHOWN_SITES = 5
-_INDENT = "    "
+_NO_MODULES: Mapping[str, FoldedModule] = {}
+_NOTHING_LEFT = Leftovers(0, (), (), ())
 _WHY = "Say why: what makes this so on every NVIDIA machine?"
 
 
@@ -32,14 +31,13 @@ def strict_findings(
     rules: Ruleset,
     effects: Sequence[RuleEffect],
     missing_roots: Sequence[tuple[str, str]],
-    folded: Mapping[str, FoldedModule] | None = None,
-    left: Leftovers | None = None,
+    folded: Mapping[str, FoldedModule] = _NO_MODULES,
+    left: Leftovers = _NOTHING_LEFT,
     tree: UpstreamTree | None = None,
 ) -> list[Finding]:
     """What strict mode refuses.
 
     Args:
-        rules: the profile's rules.
         effects: what each rule did.
         missing_roots: rule id and module of each root that the tree does not have.
         folded: the kept modules, for what folding could not decide.
@@ -48,77 +46,55 @@ def strict_findings(
     """
     version = tree.identity.version if tree is not None else None
     optional = {rule.id for rule in rules.all_rules() if rule.may_idle(version)}
-    found = [
-        Finding(
-            "missing-root",
-            module,
-            0,
-            f"root of rule {_place(rules, rule)} is not in this upstream: rename it there, or mark the rule `optional = true`",
-        )
-        for rule, module in missing_roots
-        if rule not in optional
-    ]
-    accepted, open_constructs = _constructs(rules, folded or {})
+    mend = "is not in this upstream: rename it there, or mark the rule `optional = true`"
+    roots = [(rule, module) for rule, module in missing_roots if rule not in optional]
+    found = [Finding("missing-root", module, 0, f"root of rule {_place(rules, rule)} {mend}") for rule, module in roots]
+    about_constructs = [rule for rule in rules.leftovers if rule.positions == ("construct",)]
+    accepted, open_constructs = _constructs(about_constructs, folded)
     idle = [effect.id for effect in effects if effect.idle and effect.id not in optional]
-    idle += list(left.unmatched) if left is not None else []
+    idle += left.unmatched
     if tree is not None and idle:
         every = (*rules.all_rules(), *rules.leftovers)
         spoken = occurring(tree, (rule for rule in every if rule.id in set(idle) and _may_idle(rules, rule)))
         idle = [rule for rule in idle if rule not in spoken]
-    idle += [r.id for r in rules.leftovers if _about_constructs(r) and r.id not in accepted and not r.may_idle(version)]
-    found += [_unmatched(rules, rule) for rule in idle]
+    idle += [rule.id for rule in about_constructs if rule.id not in accepted and not rule.may_idle(version)]
+    mend = "matches nothing in this upstream: mend it, mark it `optional = true`, or take it out"
+    for rule in idle:
+        file, _, line = rules.places.get(rule, "rules:0").rpartition(":")
+        found.append(Finding("unmatched-rule", file, int(line), f"rule {rule} {mend}"))
     found += open_constructs
-    if left is not None:
-        found += [
-            Finding(
-                "unnamed-predicate",
-                *suspect.sites[0],
-                f"`{suspect.name}` of {suspect.defined} stands beside {', '.join(suspect.beside)}, is asked in "
-                f"{_sites(suspect.sites)}, and no rule names it. If it asks for another platform:\n"
-                f"{propose_fact(suspect.name + '()')}\n    else:\n{_propose_words(suspect.name)}",
-            )
-            for suspect in left.suspects
-        ]
-        found += sorted(_unexplained(rules, left), key=lambda finding: _ORDER.index(finding.check))
-    return found
+    for suspect in left.suspects:
+        name = suspect.name
+        # The words of a predicate of the platform that is served.
+        words = [w for w in name.strip("_").split("_") if w not in ("is", "available", "supported", "enabled")]
+        own = table("platform", f"words-{slug(name)}", {"words": words[:1] or [name], "own": True})
+        message = (
+            f"`{name}` of {suspect.defined} stands beside {', '.join(suspect.beside)}, is asked in "
+            f"{_sites(suspect.sites)}, and no rule names it. If it asks for another platform:\n"
+            f"{propose_fact(f'{name}()')}\n    else:\n{own}"
+        )
+        found.append(Finding("unnamed-predicate", *suspect.sites[0], message))
+    return [*found, *sorted(_unexplained(rules, left), key=lambda finding: _ORDER.index(finding.check))]
 
 
 def _may_idle(rules: Ruleset, rule: Rule) -> bool:
     """False for a refusal that would look in a module which stays, or which nothing reaches: it enforces something."""
-    return not isinstance(rule, Refusal) or any(
-        module_matches(pattern, function)
-        for remove in rules.removes
-        for pattern in remove.modules
-        for function in rule.functions
-    )
-
-
-def _unmatched(rules: Ruleset, rule: str) -> Finding:
-    file, _, line = rules.places.get(rule, "rules:0").rpartition(":")
-    where = "mend it, mark it `optional = true`, or take it out"
-    return Finding("unmatched-rule", file or rule, int(line), f"rule {rule} matches nothing in this upstream: {where}")
+    removed = tuple(pattern for remove in rules.removes for pattern in remove.modules)
+    return not isinstance(rule, Refusal) or any(any_module_matches(removed, name) for name in rule.functions)
 
 
 def _place(rules: Ruleset, rule: str) -> str:
     return f"{rule} ({rules.places[rule]})" if rule in rules.places else rule
 
 
-def _about_constructs(rule: Leftover) -> bool:
-    return rule.positions == ("construct",)
-
-
-def _constructs(rules: Ruleset, folded: Mapping[str, FoldedModule]) -> tuple[set[str], list[Finding]]:
+def _constructs(rules: Iterable[Leftover], folded: Mapping[str, FoldedModule]) -> tuple[set[str], list[Finding]]:
     """Rules that accept a construct which folding left undecided, and the constructs that none accepts."""
     accepted: set[str] = set()
     found: list[Finding] = []
     uncertain = (item for module in folded.values() for item in module.uncertain)
     for item in sorted(uncertain, key=lambda u: (u.path, u.line)):
         module = folded[item.path].module
-        taken = [
-            rule.id
-            for rule in rules.leftovers
-            if _about_constructs(rule) and any(module_matches(pattern, module) for pattern in rule.where)
-        ]
+        taken = [rule.id for rule in rules if any_module_matches(rule.where, module)]
         accepted.update(taken)
         if not taken:
             message = f"{item.reason}. It stays as upstream wrote it, which is sound; to accept that:"
@@ -128,44 +104,39 @@ def _constructs(rules: Ruleset, folded: Mapping[str, FoldedModule]) -> tuple[set
     return accepted, found
 
 
-def _unexplained(rules: Ruleset, left: Leftovers) -> list[Finding]:
+def _unexplained(rules: Ruleset, left: Leftovers) -> Iterator[Finding]:
     """One finding for each name."""
     named = _named(rules)
     groups: dict[tuple[Kind, str], list[Found]] = defaultdict(list)
     for leftover in left.unexplained:
         if leftover.kind in REFUSED:
             groups[leftover.kind, leftover.text.removesuffix("()")].append(leftover)
-    found: list[Finding] = []
-    for (kind, _), rows in sorted(groups.items(), key=lambda item: (KINDS.index(item[0][0]), item[0][1])):
+    for (kind, name), rows in sorted(groups.items(), key=lambda item: (KINDS.index(item[0][0]), item[0][1])):
         # A condition is what the person should look at first, and its call what a fact would name.
         first = min(rows, key=lambda row: (row.position != "test", not row.text.endswith("()"), row.path, row.line))
         text = first.text
         sites = _sites([(row.path, row.line) for row in rows])
-        known = named.get(text.removesuffix("()").rpartition(".")[2]) or named.get(text.removesuffix("()"))
+        known = named.get(name.rpartition(".")[2]) or named.get(name)
         if known is not None:
-            message = (
-                f"rule {_place(rules, known)} decides `{text}`, but not in this construct ({first.position}; {sites}). "
-                f"If it must stay:\n{propose_leftover(first)}"
-            )
-            found.append(Finding("undecided-fact", first.path, first.line, message))
+            check, says = "undecided-fact", f"rule {_place(rules, known)} decides `{text}`, but not in this construct"
+            message = f"{says} ({first.position}; {sites}). If it must stay:\n{propose_leftover(first)}"
         elif kind == "predicates" and first.position == "test":
-            message = f"`{text}` looks like a platform test, and no rule names it ({sites}):\n{propose_fact(text)}"
-            found.append(Finding("unnamed-predicate", first.path, first.line, message))
+            check, says = "unnamed-predicate", f"`{text}` looks like a platform test, and no rule names it"
+            message = f"{says} ({sites}):\n{propose_fact(text)}"
         else:
-            proposal = propose_leftover(first) if kind == "absent imports" else propose_fact(text, kind, first.path)
-            message = f"`{text}` is left of another platform ({first.position}; {sites}):\n{proposal}"
-            found.append(Finding("leftover", first.path, first.line, message))
-    return found
+            check, says = "leftover", f"`{text}` is left of another platform ({first.position}; {sites})"
+            rule = propose_leftover(first) if kind == "absent imports" else propose_fact(text, kind, first.path)
+            message = f"{says}:\n{rule}"
+        yield Finding(check, first.path, first.line, message)
 
 
 def _named(rules: Ruleset) -> dict[str, str]:
     """Last component, and whole name, of everything that a fact decides, with the rule."""
     named: dict[str, str] = {}
-    for fact in rules.facts:
-        for pattern in names_of(fact):
-            named.setdefault(pattern, fact.id)
-            if pattern.startswith((".", "sglang.")):
-                named.setdefault(pattern.rpartition(".")[2], fact.id)
+    for pattern, rule in ((pattern, fact.id) for fact in rules.facts for pattern in names_of(fact)):
+        named.setdefault(pattern, rule)
+        if pattern.startswith((".", "sglang.")):
+            named.setdefault(pattern.rpartition(".")[2], rule)
     return named
 
 
@@ -174,13 +145,7 @@ def _sites(sites: Sequence[tuple[str, int]]) -> str:
 
 
 def propose_fact(text: str, kind: Kind = "predicates", path: str = "") -> str:
-    """A `[[fact]]` that makes a name false.
-
-    Args:
-        text: as the code writes it; a call ends in ``()``.
-        kind: of the leftover.
-        path: file that holds it, for a name of its module.
-    """
+    """A `[[fact]]` that makes a name false, as the code of a file writes it: a call ends in ``()``."""
     name = text.removesuffix("()").lstrip("….")
     last = name.rpartition(".")[2]
     if kind == "environment":
@@ -194,12 +159,6 @@ def propose_fact(text: str, kind: Kind = "predicates", path: str = "") -> str:
     return table("fact", f"platform-{slug(last)}", {**keys, "value": False})
 
 
-def _propose_words(name: str) -> str:
-    """The words of a predicate of the platform that is served."""
-    words = [word for word in name.strip("_").split("_") if word not in ("is", "available", "supported", "enabled")]
-    return table("platform", f"words-{slug(name)}", {"words": words[:1] or [name], "own": True})
-
-
 def propose_leftover(leftover: Found) -> str:
     """A `[[leftover]]` that gives one leftover its reason."""
     keys = {"kind": [leftover.kind], "in": [leftover.position], "words": [leftover.text], "where": [leftover.where]}
@@ -211,7 +170,7 @@ def table(kind: str, name: str, keys: Mapping[str, object]) -> str:
     # JSON's strings, arrays and truth values are TOML's too.
     rows = [f"[[{kind}]]", f"id = {json.dumps(name)}", f"why = {json.dumps(_WHY)}"]
     rows += [f"{key} = {json.dumps(value, ensure_ascii=False)}" for key, value in keys.items()]
-    return "\n".join(_INDENT + row for row in rows)
+    return indent("\n".join(rows), "    ")
 
 
 def slug(text: str) -> str:

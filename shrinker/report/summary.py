@@ -6,16 +6,15 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from shrinker.emit.writer import count_lines
+from shrinker.program.nodes import suffix
 from shrinker.values.folded import FoldedModule
 from shrinker.values.graph import Graph
 from shrinker.values.manifest import Manifest
-from shrinker.values.outcome import Evidence
 from shrinker.values.upstream import PACKAGE_PREFIX, UpstreamTree
 
 if TYPE_CHECKING:
     from rich.table import Table
 
-FORMAT = 1
 _SUFFIXES = {
     "Python": ("py", "pyi"),
     "CUDA": ("cu", "cuh"),
@@ -30,87 +29,6 @@ _SUFFIXES = {
 _LANGUAGES = {suffix: language for language, suffixes in _SUFFIXES.items() for suffix in suffixes}
 CODE = ("Python", "C++", "CUDA")
 """Languages of what serves: the package, its kernels and their wrappers."""
-
-
-def build_summary(
-    manifest: Manifest, graph: Graph, folded: Mapping[str, FoldedModule], files: "Sequence[Measured]"
-) -> dict[str, Any]:
-    """Everything countable about the tree; no evidence, no times, no memory."""
-    decisions = [decision for module in folded.values() for decision in module.decisions]
-    touched = [file for file in manifest.files if file.changed and file.lines_before]
-    package = [f for f in files if f.path.startswith(PACKAGE_PREFIX) and f.path.endswith(".py")]
-    return {
-        "format": FORMAT,
-        "upstream": asdict(manifest.upstream),
-        "profile": manifest.profile,
-        "rules_hash": manifest.rules_hash,
-        "total": as_json([total(files)])["total"],
-        "package_python": as_json([total(package)])["total"],
-        "by_area": as_json(tally(files, lambda f: f.area)),
-        "by_language": as_json(tally(files, lambda f: f.language)),
-        "files_changed": sum(file.changed for file in manifest.files),
-        # What folding did to the Python files that are kept. A changed file gains the line of its header.
-        "folding": {
-            "conditions_decided": len(decisions),
-            "files_touched": len(touched),
-            "lines_removed": sum(file.lines_before - file.lines_after for file in touched),
-        },
-        "decisions": {
-            "total": len(decisions),
-            "by_kind": _counts(d.kind for d in decisions),
-            "by_rule": _counts(rule for d in decisions for rule in d.rules),
-        },
-        "edges": _counts(edge.kind for edge in graph.edges),
-        "removed_by_rule": _counts(removal.rule for removal in graph.removed.values()),
-        "uncertain": len(graph.uncertain),
-    }
-
-
-def evidence_data(evidence: Sequence[Evidence]) -> list[dict[str, Any]]:
-    """What each level looked at and found, counted."""
-    return [
-        {"level": item.level, "passed": item.passed, "checks": dict(item.checks)}
-        | {kind: len(getattr(item, kind)) for kind in ("findings", "inherited", "open")}
-        for item in evidence
-    ]
-
-
-def summary_table(summary: Mapping[str, Any]) -> "Table":
-    """The figures of one run as a table for the terminal."""
-    from rich.table import Table
-
-    identity = summary["upstream"]
-    table = Table(title=f"{identity['spec']}, profile {summary['profile']}", title_justify="left")
-    for name in ("", "files", "lines", "after", "kept %"):
-        table.add_column(name, justify="left" if not name else "right", no_wrap=True)
-    _row(table, "whole tree", summary["total"])
-    _row(table, "Python of the package", summary["package_python"])
-    table.add_section()
-    for name, row in sorted(summary["by_language"].items(), key=lambda item: (-item[1]["lines_before"], item[0]))[:6]:
-        _row(table, name, row)
-    table.add_section()
-    folding = summary["folding"]
-    table.add_row("conditions decided", f"{folding['conditions_decided']:,}")
-    table.add_row("lines removed by folding", f"{folding['lines_removed']:,}")
-    table.add_row("files touched by folding", f"{folding['files_touched']:,}")
-    table.add_row("uncertain", f"{summary['uncertain']:,}")
-    for item in summary["evidence"]:
-        looked = sum(item["checks"].values())
-        outcome = "passed" if item["passed"] else f"FAILED: {item['findings']:,} findings"
-        beside = f"{item['open']:,} open" if item["open"] else f"{item['inherited']:,} as upstream"
-        table.add_row(f"evidence: {item['level']}", outcome, f"{looked:,} checked", beside)
-    return table
-
-
-def _row(table: "Table", label: str, row: Mapping[str, int]) -> None:
-    t = Tally(label, **row)
-    table.add_row(
-        label, f"{t.files_before:,} → {t.files_after:,}", f"{t.lines_before:,}", f"{t.lines_after:,}", t.percent
-    )
-
-
-def _counts(items: Any) -> dict[str, int]:
-    return dict(sorted(Counter(items).items()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,19 +59,80 @@ class Tally:
         """Lines left, in percent of the lines before."""
         return f"{100 * self.lines_after / self.lines_before:.1f} %" if self.lines_before else "-"
 
+    @property
+    def counts(self) -> dict[str, int]:
+        """The sums by their names, for summary.json."""
+        return {name: count for name, count in asdict(self).items() if name != "name"}
+
+
+def build_summary(
+    manifest: Manifest, graph: Graph, folded: Mapping[str, FoldedModule], files: Sequence[Measured]
+) -> dict[str, Any]:
+    """Everything countable about the tree; no evidence, no times, no memory."""
+    decisions = [decision for module in folded.values() for decision in module.decisions]
+    touched = [file for file in manifest.files if file.changed and file.lines_before]
+    package = [f for f in files if f.path.startswith(PACKAGE_PREFIX) and f.path.endswith(".py")]
+    return {
+        "format": 1,
+        "upstream": asdict(manifest.upstream),
+        "profile": manifest.profile,
+        "rules_hash": manifest.rules_hash,
+        "total": total(files).counts,
+        "package_python": total(package).counts,
+        "by_area": {row.name: row.counts for row in tally(files, lambda f: f.area)},
+        "by_language": {row.name: row.counts for row in tally(files, lambda f: f.language)},
+        "files_changed": sum(file.changed for file in manifest.files),
+        # What folding did to the Python files that are kept. A changed file gains the line of its header.
+        "folding": {
+            "conditions_decided": len(decisions),
+            "files_touched": len(touched),
+            "lines_removed": sum(file.lines_before - file.lines_after for file in touched),
+        },
+        "decisions": {
+            "total": len(decisions),
+            "by_kind": Counter(d.kind for d in decisions),
+            "by_rule": Counter(rule for d in decisions for rule in d.rules),
+        },
+        "edges": Counter(edge.kind for edge in graph.edges),
+        "removed_by_rule": Counter(removal.rule for removal in graph.removed.values()),
+        "uncertain": len(graph.uncertain),
+    }
+
+
+def summary_table(summary: Mapping[str, Any]) -> "Table":
+    """The figures of one run as a table for the terminal."""
+    from rich.table import Table
+
+    languages = sorted(summary["by_language"].items(), key=lambda item: (-item[1]["lines_before"], item[0]))
+    table = Table(title=f"{summary['upstream']['spec']}, profile {summary['profile']}", title_justify="left")
+    for name in ("", "files", "lines", "after", "kept %"):
+        table.add_column(name, justify="left" if not name else "right", no_wrap=True)
+    whole = {"whole tree": summary["total"], "Python of the package": summary["package_python"]}
+    for section in (whole, dict(languages[:6])):
+        for label, row in section.items():
+            t = Tally(label, **row)
+            files = f"{t.files_before:,} → {t.files_after:,}"
+            table.add_row(label, files, f"{t.lines_before:,}", f"{t.lines_after:,}", t.percent)
+        table.add_section()
+    folding = summary["folding"]
+    table.add_row("conditions decided", f"{folding['conditions_decided']:,}")
+    table.add_row("lines removed by folding", f"{folding['lines_removed']:,}")
+    table.add_row("files touched by folding", f"{folding['files_touched']:,}")
+    table.add_row("uncertain", f"{summary['uncertain']:,}")
+    for item in summary["evidence"]:
+        outcome = "passed" if item["passed"] else f"FAILED: {item['findings']:,} findings"
+        beside = f"{item['open']:,} open" if item["open"] else f"{item['inherited']:,} as upstream"
+        table.add_row(f"evidence: {item['level']}", outcome, f"{sum(item['checks'].values()):,} checked", beside)
+    return table
+
 
 def measure(tree: UpstreamTree, manifest: Manifest) -> list[Measured]:
     """Measure every file of the tree, in its order. Files that shrinker itself writes are no upstream files."""
-    emitted = {file.path: file for file in manifest.files}
-    out: list[Measured] = []
-    for file in tree.files:
-        kept = emitted.get(file.path)
-        if kept is not None:
-            before, after = kept.lines_before, kept.lines_after
-        else:
-            before, after = count_lines(tree.read(file.path)), 0
-        out.append(Measured(file.path, area(file.path), language(file.path), before, after, kept is not None))
-    return out
+    emitted = {file.path: (file.lines_before, file.lines_after, True) for file in manifest.files}
+    return [
+        Measured(path, area(path), language(path), *(emitted.get(path) or (count_lines(tree.read(path)), 0, False)))
+        for path in (file.path for file in tree.files)
+    ]
 
 
 def area(path: str) -> str:
@@ -169,7 +148,7 @@ def area(path: str) -> str:
 
 def language(path: str) -> str:
     """Language by suffix; ``other`` for what has none in the table."""
-    return _LANGUAGES.get(path.rpartition("/")[2].rpartition(".")[2].lower(), "other")
+    return _LANGUAGES.get(suffix(path), "other")
 
 
 def tally(files: Iterable[Measured], key: Callable[[Measured], str]) -> list[Tally]:
@@ -177,21 +156,10 @@ def tally(files: Iterable[Measured], key: Callable[[Measured], str]) -> list[Tal
     sums: dict[str, list[int]] = {}
     for file in files:
         row = sums.setdefault(key(file), [0, 0, 0, 0])
-        row[0] += 1
-        row[1] += file.kept
-        row[2] += file.before
-        row[3] += file.after
+        row[:] = row[0] + 1, row[1] + file.kept, row[2] + file.before, row[3] + file.after
     return sorted((Tally(name, *row) for name, row in sums.items()), key=lambda t: (-t.lines_before, t.name))
 
 
 def total(files: Iterable[Measured]) -> Tally:
     """The sum of all."""
-    return (tally(files, lambda _: "total") or [Tally("total", 0, 0, 0, 0)])[0]
-
-
-def as_json(tallies: Iterable[Tally]) -> Mapping[str, Mapping[str, int]]:
-    """Tallies by name, for summary.json."""
-    return {
-        t.name: {key: value for key, value in asdict(t).items() if key != "name"}
-        for t in sorted(tallies, key=lambda t: t.name)
-    }
+    return next(iter(tally(files, lambda _: "total")), Tally("total", 0, 0, 0, 0))

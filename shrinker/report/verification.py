@@ -11,7 +11,6 @@ from shrinker.values.manifest import Manifest
 from shrinker.values.outcome import LevelResult
 
 JSON_NAME, PAGE_NAME = "verify.json", "verify.md"
-_FORMAT = 1
 _KINDS = ("findings", "inherited", "open")
 _SHOWN = 40
 
@@ -28,18 +27,10 @@ NOT_SHOWN = (
 """What the levels that need no GPU cannot show, whatever they find."""
 
 
-def verification(
-    manifest: Manifest, results: Sequence[LevelResult], *, where_upstream_runs: bool = False
-) -> dict[str, Any]:
-    """The content of `verify.json`.
-
-    Args:
-        manifest: of the tree.
-        results: level by level.
-        where_upstream_runs: only what upstream itself can run here was judged.
-    """
+def verification(manifest: Manifest, results: Sequence[LevelResult], *, where_upstream_runs: bool) -> dict[str, Any]:
+    """The content of `verify.json`; `where_upstream_runs`: only what upstream itself can run here was judged."""
     return {
-        "format": _FORMAT,
+        "format": 1,
         "profile": manifest.profile,
         "upstream": manifest.upstream.spec,
         "rules_hash": manifest.rules_hash,
@@ -47,21 +38,19 @@ def verification(
         "tool_version": manifest.tool_version,
         "passed": all(result.passed for result in results),
         "where_upstream_runs": where_upstream_runs,
-        "levels": {result.evidence.level: _level(result) for result in results},
+        "levels": {
+            result.evidence.level: {
+                "passed": result.passed,
+                "ran": result.ran,
+                "checks": dict(result.evidence.checks),
+                **{kind: [asdict(finding) for finding in getattr(result.evidence, kind)] for kind in _KINDS},
+                "figures": dict(result.figures),
+                "limits": list(result.limits),
+                "seconds": round(result.seconds, 1),
+            }
+            for result in results
+        },
         "not_shown": list(NOT_SHOWN),
-    }
-
-
-def _level(result: LevelResult) -> dict[str, Any]:
-    evidence = result.evidence
-    return {
-        "passed": evidence.passed,
-        "ran": result.ran,
-        "checks": dict(evidence.checks),
-        **{kind: [asdict(finding) for finding in getattr(evidence, kind)] for kind in _KINDS},
-        "figures": dict(result.figures),
-        "limits": list(result.limits),
-        "seconds": round(result.seconds, 1),
     }
 
 
@@ -75,9 +64,8 @@ def write_verification(
     if where_upstream_runs:
         verdict += " Only what upstream's own tree can run here was judged; what it cannot is listed level by level."
     verdict = verdict if data["passed"] else "**A level failed.**"
-    page = render(
-        "verify.md.jinja", manifest=manifest, verdict=verdict, results=results, not_shown=NOT_SHOWN, most=_SHOWN
-    )
+    told = {"manifest": manifest, "verdict": verdict, "results": results, "not_shown": NOT_SHOWN, "most": _SHOWN}
+    page = render("verify.md.jinja", **told)
     # Not sorted: levels and checks stay in the order in which they were made.
     write_files(folder, {JSON_NAME: readable(data, ordered=False), PAGE_NAME: page})
     if (folder / PAGE).is_file():

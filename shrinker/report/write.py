@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,24 +12,16 @@ from shrinker.cache import Cache
 from shrinker.program.saved import graph_data
 from shrinker.program.symbols.saved import SymbolData, root_costs
 from shrinker.program.written import Written
-from shrinker.report.api import (
-    ApiPage,
-    Lost,
-    api_page,
-    definitions_data,
-    interface_data,
-    interface_groups,
-    removed_definitions,
-)
+from shrinker.report import api
 from shrinker.report.chains import cycles, dropped_importers, removed_importers
-from shrinker.report.dependencies import dependencies, distributions_data, extras_text, mermaid, package_edges
+from shrinker.report.dependencies import dependencies, distributions_data, mermaid
 from shrinker.report.effects import RuleEffect, rule_effects
 from shrinker.report.lists import file_lists, lines_list, questionable_list, tuning_list
 from shrinker.report.page import PAGE, index_page
 from shrinker.report.pages import readable, templates, write_files
 from shrinker.report.retained import retained_data
-from shrinker.report.summary import Measured, build_summary, evidence_data, measure, tally, total
-from shrinker.ruleset import Remove, Ruleset
+from shrinker.report.summary import Measured, build_summary, measure, tally, total
+from shrinker.ruleset import Ruleset
 from shrinker.values.distributions import Distributions
 from shrinker.values.entries import Entries
 from shrinker.values.folded import FoldedModule
@@ -62,7 +55,7 @@ class Made:
     """What the generated package requires."""
     interface: Interface = field(default_factory=Interface)
     """What the command lines and servers take and answer otherwise than upstream's."""
-    lost: Lost = field(default_factory=dict)
+    lost: api.Lost = field(default_factory=dict)
     """Public names that kept modules have lost."""
     cuts: Mapping[str, Sequence[Cut]] = field(default_factory=dict)
     """Lines that went of files that are no Python, by path."""
@@ -73,23 +66,16 @@ class Made:
 
 
 def begin_reports(folder: Path, made: Made, *, pages: bool = True) -> dict[str, Any]:
-    """Write lists, pages and graph: all that does not wait for the evidence.
+    """Write lists, pages and graph: all that does not wait for the evidence. Returns the summary without that, for `finish_reports`. Raises
+    InputError when the folder, which is made if it is not there, cannot be written.
 
     Args:
-        folder: made if it is not there, e.g. ``reports/deepseek``.
-        made: of the run.
         pages: with what people look at; without it only what a comparison of two trees reads is whole.
-
-    Returns:
-        The summary without evidence, with which `finish_reports` goes on.
-
-    Raises:
-        InputError: the folder cannot be written.
     """
     graph, folded, manifest = made.graph, made.folded, made.manifest
     files = measure(made.tree, manifest)
     effects = rule_effects(made.rules, graph, folded, files, made.cuts)
-    gone = removed_definitions(made.tree, graph, made.cache) if pages else {}
+    gone = api.removed_definitions(made.tree, graph, made.cache) if pages else {}
     data = graph_data(
         graph,
         folded,
@@ -99,12 +85,10 @@ def begin_reports(folder: Path, made: Made, *, pages: bool = True) -> dict[str, 
         distributions=made.distributions,
         dropped=dropped_importers(made.distributions, graph, folded),
     )
-    data["gone"] = definitions_data(gone)
     data["decisions"] |= {path: [_row(cut) for cut in cuts] for path, cuts in made.cuts.items()}
-    if pages:
-        data |= retained_data(data, {file.path: file.after for file in files if file.kept}, made.cache)
     data |= {
         "absents": _absents(made.rules),
+        "gone": api.definitions_data(gone),
         "roots": root_costs(made.rules),
         "tree": manifest.tree,
         "whys": {rule.id: rule.why for rule in made.rules.by_id().values()},
@@ -114,14 +98,14 @@ def begin_reports(folder: Path, made: Made, *, pages: bool = True) -> dict[str, 
         "tuning.txt": tuning_list(graph),
         "lines.txt": lines_list(files),
         "dependencies.json": readable(distributions_data(made.distributions)),
-        "interface.json": readable(interface_data(made.interface, made.entries)),
+        "interface.json": readable(api.interface_data(made.interface, made.entries)),
         "rules.json": readable(_rules_data(made.rules, effects)),
-        "graph.json": json.dumps(data, separators=(",", ":"), sort_keys=True) + "\n",
     }
     if pages:
-        api = api_page(made.tree, graph, made.lost, gone, made.written, made.rules)
-        texts |= _pages(made, effects, files, mermaid(package_edges(graph)), api, data["retained"])
-    write_files(folder, texts)
+        data |= retained_data(data, {file.path: file.after for file in files if file.kept}, made.cache)
+        page = api.api_page(made.tree, graph, made.lost, gone, made.written, made.rules)
+        texts |= _pages(made, effects, files, page, data["retained"])
+    write_files(folder, {**texts, "graph.json": _compact(data)})
     return build_summary(manifest, graph, folded, files)
 
 
@@ -132,20 +116,12 @@ def _row(cut: Cut) -> list[object]:
 
 
 def write_symbols(folder: Path, symbols: SymbolData) -> None:
-    """Write what was found of symbols.
+    """Write what was found of symbols. Raises InputError when the folder cannot be written."""
+    write_files(folder, {"symbols.json": _compact(symbols.data), "symbol_edges.json": _compact(symbols.edges)})
 
-    Args:
-        folder: that of `begin_reports`.
-        symbols: what the search found.
 
-    Raises:
-        InputError: the folder cannot be written.
-    """
-    texts = {
-        "symbols.json": json.dumps(symbols.data, separators=(",", ":"), sort_keys=True) + "\n",
-        "symbol_edges.json": json.dumps(symbols.edges, separators=(",", ":")) + "\n",
-    }
-    write_files(folder, texts)
+def _compact(data: object) -> str:
+    return json.dumps(data, separators=(",", ":"), sort_keys=True) + "\n"
 
 
 def finish_reports(
@@ -157,24 +133,20 @@ def finish_reports(
     peak_memory: int,
     earlier: Path | None,
 ) -> dict[str, Any]:
-    """Write the summary, what the run itself took, and the page to look at.
+    """Write the summary, which is returned, what the run itself took (to ``run.json`` alone), and the page to look at. Raises as that does.
 
     Args:
-        folder: that of `begin_reports`.
-        counted: what that returned.
-        cache: of the run; what it found is counted.
-        evidence: what was found by judging the tree.
-        timings: seconds by phase; they go to ``run.json`` alone.
-        peak_memory: bytes, also for ``run.json``.
+        counted: what `begin_reports` returned.
+        timings: seconds by phase.
+        peak_memory: bytes.
         earlier: folder of reports with what levels found that no default run asks; None where nobody looks at pages.
-
-    Returns:
-        The content of ``summary.json``, for `summary_table`.
-
-    Raises:
-        InputError: the folder cannot be written.
     """
-    summary = {**counted, "evidence": evidence_data(evidence)}
+    judged = [
+        {"level": item.level, "passed": item.passed, "checks": dict(item.checks)}
+        | {kind: len(getattr(item, kind)) for kind in ("findings", "inherited", "open")}
+        for item in evidence
+    ]
+    summary = {**counted, "evidence": judged}
     run = {
         "phases_seconds": {name: round(seconds, 3) for name, seconds in timings.items()},
         "total_seconds": round(sum(timings.values()), 3),
@@ -192,25 +164,21 @@ def _pages(
     made: Made,
     effects: Sequence[RuleEffect],
     files: Sequence[Measured],
-    chart: str,
-    api: ApiPage,
+    public: api.ApiPage,
     retained: Mapping[str, Sequence[int]],
 ) -> dict[str, str]:
     graph, folded = made.graph, made.folded
     environment = templates()
-    environment.filters["extras"] = extras_text
     environment.globals |= {"upstream": made.manifest.upstream, "profile": made.manifest.profile}
     removed = [file for file in files if file.path in graph.removed]
-    by_rule = tally(removed, lambda file: graph.removed[file.path].rule)
-    features = {rule.id: rule.feature for rule in made.rules.removes if isinstance(rule, Remove)}
     unreachable = [file for file in removed if graph.removed[file.path].rule == UNREACHABLE]
     # At most four folders deep, so that the page stays reviewable.
     folders = tally(unreachable, lambda file: "/".join(file.path.split("/")[:-1][:4]) or "(top)")
     pages: dict[str, dict[str, Any]] = {
         "REMOVED_FILES.md": {
             "total": total(files),
-            "by_rule": by_rule,
-            "features": features,
+            "by_rule": tally(removed, lambda file: graph.removed[file.path].rule),
+            "features": {rule.id: rule.feature for rule in made.rules.removes},
             "by_area": [t for t in tally(files, lambda file: file.area) if t.files_after < t.files_before],
             "folders": folders[:_MOST_FOLDERS],
             "more": len(folders) - _MOST_FOLDERS,
@@ -218,12 +186,12 @@ def _pages(
         "DEPENDENCIES.md": {
             "page": dependencies(graph, folded, files),
             "distributions": made.distributions,
-            "chart": chart,
+            "chart": mermaid(graph),
             "cycles": cycles(graph, made.cache),
             "retained": sorted(retained.items(), key=lambda row: (-row[1][1], row[0]))[:_MOST_KEPT],
         },
-        "api.md": {"page": api},
-        "interface.md": interface_groups(made.interface, made.entries, made.rules),
+        "api.md": {"page": public},
+        "interface.md": api.interface_groups(made.interface, made.entries, made.rules),
         "rules.md": {
             "effects": effects,
             "unreachable": total(unreachable),
@@ -235,25 +203,27 @@ def _pages(
 
 def _absents(rules: Ruleset) -> dict[str, dict[str, str]]:
     """What no machine or build has, by name: what each rule says of it."""
-    found: dict[str, dict[str, str]] = {}
+    found: dict[str, dict[str, str]] = defaultdict(dict)
     for absent in rules.absents:
         for name in absent.modules:
-            found.setdefault(name, {})[absent.id] = "it is not installed"
+            found[name][absent.id] = "it is not installed"
     for macro, rule in rules.undefined.items():
-        found.setdefault(macro, {})[rule] = "no build defines it"
+        found[macro][rule] = "no build defines it"
     return found
 
 
 def _rules_data(rules: Ruleset, effects: Sequence[RuleEffect]) -> dict[str, Any]:
-    """Kind and hash of every rule: what a later run compares, to say which rule changed. And what each did,
-    but for those that did nothing."""
+    """Kind and hash of every rule: what a later run compares, to say which rule changed. And what each did, but for those that did nothing."""
     rows = {
         rule.id: [type(rule).__name__.lower(), hashlib.sha256(rule.model_dump_json().encode()).hexdigest()[:16]]
         for rule in rules.by_id().values()
     }
-    did = {e.id: {name: count for name in _COUNTED if (count := getattr(e, name))} for e in effects if not e.idle}
-    doubts = {
+    active = [effect for effect in effects if not effect.idle]
+    return {
+        "format": 1,
+        "profile": rules.profile,
+        "rules": rows,
+        "effects": {e.id: {name: count for name in _COUNTED if (count := getattr(e, name))} for e in active},
         "idle": [e.id for e in effects if e.idle],
-        "wide": {e.id: e.wide for e in effects if e.wide and not e.idle},
+        "wide": {e.id: e.wide for e in active if e.wide},
     }
-    return {"format": 1, "profile": rules.profile, "rules": rows, "effects": did, **doubts}

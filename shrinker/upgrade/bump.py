@@ -8,6 +8,7 @@ import shutil
 import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 from shrinker.check.levels import EVIDENCE_LEVELS
@@ -30,6 +31,7 @@ from shrinker.values.contents import MANIFEST, foreign
 from shrinker.values.errors import EvidenceError, InputError
 from shrinker.values.outcome import Finding
 
+_AS_THEY_WERE = "the pin, the tree and its reports are as they were"
 _LARGEST = 5
 """Folders that are named."""
 
@@ -63,7 +65,7 @@ class Bumped:
     """What the rules do not know of the new upstream."""
     stale: tuple[str, ...]
     """Evidence that is of the tree before; to be made again."""
-    open: tuple[Finding, ...] = ()
+    open: tuple[Finding, ...]
     """What evidence asks about the new upstream; a person answers by a word or a rule, since it is held against the tree of the pin."""
 
 
@@ -78,20 +80,18 @@ def bump(asked: Bump, progress: Progress) -> Bumped:
     if asked.release is None and asked.commit is None:
         raise InputError("nothing to move the pin to", "give RELEASE=… or COMMIT=…")
     place = asked.source or pins.submodule_url
-    commit = asked.commit
-    if commit is not None:
+    opened = partial(open_upstream, repository=asked.repository, progress=progress.note)
+    if asked.commit is not None:
         # The hash before anything else: a branch may move while the tree is made.
-        found = open_upstream(f"git:{place}@{commit}", repository=asked.repository, progress=progress.note)
-        commit = found.identity.commit
-    elif asked.release is not None:
+        commit = opened(f"git:{place}@{asked.commit}").identity.commit
+    else:
         commit = _tagged(place, asked.release, progress)
     spec = f"release:{asked.release}" if asked.release is not None else f"git:{place}@{commit}"
     before = pins.default_spec
     if pins.default_commit is not None and asked.source:
         before = f"git:{asked.source}@{pins.default_commit}"
-    text = pins_file(asked.repository).read_text("utf-8")
-    release = open_upstream(spec, repository=asked.repository, progress=progress.note).identity.version
-    new_text = moved(text, release=release if asked.release is not None else None, commit=commit)
+    release = opened(spec).identity.version if asked.release is not None else None
+    new_text = moved(pins_file(asked.repository).read_text("utf-8"), release=release, commit=commit)
     # What fails puts a copy of the tree in its place, which is no way to treat what is somebody's own.
     refuse_foreign(asked.out, foreign(asked.out), "or generate the tree again with `shrinker shrink --force`")
     with _restored(asked, pins.submodule_path) as kept:
@@ -105,21 +105,16 @@ def bump(asked: Bump, progress: Progress) -> Bumped:
         compared = compare_sides((old, new), history=asked.history, rules=asked.rules, jobs=asked.jobs)
         exceeded = overruns(compared, load_profile(asked.profile, asked.rules).budget)
         if exceeded:
-            raise EvidenceError(
-                "the new tree exceeds the budget of the profile:\n" + "\n".join(f"  {each}" for each in exceeded),
-                f"the pin, the tree and its reports are as they were; add rules, or raise `budget` in profiles/{asked.profile}.toml",
-            )
+            message = "\n  ".join(("the new tree exceeds the budget of the profile:", *exceeded))
+            mend = f"add rules, or raise `budget` in profiles/{asked.profile}.toml"
+            raise EvidenceError(message, f"{_AS_THEY_WERE}; {mend}")
         unknown = diagnose(spec, before, asked.profile, asked.jobs, progress, asked.rules)
         asks = tuple(finding for item in made.evidence for finding in item.open)
         return Bumped(before, spec, compared, unknown, made.stale, asks)
 
 
 def bump_section(done: Bumped, most: int = 60) -> str:
-    """What the page of a bump says besides the comparison, in Markdown.
-
-    Args:
-        most: findings that are listed; how many there are is said in any case.
-    """
+    """What the page of a bump says besides the comparison, in Markdown, with at most so many findings listed, and how many there are."""
     unknown = [f"{SECTIONS.get(s.section, s.section)}: `{s.name}`: {s.text}" for s in done.unknown.symptoms]
     asked = [f"{each.path}:{each.line}: [{each.check}] {each.message}" for each in done.open]
     sections = (
@@ -130,54 +125,46 @@ def bump_section(done: Bumped, most: int = 60) -> str:
     return render("bump.md.jinja", sections=sections, most=most)
 
 
-def _tagged(place: str, release: str, progress: Progress) -> str | None:
+def _tagged(place: str, release: str | None, progress: Progress) -> str | None:
     """Commit of a release's tag, for the submodule; None when it cannot be told."""
-    found: str | None = None
+    tag = f"v{release}"
     try:
-        found = remote_refs(place).get(f"v{release}")
+        if found := remote_refs(place).get(tag):
+            return found
     except InputError as error:
         progress.note(f"{place}: {error.message}")
-    if found is None:
-        progress.note(
-            f"the submodule's commit stays: {place} has no tag v{release}, or cannot be asked; give COMMIT, too"
-        )
-    return found
+    progress.note(f"the submodule's commit stays: {place} has no tag {tag}, or cannot be asked; give COMMIT, too")
+    return None
 
 
 def _judge(asked: Bump, new: Side, progress: Progress) -> None:
     """All evidence again, from what now lies in place."""
     assert new.upstream is not None, "it was just generated from it"
     trees = Trees(new.upstream, asked.out, new.manifest, load_profile(asked.profile, asked.rules), asked.jobs)
-    evidence = (
-        lock_evidence(asked.out, new.manifest, asked.reports),
-        *verify_tree(trees, EVIDENCE_LEVELS, {}, progress),
-    )
-    for item in evidence:
+    lock = lock_evidence(asked.out, new.manifest, asked.reports)
+    for item in (lock, *verify_tree(trees, EVIDENCE_LEVELS, {}, progress)):
         if not item.passed:
             first = item.findings[0]
-            raise EvidenceError(
-                f"evidence {item.level!r} failed: {first.path}:{first.line}: [{first.check}] {first.message}",
-                "the pin, the tree and its reports are as they were",
-            )
+            place = f"{first.path}:{first.line}: [{first.check}]"
+            raise EvidenceError(f"evidence {item.level!r} failed: {place} {first.message}", _AS_THEY_WERE)
 
 
 def _old_side(asked: Bump, pins: Pins, spec: str, kept: Path, progress: Progress) -> Side:
     """The tree of the pin as it was: the one in place, where it is that; else generated; else its lock alone, when upstream cannot be had."""
-    tree = kept / asked.out.name
+    tree, reports = kept / asked.out.name, kept / asked.reports.name
     try:
-        if (tree / MANIFEST).is_file() and (kept / asked.reports.name / LOCK).is_file():
-            side = recorded_side(spec, tree, spec, progress, kept / asked.reports.name)
+        if (tree / MANIFEST).is_file() and (reports / LOCK).is_file():
+            side = recorded_side(spec, tree, spec, progress, reports)
             if side.reports is not None and pins.is_pinned(side.manifest.upstream):
                 return side
         made = wanted(spec, asked.profile, asked.rules, progress)
         generate([made], asked.jobs, progress)
         return generated_side(made)
     except InputError as error:
-        lock = kept / asked.reports.name / LOCK
-        if not lock.is_file():
+        if not (reports / LOCK).is_file():
             raise
         progress.note(f"{spec} cannot be generated again, so that only its lock is compared: {error.message}")
-        return recorded_side(spec, lock, None, progress)
+        return recorded_side(spec, reports / LOCK, None, progress)
 
 
 @contextlib.contextmanager
@@ -189,7 +176,7 @@ def _restored(asked: Bump, submodule: str) -> Iterator[Path]:
     entry = index_commit(asked.repository, submodule)
     pin = own_pins_file(asked.repository)
     text = pin.read_bytes() if pin.is_file() else None
-    places = [asked.out, asked.reports]
+    places = (asked.out, asked.reports)
     asked.out.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=f".{asked.out.name}.bump-", dir=asked.out.parent) as name:
         kept = Path(name)
@@ -221,14 +208,12 @@ def _link(source: str, target: str) -> str:
 def overruns(review: Review, budget: Budget) -> list[str]:
     """What of a budget a new tree exceeds, a sentence each."""
     found: list[str] = []
-    if budget.lines is not None and review.new.python_lines > budget.lines:
-        grown = [row for row in review.table("growth") if row.kind.startswith("+")][:_LARGEST]
-        where = ", ".join(f"{row.subject} {row.kind}" for row in grown)
-        found.append(f"{review.new.python_lines:,} lines of Python, of at most {budget.lines:,} (most: {where})")
-    added = [row.subject for row in review.table("dependencies") if row.kind == "added"]
+    lines, rows = review.new.python_lines, review.table("dependencies")
+    if budget.lines is not None and lines > budget.lines:
+        grown = [f"{row.subject} {row.kind}" for row in review.table("growth") if row.kind.startswith("+")]
+        found.append(f"{lines:,} lines of Python, of at most {budget.lines:,} (most: {', '.join(grown[:_LARGEST])})")
+    added = [row.subject for row in rows if row.kind == "added"]
     if budget.distributions is not None and len(added) > budget.distributions:
         found.append(f"{len(added)} new distributions, of at most {budget.distributions}: {', '.join(added)}")
-    for row in review.table("dependencies"):
-        if row.kind in ("added", "import added") and row.subject in budget.forbidden:
-            found.append(f"{row.subject} is forbidden: {row.kind}, {row.where or row.after}")
-    return found
+    bad = (row for row in rows if row.kind in ("added", "import added") and row.subject in budget.forbidden)
+    return [*found, *(f"{row.subject} is forbidden: {row.kind}, {row.where or row.after}" for row in bad)]

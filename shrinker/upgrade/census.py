@@ -8,6 +8,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import chain
 
 from shrinker.cache import Cache
 from shrinker.cache.files import map_cached
@@ -47,33 +48,21 @@ def inventory(tree: UpstreamTree, rules: Ruleset, results: Cache) -> tuple[Item,
     """All items of an upstream, sorted; what a `[[remove]]` rule takes away holds none."""
     words = build_vocabulary(rules)
     layer = results.layer("inventory", rules.digest)
-    stay = [file for file in tree.files if not is_removed(file.path, rules)]
-    paths = [file for file in stay if file.path.startswith(PACKAGE_PREFIX) and file.path.endswith(".py")]
-    contents = {file.path: file.sha256 for file in paths}
+    stay = {file.path: file.sha256 for file in tree.files if not is_removed(file.path, rules)}
+    contents = {path: sha for path, sha in stay.items() if path.startswith(PACKAGE_PREFIX) and path.endswith(".py")}
     read = map_cached(lambda path: _of_file(path, tree.read(path), words), layer, contents, tree.root, jobs=1)
-    found = {item for items in read.values() for item in items}
-    found.update(_of_tree([file.path for file in stay], tree.declared.scripts))
-    found.update(_of_folders([file.path for file in tree.files], rules, words))
-    return tuple(sorted(found))
+    whole = (*_of_tree(stay, tree.declared.scripts), *_of_folders(tree.by_path, rules, words))
+    return tuple(sorted({*whole, *chain.from_iterable(read.values())}))
 
 
-def fresh_items(items: Iterable[Item], before: Iterable[Item]) -> list[Item]:
-    """Items of whose name the other inventory has none of the kind: the first site of each, with the others counted."""
+def fresh_items(items: Iterable[Item], before: Iterable[Item]) -> Iterator[tuple[Item, list[str]]]:
+    """Items of whose name the other inventory has none of the kind: the first of each, and all their places."""
     known = {(item.kind, item.name) for item in before}
-    first: dict[tuple[str, str], Item] = {}
+    named: dict[tuple[str, str], list[Item]] = defaultdict(list)
     for item in items:
-        if (item.kind, item.name) not in known:
-            first.setdefault((item.kind, item.name), item)
-    return sorted(first.values(), key=lambda item: (KINDS.index(item.kind), item.name))
-
-
-def sites(items: Iterable[Item], item: Item) -> list[str]:
-    """Every place of an item's name."""
-    return [
-        f"{other.path}:{other.line}" if other.line else other.path
-        for other in items
-        if (other.kind, other.name) == (item.kind, item.name)
-    ]
+        named[item.kind, item.name].append(item)
+    for key in sorted(named.keys() - known, key=lambda key: (KINDS.index(key[0]), key[1])):
+        yield named[key][0], [f"{item.path}:{item.line}" if item.line else item.path for item in named[key]]
 
 
 def is_removed(path: str, rules: Ruleset) -> bool:
@@ -83,18 +72,14 @@ def is_removed(path: str, rules: Ruleset) -> bool:
 
 
 def _of_file(path: str, data: bytes, words: Vocabulary) -> tuple[Item, ...]:
-    if data.count(b"\n") > _MOST_LINES:
-        return ()
-    tree = parsed(data)
+    tree = parsed(data) if data.count(b"\n") <= _MOST_LINES else None
     return tuple(sorted({*_named(path, tree), *_platforms(path, tree, words)})) if tree is not None else ()
 
 
 def _named(path: str, tree: ast.Module) -> Iterator[Item]:
-    first = {
-        call
-        for row in tree.body
-        for call in ([row.value] if isinstance(row, ast.Expr) else getattr(row, "decorator_list", ()))
-    }
+    first: set[ast.AST] = set()
+    for row in tree.body:
+        first.update([row.value] if isinstance(row, ast.Expr) else getattr(row, "decorator_list", ()))
     for node in ast.walk(tree):
         match node:
             case ast.Call(func=ast.Attribute(attr=name) | ast.Name(id=name), args=args) if _REGISTER.fullmatch(name):
@@ -110,8 +95,8 @@ def _named(path: str, tree: ast.Module) -> Iterator[Item]:
                 what = ast.unparse(node.args[0]) if node.args else ""
                 yield Item("walks", f"{module_name(path)}: {called}({what})", path, node.lineno)
             case ast.Call(func=ast.Attribute(attr="entry_points") | ast.Name(id="entry_points")):
-                group = [ast.unparse(keyword.value) for keyword in node.keywords if keyword.arg == "group"]
-                shown = (group or [ast.unparse(arg) for arg in node.args] or [""])[0]
+                group = (*(keyword.value for keyword in node.keywords if keyword.arg == "group"), *node.args)
+                shown = ast.unparse(group[0]) if group else ""
                 yield Item("entry points", f"entry_points({shown})", path, node.lineno)
 
 
@@ -139,13 +124,8 @@ def _groups(tree: ast.Module) -> Iterator[list[tuple[str, int]]]:
             case ast.Dict(keys=keys):
                 yield _texts(key for key in keys if key is not None)
             case ast.ClassDef(bases=bases) if any("Enum" in ast.unparse(base) for base in bases):
-                yield [
-                    (target.id, row.lineno)
-                    for row in node.body
-                    if isinstance(row, ast.Assign)
-                    for target in row.targets
-                    if isinstance(target, ast.Name)
-                ]
+                targets = (target for row in node.body if isinstance(row, ast.Assign) for target in row.targets)
+                yield [(target.id, target.lineno) for target in targets if isinstance(target, ast.Name)]
             case ast.Call(
                 func=ast.Attribute(attr=called) | ast.Name(id=called), args=[ast.Constant(value=str(text)), *_]
             ) if _REGISTER.fullmatch(called):
@@ -168,8 +148,7 @@ def _is_platform(text: str, words: Vocabulary) -> bool:
 def _of_tree(paths: Iterable[str], scripts: Mapping[str, str]) -> Iterator[Item]:
     for file in paths:
         parts = file.split("/")
-        top = _top(file)
-        if top:
+        if top := _top(file):
             yield Item("folders", top, top, 0)
         suffix = parts[-1].rpartition(".")[2] if "." in parts[-1] else ""
         if file.startswith(PACKAGE_PREFIX) and suffix != "py":
@@ -200,8 +179,7 @@ def _of_folders(paths: Iterable[str], rules: Ruleset, words: Vocabulary) -> Iter
 def _top(path: str) -> str:
     """The folder by which a file counts: below `srt`, below the package, or of the repository."""
     parts = path.split("/")
-    if path.startswith(f"{PACKAGE_PREFIX}srt/") and len(parts) > 4:
-        return "/".join(parts[:4])
-    if path.startswith(PACKAGE_PREFIX) and len(parts) > 3:
-        return "/".join(parts[:3])
+    for prefix, depth in ((f"{PACKAGE_PREFIX}srt/", 4), (PACKAGE_PREFIX, 3)):
+        if path.startswith(prefix) and len(parts) > depth:
+            return "/".join(parts[:depth])
     return parts[0] if len(parts) > 1 and parts[0] not in NEEDED else ""

@@ -6,15 +6,15 @@ upstream that the rules were written for.
 
 import re
 import tempfile
-from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from shrinker.cache import Cache
 from shrinker.check.tokens import is_subsequence
 from shrinker.pipeline import Progress, Request, shrink
 from shrinker.project import project_folder
-from shrinker.report.pages import render, some
+from shrinker.report.pages import some
 from shrinker.report.place import reports_beside
 from shrinker.report.strict import propose_fact, slug, table
 from shrinker.ruleset import Ruleset, load_profile
@@ -23,8 +23,8 @@ from shrinker.source import open_upstream
 from shrinker.source.cache import default_folder
 from shrinker.source.pins import load_pins
 from shrinker.syntax.lines import line_elsewhere
-from shrinker.upgrade.census import Item, fresh_items, inventory, sites
-from shrinker.upgrade.unmatched_names import Lost, lost_names
+from shrinker.upgrade.census import Item, fresh_items, inventory
+from shrinker.upgrade.unmatched_names import Fresh, lost_names
 from shrinker.values.errors import InputError, ShrinkerError
 from shrinker.values.outcome import Finding
 from shrinker.values.upstream import UpstreamTree
@@ -86,71 +86,63 @@ class Diagnosis:
 def diagnose(
     upstream: str, since: str | None, profile: str, jobs: int, progress: Progress, rules: Path | None = None
 ) -> Diagnosis:
-    """Look at an upstream; nothing is written but to the cache.
+    """Look at an upstream; nothing is written but to the cache. Raises InputError when the upstream or the rules cannot be read.
 
     Args:
-        upstream: an UPSTREAM value.
-        since: another, of an upstream that the rules know; by default what `upstream.toml` pins.
-
-    Raises:
-        InputError: the upstream or the rules cannot be read.
+        since: an upstream that the rules know; by default what `upstream.toml` pins.
     """
     ruleset = load_profile(profile, rules)
-    tree = open_upstream(upstream, repository=project_folder(), progress=progress.note)
+    opened = partial(open_upstream, repository=project_folder(), progress=progress.note)
+    tree = opened(upstream)
     cache = Cache(default_folder())
-    before: tuple[Item, ...] = ()
-    notes: list[str] = []
+    before, lost, notes = tuple[Item, ...](), list[Symptom](), tuple[str, ...]()
     known = since or load_pins(project_folder()).default_spec
     try:
-        other = open_upstream(known, repository=project_folder(), progress=progress.note)
+        other = opened(known)
     except InputError as error:
         if since is not None:
             raise
-        notes.append(f"{known} cannot be read, so that everything counts as new: {error.message}")
+        notes = (f"{known} cannot be read, so that everything counts as new: {error.message}",)
         known = ""
-        lost = []
     else:
         progress.phase("inventory")
         before = inventory(other, ruleset, cache)
-        lost = lost_names(ruleset, tree, other)
+        lost = [_of_lost(*name, ruleset, known) for name in lost_names(ruleset, tree, other)]
     items = inventory(tree, ruleset, cache)
-    found, kept = _generated(tree, upstream, profile, jobs, progress, rules)
-    found += [_of_lost(name, ruleset, known) for name in lost]
-    found += [_symptom(item, items, kept, ruleset) for item in fresh_items(items, before) if not _known(item, ruleset)]
-    order = list(SECTIONS)
-    found.sort(key=lambda symptom: order.index(symptom.section) if symptom.section in order else len(order))
-    return Diagnosis(upstream, known, tuple(found), len(kept), tuple(notes))
-
-
-def _generated(
-    tree: UpstreamTree, upstream: str, profile: str, jobs: int, progress: Progress, rules: Path | None
-) -> tuple[list[Symptom], frozenset[str]]:
-    """What a run says, and the files that it keeps."""
     with tempfile.TemporaryDirectory(prefix="shrinker-check-upstream-") as name:
-        try:
-            out = Path(name) / "tree"
-            done = shrink(
-                Request(upstream, profile, out, jobs, reports=reports_beside(out), rules=rules, look=True), progress
-            )
-        except ShrinkerError as error:
-            return [Symptom("generation", upstream, error.message, ())], frozenset()
-        found = [_of_finding(finding, tree, out) for finding in done.strict]
-    found += [
-        Symptom("rescued", module, f"a rule removes it, and {where}", (where.partition(" ")[0],))
-        for module, where in sorted(done.rescued.items())
-    ]
+        out = Path(name) / "tree"
+        asked = Request(upstream, profile, out, jobs, reports=reports_beside(out), rules=rules, look=True)
+        found, kept = _generated(tree, asked, progress)
+    found += lost
+    for item, places in fresh_items(items, before):
+        if not _known(item, ruleset):
+            below = () if item.line else [path for path in kept if f"{path}/".startswith(f"{item.path}/")]
+            text, rule = _words(item, len(below))
+            found.append(Symptom(item.kind, item.name, text, some(places, _MOST_SITES), rule))
+    order = {section: place for place, section in enumerate(SECTIONS)}
+    found.sort(key=lambda symptom: order.get(symptom.section, len(order)))
+    return Diagnosis(upstream, known, tuple(found), len(kept), notes)
+
+
+def _generated(tree: UpstreamTree, asked: Request, progress: Progress) -> tuple[list[Symptom], frozenset[str]]:
+    """What a run says, and the files that it keeps."""
+    try:
+        done = shrink(asked, progress)
+    except ShrinkerError as error:
+        return [Symptom("generation", asked.upstream or "", error.message, ())], frozenset()
+    found = [_of_finding(finding, tree, asked.out) for finding in done.strict]
+    for module, where in sorted(done.rescued.items()):
+        found.append(Symptom("rescued", module, f"a rule removes it, and {where}", (where.partition(" ")[0],)))
     return found, frozenset(file.path for file in done.manifest.files)
 
 
-def _of_lost(lost: Lost, rules: Ruleset, since: str) -> Symptom:
-    text = f"rule {lost.rule} ({rules.places.get(lost.rule, 'rules')}) names it; {since} has it at {lost.was}"
-    if not lost.fresh:
-        return Symptom("lost", lost.pattern, text, (lost.was,))
-    names = ", ".join(f"`{name}`" for name, _ in lost.fresh)
-    text += f". New where it was defined: {names}. Of one that is its new name:"
-    return Symptom(
-        "lost", lost.pattern, text, tuple(place for _, place in lost.fresh), propose_fact(f"{lost.fresh[0][0]}()")
-    )
+def _of_lost(rule: str, pattern: str, was: str, fresh: Fresh, rules: Ruleset, since: str) -> Symptom:
+    text = f"rule {rule} ({rules.places.get(rule, 'rules')}) names it; {since} has it at {was}"
+    if not fresh:
+        return Symptom("lost", pattern, text, (was,))
+    names, places = zip(*fresh, strict=True)
+    text += f". New where it was defined: {', '.join(f'`{name}`' for name in names)}. Of one that is its new name:"
+    return Symptom("lost", pattern, text, places, propose_fact(f"{names[0]}()"))
 
 
 def _of_finding(finding: Finding, tree: UpstreamTree, out: Path) -> Symptom:
@@ -172,12 +164,12 @@ def upstream_line(generated: str, upstream: str, line: int) -> int:
     text = rows[line - 1].strip()
     same = [number for number, row in enumerate(before, 1) if row.strip() == text]
     found = same[0] if len(same) == 1 else line_elsewhere(line, generated, upstream)
-    if not found:
-        # A line that lost a part still has its words in their order.
-        above, words = line_elsewhere(line - 1, generated, upstream), _WORD.findall(text)
-        places = enumerate(before[above:], above + 1)
-        found = next((n for n, row in places if words and is_subsequence(words, _WORD.findall(row))), line)
-    return found
+    if found:
+        return found
+    # A line that lost a part still has its words in their order.
+    above, words = line_elsewhere(line - 1, generated, upstream), _WORD.findall(text)
+    places = enumerate(before[above:], above + 1)
+    return next((n for n, row in places if words and is_subsequence(words, _WORD.findall(row))), line)
 
 
 def _known(item: Item, rules: Ruleset) -> bool:
@@ -191,42 +183,30 @@ def _known(item: Item, rules: Ruleset) -> bool:
     return False
 
 
-def _symptom(item: Item, items: Iterable[Item], kept: frozenset[str], rules: Ruleset) -> Symptom:
-    below = () if item.line else [path for path in kept if path == item.path or path.startswith(f"{item.path}/")]
-    text, rule = _words(item, len(below))
-    return Symptom(item.kind, item.name, text, some(sites(items, item), _MOST_SITES), rule)
-
-
 def _words(item: Item, kept: int) -> tuple[str, str]:
     """What to make of an item, and a rule to paste."""
-    name = slug(item.name)
+    name, keys = slug(item.name), dict[str, object]()
     match item.kind:
         case "platforms":
             text = f"`{item.name}` stands beside {item.beside}; if it is another platform's, strict mode should know the word"
             return text, table("platform", f"words-{name}", {"words": [item.name]})
         case "registries":
             text = f"`{item.name}` may file things under texts; where those name platforms or removed features, a domain decides them"
-            keys: Mapping[str, object] = {"registers": [f"sglang.**.{item.name}"], "never": ["a removed one"]}
+            keys = {"registers": [f"sglang.**.{item.name}"], "never": ["a removed one"]}
             return text, table("domain", f"registers-{name}", keys)
         case "walks":
             text = "imports every module that it finds; without a rule all of the package stays"
             return text, table("walk", f"walk-{name[-40:]}", {"package": "sglang.THE.PACKAGE", "keep": []})
+        case "entry points" if "=" in item.name:
+            module = item.name.partition("=")[2].partition(":")[0].strip()
+            return "a command that upstream installs", table("root", f"root-{name[:40]}", {"modules": [module]})
         case "entry points":
-            if "=" in item.name:
-                module = item.name.partition("=")[2].partition(":")[0].strip()
-                return "a command that upstream installs", table("root", f"root-{name[:40]}", {"modules": [module]})
             return "reads what other packages install; what it may load is not in the tree", ""
         case "package data":
             folder, suffix = item.path.rpartition("/")[0], item.path.rpartition(".")[2]
             text = f"{'kept' if kept else 'not kept'}: a file that code finds by a computed name needs a keep rule"
             return text, table("keep", f"keep-{name[-40:]}", {"paths": [f"{folder}/*.{suffix}"]})
     dotted = item.path.removeprefix("python/").replace("/", ".")
+    text = f"{kept:,} files of it are kept; if it is a removed feature's, say so"
     keys = {"feature": "What it is for", "modules": [f"{dotted}.**", dotted]}
-    return f"{kept:,} files of it are kept; if it is a removed feature's, say so", table(
-        "remove", f"remove-{name[-40:]}", keys
-    )
-
-
-def symptoms_text(found: Diagnosis) -> str:
-    """The page for the terminal."""
-    return render("check-upstream.txt.jinja", found=found, sections=SECTIONS)
+    return text, table("remove", f"remove-{name[-40:]}", keys)

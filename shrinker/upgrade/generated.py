@@ -4,7 +4,7 @@ A tree is found by everything that it depends on: this tool, the rules, the prof
 """
 
 import contextlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from functools import partial
@@ -56,11 +56,7 @@ class Wanted:
 
 
 def wanted(spec: str | None, profile: str, rules: Path | None, progress: Progress) -> Wanted:
-    """Look a tree up.
-
-    Raises:
-        InputError: the upstream or the rules cannot be read.
-    """
+    """Look a tree up. Raises InputError when the upstream or the rules cannot be read."""
     ruleset = load_profile(profile, rules)
     upstream = open_upstream(spec, repository=project_folder(), progress=progress.note)
     content = (f"{file.path}:{file.sha256}" for file in upstream.files)
@@ -70,9 +66,7 @@ def wanted(spec: str | None, profile: str, rules: Path | None, progress: Progres
 
 def generate(trees: list[Wanted], jobs: int, progress: Progress) -> None:
     """Make the trees that are not there; two at once where there are processes for both, since much of an analysis is one after the other.
-
-    Raises:
-        InputError: one cannot be generated.
+    Raises InputError when one cannot be generated.
     """
     missing = [tree for tree in {tree.place: tree for tree in trees}.values() if not tree.ready]
     with contextlib.ExitStack() as stack:
@@ -82,29 +76,22 @@ def generate(trees: list[Wanted], jobs: int, progress: Progress) -> None:
         missing = [tree for tree in missing if not tree.ready]
         if missing:
             progress.note(f"generating {' and '.join(tree.name for tree in missing)}")
-        runs: Sequence[Callable[[], object]]
+        runs: list[Callable[[], object]] = [partial(_make, tree, jobs, progress) for tree in missing]
         if len(missing) == 2 and jobs > 1:
-            runs = [stack.enter_context(run_in_child(partial(_apart, tree, jobs // 2))) for tree in missing]
-        else:
-            runs = [partial(_one, tree, jobs, progress) for tree in missing]
+            # Two at once would be told in disorder.
+            apart = (partial(_make, tree, jobs // 2, Told(lambda message: None)) for tree in missing)
+            runs = [stack.enter_context(run_in_child(call)) for call in apart]
         for tree, run in zip(missing, runs, strict=True):
             try:
                 run()
             except BrokenProcessPool as error:
-                raise InputError(
-                    f"{tree.name} cannot be generated: its process was killed (often: out of memory)",
-                    "run again with JOBS=1",
-                ) from error
+                message = f"{tree.name} cannot be generated: its process was killed (often: out of memory)"
+                raise InputError(message, "run again with JOBS=1") from error
     for tree in trees:
         touch(tree.place.parent)
     forget(default_folder() / "generated", {tree.place.parent for tree in trees}, MOST_TREES)
 
 
-def _one(tree: Wanted, jobs: int, progress: Progress) -> None:
+def _make(tree: Wanted, jobs: int, progress: Progress, *_: Tell) -> None:
     asked = Request(tree.spec, tree.profile, tree.place, jobs, reports=tree.reports, rules=tree.rules, judge=False)
     shrink(asked, progress)
-
-
-def _apart(tree: Wanted, jobs: int, _: Tell) -> None:
-    # Two at once would be told in disorder.
-    _one(tree, jobs, Told(lambda message: None))

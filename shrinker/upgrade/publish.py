@@ -16,7 +16,7 @@ from shrinker.values.errors import InputError
 from shrinker.values.manifest import Manifest
 
 _MODE = "100644"
-_NOBODY = {"GIT_AUTHOR_NAME": "shrinker", "GIT_AUTHOR_EMAIL": "shrinker@localhost"}
+_NOBODY = {"NAME": "shrinker", "EMAIL": "shrinker@localhost"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,16 +30,8 @@ class Published:
 
 
 def publish(out: Path, manifest: Manifest, remote: str, branch: str) -> Published:
-    """Commit a tree on top of a branch, and push it.
-
-    Args:
-        out: the generated tree.
-        manifest: of that tree.
-        remote: a URL or a folder.
-        branch: made when it is not there.
-
-    Raises:
-        InputError: the tree is not what its manifest says, the branch holds something else, or it moved meanwhile.
+    """Commit a tree on top of a branch of a remote (a URL or a folder), which is made when it is not there, and push it. Raises InputError
+    when the tree is not what its manifest says, the branch holds something else, or it moved meanwhile.
     """
     git("check-ref-format", "--branch", branch)
     if branch.startswith("-") or remote.startswith("-"):
@@ -55,16 +47,18 @@ def publish(out: Path, manifest: Manifest, remote: str, branch: str) -> Publishe
         if tip is not None:
             if git("rev-parse", f"{tip}^{{tree}}", at=bare).strip() == tree:
                 return Published(tip, tree, False)
-            _refuse_foreign(bare, tip, branch)
+            # A branch that holds anything else than generated trees is somebody's work.
+            names = git("ls-tree", "--name-only", tip, at=bare).split("\n")
+            if MANIFEST not in names and any(names):
+                message = f"{branch} holds something else than a generated tree (it has no {MANIFEST})"
+                raise InputError(message, "choose another BRANCH, or make an empty one")
         words = ("commit-tree", tree, *(("-p", tip) if tip is not None else ()), "-F", "-")
         commit = git(*words, at=bare, given=_message(manifest), variables=_identity(out)).strip()
         try:
             git("push", "--quiet", "--no-force", place, f"{commit}:refs/heads/{branch}", at=bare)
         except InputError as error:
-            raise InputError(
-                f"{branch} was not moved: {error.message}",
-                "somebody else may have moved it meanwhile: run it again; nothing is ever pushed by force",
-            ) from error
+            again = "somebody else may have moved it meanwhile: run it again; nothing is ever pushed by force"
+            raise InputError(f"{branch} was not moved: {error.message}", again) from error
         return Published(commit, tree, True)
 
 
@@ -87,41 +81,29 @@ def _tree(bare: Path, out: Path, paths: list[str]) -> str:
 
 def _tip(bare: Path, remote: str, branch: str) -> str | None:
     """Commit at the end of the branch, fetched; None when there is no such branch."""
-    row = git("ls-remote", "--heads", "--", remote, f"refs/heads/{branch}").split()
-    if not row:
+    ref = f"refs/heads/{branch}"
+    if not git("ls-remote", "--heads", "--", remote, ref).strip():
         return None
-    git("fetch", "--quiet", "--no-tags", "--depth=1", "--end-of-options", remote, f"refs/heads/{branch}", at=bare)
+    git("fetch", "--quiet", "--no-tags", "--depth=1", "--end-of-options", remote, ref, at=bare)
     return git("rev-parse", "FETCH_HEAD", at=bare).strip()
-
-
-def _refuse_foreign(bare: Path, tip: str, branch: str) -> None:
-    """A branch that holds anything else than generated trees is somebody's work."""
-    names = git("ls-tree", "--name-only", tip, at=bare).split("\n")
-    if MANIFEST not in names and any(names):
-        raise InputError(
-            f"{branch} holds something else than a generated tree (it has no {MANIFEST})",
-            "choose another BRANCH, or make an empty one",
-        )
 
 
 def _message(manifest: Manifest) -> str:
     upstream = manifest.upstream
-    trailers = [
-        f"Upstream-Commit: {upstream.commit or upstream.spec}",
-        f"Rules-Hash: {manifest.rules_hash}",
-        f"Shrinker-Version: {manifest.tool_version}",
-    ]
-    where = f"release {upstream.version}" if upstream.version else (upstream.commit or upstream.spec)[:12]
-    return "\n".join([f"SGLang {where}, profile {manifest.profile}", "", *trailers]) + "\n"
+    commit = upstream.commit or upstream.spec
+    where = f"release {upstream.version}" if upstream.version else commit[:12]
+    return (
+        f"SGLang {where}, profile {manifest.profile}\n\nUpstream-Commit: {commit}\n"
+        f"Rules-Hash: {manifest.rules_hash}\nShrinker-Version: {manifest.tool_version}\n"
+    )
 
 
 def _identity(out: Path) -> dict[str, str]:
     """The user's own, as git knows it where the tree lies; a machine without one commits as the tool."""
     found: dict[str, str] = {}
-    for key, name in (("user.name", "NAME"), ("user.email", "EMAIL")):
-        known = os.environ.get(f"GIT_AUTHOR_{name}") or _NOBODY[f"GIT_AUTHOR_{name}"]
-        if not os.environ.get(f"GIT_AUTHOR_{name}"):
-            with contextlib.suppress(InputError):
-                known = git("config", "--get", key, at=out).strip() or known
-        found |= {f"GIT_AUTHOR_{name}": known, f"GIT_COMMITTER_{name}": known}
+    for name, nobody in _NOBODY.items():
+        known = os.environ.get(f"GIT_AUTHOR_{name}", "")
+        with contextlib.suppress(InputError):
+            known = known or git("config", "--get", f"user.{name.lower()}", at=out).strip()
+        found |= dict.fromkeys((f"GIT_AUTHOR_{name}", f"GIT_COMMITTER_{name}"), known or nobody)
     return found

@@ -1,7 +1,6 @@
 """What a person names as one side of a comparison: a generated tree, a lock, or an upstream."""
 
 import re
-from collections.abc import Sequence
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import nullcontext
 from dataclasses import replace
@@ -16,7 +15,7 @@ from shrinker.project import project_folder
 from shrinker.report.diff import Side, review
 from shrinker.report.diff.difference import Pair
 from shrinker.report.diff.values import Reason, Review, Row
-from shrinker.report.place import are_of, candidates, read_manifest
+from shrinker.report.place import GRAPH, are_of, candidates, read_manifest
 from shrinker.ruleset import load_profile
 from shrinker.source import open_upstream
 from shrinker.source.layout import NEEDED
@@ -29,30 +28,24 @@ _KINDS = ("release:", "git:", "path:")
 
 
 def open_sides(
-    names: Sequence[str],
-    upstreams: Sequence[str | None],
+    names: tuple[str, str],
+    upstreams: tuple[str | None, str | None],
     profile: str,
     rules: Path | None,
     jobs: int,
     progress: Progress,
 ) -> tuple[Side, Side]:
-    """Both sides; what is an upstream is generated.
+    """Both sides; what is an upstream is generated. Raises InputError when one of them is nothing that can be compared.
 
     Args:
         upstreams: where to read the upstream of each side that is a tree or a lock.
-
-    Raises:
-        InputError: one of them is nothing that can be compared.
     """
-    places = [_asked(name) for name in names]
-    trees: dict[str, Wanted] = {}
-    for name, place in zip(names, places, strict=True):
-        if place is None and name not in trees:
-            trees[name] = wanted(name, profile, rules, progress)
+    places = {name: _asked(name) for name in names}
+    trees = {name: wanted(name, profile, rules, progress) for name, place in places.items() if place is None}
     generate([*trees.values()], jobs, progress)
     old, new = (
-        generated_side(trees[name]) if place is None else recorded_side(name, place, upstream, progress)
-        for name, place, upstream in zip(names, places, upstreams, strict=True)
+        recorded_side(name, place, upstream, progress) if (place := places[name]) else generated_side(trees[name])
+        for name, upstream in zip(names, upstreams, strict=True)
     )
     return old, new
 
@@ -64,10 +57,8 @@ def _asked(name: str) -> Path | None:
         return None
     place = Path(name).expanduser().absolute()
     if not place.exists():
-        raise InputError(
-            f"{name}: no generated tree, no lock and no upstream",
-            "give a folder with SHRINK.json, a shrink.lock.json, release:VERSION or git:PATH_OR_URL@COMMIT",
-        )
+        give = "give a folder with SHRINK.json, a shrink.lock.json, release:VERSION or git:PATH_OR_URL@COMMIT"
+        raise InputError(f"{name}: no generated tree, no lock and no upstream", give)
     return place
 
 
@@ -79,20 +70,15 @@ def generated_side(tree: Wanted) -> Side:
 def recorded_side(
     name: str, place: Path, upstream: str | None, progress: Progress, reports: Path | None = None
 ) -> Side:
-    """The side of a tree, or of a lock.
+    """The side of a tree, by its folder, or of a lock. Raises InputError for anything else.
 
     Args:
-        name: as it was asked for.
-        place: the tree's folder, or the lock.
         upstream: where to read what it was generated from.
         reports: its reports; by default where `shrink` puts them.
-
-    Raises:
-        InputError: it is neither.
     """
     manifest, folder = read_manifest(place), place if place.is_dir() else None
     folders = [*([reports] if reports else []), *candidates(place, manifest.profile)] if folder else [place.parent]
-    found = next((each for each in folders if (each / "graph.json").is_file() and are_of(each, place)), None)
+    found = next((each for each in folders if (each / GRAPH).is_file() and are_of(each, place)), None)
     # Only a release says by itself where it is.
     spec = upstream or (manifest.upstream.spec if manifest.upstream.kind == "release" else None)
     tree = open_upstream(spec, repository=project_folder(), progress=progress.note) if spec is not None else None
@@ -100,21 +86,9 @@ def recorded_side(
 
 
 def compare_sides(
-    sides: tuple[Side, Side],
-    *,
-    history: str | None,
-    rules: Path | None,
-    jobs: int,
-    predicates: bool = True,
+    sides: tuple[Side, Side], *, history: str | None, rules: Path | None, jobs: int, predicates: bool = True
 ) -> Review:
-    """All that a reviewer must know of two sides.
-
-    Args:
-        sides: the old one and the new one.
-        history: repository of upstream's commits; see `told_between`.
-        rules: folder of the rules; by default shrinker's own.
-        jobs: processes.
-        predicates: look for questions about platforms that no rule names.
+    """All that a reviewer must know of two sides, the old one and the new one; `history` as of `told_between`.
 
     Raises:
         InputError: a report or a file of one side is damaged.
@@ -130,10 +104,8 @@ def compare_sides(
         try:
             unknown, missing = looked()
         except BrokenProcessPool as error:
-            raise ShrinkerError(
-                "the process that looks for unknown predicates was killed (often: out of memory)",
-                "run again with JOBS=1, or with --no-predicates",
-            ) from error
+            message = "the process that looks for unknown predicates was killed (often: out of memory)"
+            raise ShrinkerError(message, "run again with JOBS=1, or with --no-predicates") from error
     tables = {**found.tables, "risks": (*unknown, *found.table("risks"))}
     return replace(found, tables=tables, notes=(*found.notes, *missing))
 
@@ -146,22 +118,18 @@ def told_between(sides: tuple[Side, Side], repository: str | None) -> tuple[list
             their releases; by default what the new side was read from, when that is git.
     """
     old, new = (side.manifest.upstream.reference for side in sides)
-    place: Path | None = None
-    if repository:
-        text, _, bounds = repository.rpartition("@") if ".." in repository.rpartition("@")[2] else (repository, "", "")
-        place = Path(text).expanduser()
-        if bounds:
-            old, _, new = bounds.partition("..")
+    text, at, bounds = (repository or "").rpartition("@")
+    if at and ".." in bounds:
+        text = text or "."
+        old, _, new = bounds.partition("..")
     else:
-        for side in reversed(sides):
-            spec = parse_spec(side.name) if side.name.startswith("git:") else None
-            if isinstance(spec, GitSpec) and not spec.is_url:
-                place = Path(spec.repository).expanduser()
-                break
-    if place is None or not old or not new:
+        specs = [parse_spec(side.name) for side in reversed(sides) if side.name.startswith("git:")]
+        folders = (spec.repository for spec in specs if isinstance(spec, GitSpec) and not spec.is_url)
+        text = repository or next(folders, "")
+    if not text or not old or not new:
         return [], ["no repository with both commits, so that upstream's commits are not told: see --history"]
     try:
-        return history(place, old, new, NEEDED), []
+        return history(Path(text).expanduser(), old, new, NEEDED), []
     except InputError as error:
         return [], [f"upstream's commits are not told: {error.message}"]
 
@@ -181,16 +149,16 @@ def unknown_predicates(sides: tuple[Side, Side], rules: Path | None, jobs: int) 
     changed = {path for path, _, file in Pair(old, new).differing() if file is not None}
     trees = Trees(new.upstream, new.folder, new.manifest, profile, jobs)
     left = find_leftovers(trees, changed)
+    why = Reason("rule", "no rule names it")
+    asked = [(s.name, f"beside {', '.join(s.beside)}", s.sites[0]) for s in left.suspects if s.sites]
     rows = [
-        *(("unknown predicate", s.name, f"beside {', '.join(s.beside)}", s.sites) for s in left.suspects),
-        *((f"unknown: {s.kind}", s.text, s.where, ((s.path, s.line),)) for s in left.unexplained),
+        *(Row(name, "unknown predicate", "", beside, *site, 0, why) for name, beside, site in asked),
+        *(Row(s.text, f"unknown: {s.kind}", "", s.where, s.path, s.line, 0, why) for s in left.unexplained),
     ]
     before = b"\n".join(old.read(path) for path in old.files if path.endswith(".py"))
     found: dict[tuple[str, str], Row] = {}
-    for kind, text, where, sites in rows:
-        name = text.removesuffix("()").rpartition(".")[2]
-        if not sites or (kind, text) in found or re.search(rf"(?<!\w){re.escape(name)}(?!\w)".encode(), before):
-            continue
-        path, line = sites[0]
-        found[kind, text] = Row(text, kind, "", where, path, line, reason=Reason("rule", "no rule names it"))
+    for row in rows:
+        name = re.escape(row.subject.removesuffix("()").rpartition(".")[2])
+        if (row.kind, row.subject) not in found and not re.search(rf"(?<!\w){name}(?!\w)".encode(), before):
+            found[row.kind, row.subject] = row
     return list(found.values()), []

@@ -5,8 +5,8 @@ then no longer decided: what is new where the old name was defined may be it.
 """
 
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
 
 from shrinker.report.effects import names_of, places_of
 from shrinker.ruleset import Rule, Ruleset
@@ -18,36 +18,26 @@ _DEFINITION = re.compile(r"[ \t]*(?:async[ \t]+)?(?:def|class)[ \t]+(\w+)")
 _MOST = 5
 
 
-@dataclass(frozen=True, slots=True)
-class Lost:
-    """One name of a rule."""
-
-    rule: str
-    pattern: str
-    was: str
-    """``path:line`` in the other upstream; a path for a module."""
-    fresh: tuple[tuple[str, str], ...] = ()
-    """Definitions that are new in the file that defined it, each with ``path:line``."""
+Fresh = Sequence[tuple[str, str]]
+"""Definitions that are new in the file that defined a name, each with ``path:line``."""
 
 
-def lost_names(rules: Ruleset, tree: UpstreamTree, before: UpstreamTree) -> list[Lost]:
-    """Names that `before` has and `tree` has not, in the order of the rules."""
+def lost_names(rules: Ruleset, tree: UpstreamTree, before: UpstreamTree) -> Iterator[tuple[str, str, str, Fresh]]:
+    """Names that `before` has and `tree` has not, in the order of the rules: rule, pattern, ``path:line`` in `before` (of a module its path)."""
     patterns = sorted({name for rule in rules.all_rules() for name in names_of(rule)})
     known = places_of(before, patterns)
     here = places_of(tree, known)
     gone = {pattern: place for pattern, place in known.items() if pattern not in here}
     fresh = _fresh({_last(pattern) for pattern in gone}, tree, before)
-    found: list[Lost] = []
     for rule in rules.all_rules():
-        names = dict.fromkeys(name for name in names_of(rule) if name in gone)
-        found += [Lost(rule.id, name, gone[name], fresh.get(_last(name), ())) for name in names]
-        found += [Lost(rule.id, pattern, was) for pattern, was in _modules(rule, tree, before)]
-    return found
+        for name in dict.fromkeys(name for name in names_of(rule) if name in gone):
+            yield rule.id, name, gone[name], fresh.get(_last(name), ())
+        for pattern, was in _modules(rule, tree, before):
+            yield rule.id, pattern, was, ()
 
 
 def _modules(rule: Rule, tree: UpstreamTree, before: UpstreamTree) -> Iterator[tuple[str, str]]:
-    modules: tuple[str, ...] = ()
-    paths: tuple[str, ...] = ()
+    modules, paths = tuple[str, ...](), tuple[str, ...]()
     match rule:
         case Root(optional=False):
             # Strict mode tells of its modules.
@@ -71,26 +61,25 @@ def _last(pattern: str) -> str:
     return pattern.replace("()", "").rpartition(".")[2]
 
 
-def _fresh(names: set[str], tree: UpstreamTree, before: UpstreamTree) -> dict[str, tuple[tuple[str, str], ...]]:
+def _fresh(names: set[str], tree: UpstreamTree, before: UpstreamTree) -> dict[str, Fresh]:
     """What is defined anew in the files that defined some names, by name."""
-    found: dict[str, tuple[tuple[str, str], ...]] = {}
-    for file in before.files if names else ():
-        now = tree.by_path.get(file.path)
-        if now is None or now.sha256 == file.sha256 or not file.path.endswith(".py"):
+    found: dict[str, Fresh] = defaultdict(tuple)
+    for path, file in before.by_path.items() if names else ():
+        now = tree.by_path.get(path)
+        if now is None or now.sha256 == file.sha256 or not path.endswith(".py"):
             continue
-        old = _defined(before, file.path)
-        here = names & old.keys()
-        if here:
-            more = tuple((name, place) for name, place in _defined(tree, file.path).items() if name not in old)
-            found |= {name: (*found.get(name, ()), *more)[:_MOST] for name in here}
+        old = _defined(before, path)
+        if here := names & old.keys():
+            more = [(name, place) for name, place in _defined(tree, path).items() if name not in old]
+            found |= {name: (*found[name], *more)[:_MOST] for name in here}
     return found
 
 
 def _defined(tree: UpstreamTree, path: str) -> dict[str, str]:
     """Functions and classes of a file, each with its first place."""
+    rows = enumerate(tree.read(path).decode("utf-8", "replace").split("\n"), 1)
     found: dict[str, str] = {}
-    for number, row in enumerate(tree.read(path).decode("utf-8", "replace").split("\n"), 1):
-        definition = _DEFINITION.match(row)
-        if definition is not None:
-            found.setdefault(definition[1], f"{path}:{number}")
+    for line, row in rows:
+        if (definition := _DEFINITION.match(row)) is not None:
+            found.setdefault(definition[1], f"{path}:{line}")
     return found

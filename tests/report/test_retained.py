@@ -175,7 +175,7 @@ def test_why_they_went(tmp_path: Path) -> None:
     # What a definition says of itself, and a comment, count as nothing.
     assert page.unread == [("sglang.kept", ["alone()"])]
     assert page.counts == {IMPORTED: 1, SAID: 1, DROPPED: 1, INTERNAL: 1}
-    assert (page.handed, page.count(page.unread), page.count(page.ruled)) == (1, 1, 3)
+    assert page.handed == 1
     assert definitions_data(gone) == {
         "one": [[f"{P}ruled.py", 1]],
         "two": [[f"{P}ruled.py", 2]],

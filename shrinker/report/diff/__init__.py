@@ -4,89 +4,79 @@ Everything is read from what two runs left: manifests, reports, the trees themse
 Nothing is decided again.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
+from shrinker.report.diff import parts
 from shrinker.report.diff.difference import Pair
-from shrinker.report.diff.files import changed_files, commit_rows, moved_files, text_changes
+from shrinker.report.diff.files import commit_rows, file_changes, symbol_changes, text_changes
 from shrinker.report.diff.offered import offered_changes
-from shrinker.report.diff.parts import (
-    data_changes,
-    decision_changes,
-    dependency_changes,
-    growth,
-    kernel_changes,
-    uncertain_changes,
-)
 from shrinker.report.diff.risks import mechanism_changes
 from shrinker.report.diff.side import Side
-from shrinker.report.diff.symbols import moved_symbols
-from shrinker.report.diff.values import Identified, Review
+from shrinker.report.diff.values import Identified, Review, Row
 from shrinker.source.repository import Told
 
 __all__ = ["Review", "Side", "review"]
 
+_ORDER = ("rule", "reach", "unknown", "upstream")
+"""Causes of symbols: what upstream did not touch comes first."""
+
 
 def review(old: Side, new: Side, told: Sequence[Told] = (), notes: Sequence[str] = ()) -> Review:
-    """Compare two sides.
+    """Compare two sides. Raises InputError when a report or a file of one is damaged.
 
     Args:
         told: commits of upstream between them, the newest first.
         notes: what the caller could not look at.
-
-    Raises:
-        InputError: a report or a file of one side is damaged.
     """
     pair = Pair(old, new, tuple(told))
-    texts = text_changes(pair)
-    kept, removed = moved_files(pair)
-    symbols_kept, symbols_removed = moved_symbols(pair)
+    texts = tuple(text_changes(pair))
+    files = [*file_changes(pair, texts)]
+    symbols = sorted(symbol_changes(pair), key=lambda row: (_ORDER.index(row.reason.cause), row.path, row.upstream))
     flags, endpoints = offered_changes(pair)
-    tables = {
-        "rules": pair.changed_rules(),
-        "uncertain": uncertain_changes(pair),
-        "kept": kept,
-        "removed": removed,
-        "symbols_kept": symbols_kept,
-        "symbols_removed": symbols_removed,
-        "changed": changed_files(pair, texts),
-        "decisions": decision_changes(pair),
+    tables: dict[str, Iterable[Row]] = {
+        "rules": pair.changed_rules,
+        "uncertain": parts.uncertain_changes(pair),
+        "kept": (row for row in files if row.kind == "added"),
+        "removed": (row for row in files if row.kind == "removed"),
+        "symbols_kept": (row for row in symbols if row.kind == "added"),
+        "symbols_removed": (row for row in symbols if row.kind == "removed"),
+        # Those first that upstream did not change.
+        "changed": sorted((r for r in files if r.kind == "changed"), key=lambda r: r.reason.cause == "upstream"),
+        "decisions": parts.decision_changes(pair),
         "commits": commit_rows(pair),
         "flags": flags,
         "endpoints": endpoints,
-        "growth": growth(pair),
-        "dependencies": dependency_changes(pair),
-        "data": data_changes(pair),
-        "kernels": kernel_changes(pair),
+        "growth": parts.growth(pair),
+        "dependencies": parts.dependency_changes(pair),
+        "data": parts.data_changes(pair),
+        "kernels": parts.kernel_changes(pair),
         "risks": mechanism_changes(pair),
     }
-    missing = (*_missing(old), *_missing(new))
-    return Review(_identified(old), _identified(new), (*notes, *missing), tables, texts)
+    notes = (*notes, *_missing(old), *_missing(new))
+    return Review(_identified(old), _identified(new), notes, {name: (*rows,) for name, rows in tables.items()}, texts)
 
 
 def _identified(side: Side) -> Identified:
-    manifest = side.manifest
-    python = sum(file.lines_after for file in manifest.files if file.path.endswith(".py"))
+    manifest, upstream = side.manifest, side.manifest.upstream
     return Identified(
-        side.name,
-        manifest.upstream.spec,
-        manifest.upstream.commit or "",
-        manifest.profile,
-        manifest.rules_hash,
-        manifest.tool_version,
-        len(manifest.files),
-        python,
-        manifest.upstream.reference,
+        name=side.name,
+        upstream=upstream.spec,
+        commit=upstream.commit or "",
+        profile=manifest.profile,
+        rules_hash=manifest.rules_hash,
+        tool_version=manifest.tool_version,
+        files=len(manifest.files),
+        python_lines=sum(file.lines_after for file in manifest.files if file.path.endswith(".py")),
+        reference=upstream.reference,
     )
 
 
 def _missing(side: Side) -> list[str]:
-    rows: list[str] = []
-    if side.folder is None:
-        rows.append(f"{side.name}: only the lock is there, so that texts, flags, endpoints and risks are not compared")
-    if side.reports is None:
-        rows.append(f"{side.name}: no reports of the same run, so that reasons and symbols are not told")
-    elif side.symbols is None:
-        rows.append(f"{side.name}: no saved search beside its reports, so that symbols are not compared")
-    if side.upstream is None:
-        rows.append(f"{side.name}: its upstream cannot be read, so that what upstream changed is known in part only")
-    return rows
+    told = {
+        "only the lock is there, so that texts, flags, endpoints and risks are not compared": side.folder is None,
+        "no reports of the same run, so that reasons and symbols are not told": side.reports is None,
+        "no saved search beside its reports, so that symbols are not compared": bool(side.reports)
+        and side.symbols is None,
+        "its upstream cannot be read, so that what upstream changed is known in part only": side.upstream is None,
+    }
+    return [f"{side.name}: {text}" for text, missing in told.items() if missing]

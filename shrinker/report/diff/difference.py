@@ -1,5 +1,6 @@
 """Two generated trees that are compared: what both have in common and what not, and the words in which a reason is told."""
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -23,7 +24,6 @@ _NO_RULES = {
 }
 """Roots of symbols that no rule makes."""
 Has = TypeVar("Has")
-_OTHERWISE = {"now": "before", "before": "any more"}
 
 
 @dataclass
@@ -41,10 +41,19 @@ class Pair:
             if one is None or other is None or one.sha256 != other.sha256:
                 yield path, one, other
 
+    @property
+    def reported(self) -> bool:
+        """Whether the reports of both sides are there."""
+        return bool(self.old.graph and self.new.graph)
+
+    def there(self, path: str) -> tuple[bool | None, bool | None]:
+        """Whether upstream has a file, of both sides; None when nothing tells."""
+        return self.old.has_upstream(path), self.new.has_upstream(path)
+
     def upstream_changed(self, path: str) -> bool | None:
         """Whether upstream's file differs; None when that cannot be said."""
-        there = self.old.has_upstream(path), self.new.has_upstream(path)
-        if there[0] is not None and there[1] is not None and there[0] != there[1]:
+        there = self.there(path)
+        if None not in there and there[0] != there[1]:
             return True
         one, other = self.old.upstream_hash(path), self.new.upstream_hash(path)
         if one is None or other is None:
@@ -53,16 +62,17 @@ class Pair:
 
     @cached_property
     def _by_path(self) -> dict[str, list[str]]:
-        found: dict[str, list[str]] = {}
+        found: dict[str, list[str]] = defaultdict(list)
         for commit in self.told:
             for path in commit.paths:
-                found.setdefault(path, []).append(commit.number or commit.hash[:10])
+                found[path].append(commit.number or commit.hash[:10])
         return found
 
     def commits(self, path: str) -> tuple[str, ...]:
         """Numbers of the commits that touched a file, the newest first."""
         return some(self._by_path.get(path, []), _MOST_COMMITS)
 
+    @cached_property
     def changed_rules(self) -> tuple[Row, ...]:
         """Rules that only one side has, or that differ."""
         before, after = self.old.manifest, self.new.manifest
@@ -73,21 +83,18 @@ class Pair:
             why = Reason("rule", "one side's reports have no rules.json")
             return (Row("(which ones is not recorded)", "changed", reason=why),)
         why = Reason("rule")
-        rows = (
-            Row(name, fate(old, new), after=(new or old or [""])[0], reason=why)
-            for name, old, new in compared(one, other)
-        )
-        return tuple(rows) or (Row("(comments or order)", "changed", reason=why),)
+        found = ((name, fate(old, new), (new or old or [""])[0]) for name, old, new in compared(one, other))
+        rows = tuple(Row(name, moved, after=kind, reason=why) for name, moved, kind in found)
+        return rows or (Row("(comments or order)", "changed", reason=why),)
 
     @cached_property
     def moved_rules(self) -> frozenset[str]:
         """Ids of those rules."""
-        return frozenset(row.subject for row in self.changed_rules())
+        return frozenset(row.subject for row in self.changed_rules)
 
     def is_rule(self, rules: str) -> bool:
         """True when a decision rests on a rule; ``unused`` and its like say that nothing names it."""
-        known = self.new.rules
-        return known is None or any(name in known for name in rules.split("+"))
+        return self.new.rules is None or not self.new.rules.keys().isdisjoint(rules.split("+"))
 
     def rule_cause(self, rules: str) -> tuple[Cause, str]:
         """What a decision by rules (joined by ``+``) on one side alone rests on."""
@@ -98,13 +105,14 @@ class Pair:
 
     def reached(self, steps: Sequence[Step]) -> Reason:
         """Why a chain of the new side leads where the old one's did not."""
-        return self._turned(steps, self.new, self.old, "now reaches {}", "names it", "now")
+        return self._turned(steps, self.new, self.old, "now reaches {}", "names it now", "before")
 
     def unreached(self, steps: Sequence[Step]) -> Reason:
         """Why what a chain of the old side kept is reached no more."""
-        return self._turned(steps, self.old, self.new, "reached {} and does not any more", "named it", "before")
+        says, names = "reached {} and does not any more", "named it before"
+        return self._turned(steps, self.old, self.new, says, names, "any more")
 
-    def _turned(self, steps: Sequence[Step], own: Side, other: Side, says: str, names: str, when: str) -> Reason:
+    def _turned(self, steps: Sequence[Step], own: Side, other: Side, says: str, names: str, not_so: str) -> Reason:
         """The step at which the chain of one side leaves what the other keeps, and what changed there."""
         chain = tuple(map(str, steps))
         # Where it starts at something that the other side keeps, too. Not the first step that the other side does not have:
@@ -114,36 +122,35 @@ class Pair:
         if step is None:
             return Reason("unknown", "no chain leads to it")
         source = step.src.partition(":")[2]
-        who = f"{source} {says.format(_name(step.dst))} ({step.kind})"
+        kind, _, name = step.dst.partition(":")
+        who = f"{source} {says.format(f'the name {name}' if kind == 'name' else name)} ({step.kind})"
+        where = f"{step.path}:{step.line}" if step.line else step.path or "a rule"
         if step.src in _NO_RULES:
-            return Reason("upstream", f"{_NO_RULES[step.src]}, which was not so {_OTHERWISE[when]}", chain)
+            return Reason("upstream", f"{_NO_RULES[step.src]}, which was not so {not_so}", chain)
         if step.src.startswith("root:"):
             root, text = self.rule_cause(source)
-            return Reason(root, f"root {source} {names} {when}: {text}", chain)
+            return Reason(root, f"root {source} {names}: {text}", chain)
         changed = self.upstream_changed(step.path) if step.path else None
-        if changed and (line := _line(own, step.path, step.line)) and line in other.upstream_lines(step.path):
+        line = "".join(own.upstream_lines(step.path)[step.line - 1 : step.line]) if changed and step.line else ""
+        if len(line) > _TELLING and line in other.upstream_lines(step.path):
             side = "the old upstream" if other is self.old else "the new upstream"
-            cause: Cause = "rule" if self.moved_rules else "reach"
-            text = f"{who}, at {_place(step)}: {side} has that line, too, and it was decided otherwise there"
-            return Reason(cause, text, chain)
+            text = f"{who}, at {where}: {side} has that line, too, and it was decided otherwise there"
+            return Reason("rule" if self.moved_rules else "reach", text, chain)
         if changed:
-            gone = self.new.has_upstream(step.path) is False
-            what = "removed" if gone else "changed"
-            return Reason("upstream", f"{who}: upstream {what} {_place(step)}{self.by(step.path)}", chain)
+            what = "removed" if self.new.has_upstream(step.path) is False else "changed"
+            return Reason("upstream", f"{who}: upstream {what} {where}{self.by(step.path)}", chain)
         if self.moved_rules:
             return Reason("rule", f"{who}: rules changed ({', '.join(some(sorted(self.moved_rules)))})", chain)
         if changed is None:
-            return Reason("unknown", f"{who}, at {_place(step)}", chain)
-        return Reason("reach", f"{who}, at {_place(step)}, in a file that upstream did not change", chain)
+            return Reason("unknown", f"{who}, at {where}", chain)
+        return Reason("reach", f"{who}, at {where}, in a file that upstream did not change", chain)
 
     def changed_by(self, path: str) -> Reason:
         """Whether upstream changed a file; nothing where that cannot be said."""
         changed = self.upstream_changed(path)
         if not changed:
             return Reason() if changed is None else Reason("reach", "upstream did not change the file")
-        there = self.old.has_upstream(path), self.new.has_upstream(path)
-        words = {(False, True): "added", (True, False): "removed"}.get((bool(there[0]), bool(there[1])), "changed")
-        return Reason("upstream", f"upstream {words} the file{self.by(path)}")
+        return Reason("upstream", f"upstream {fate(*self.there(path))} the file{self.by(path)}")
 
     def by(self, path: str) -> str:
         """The commits that touched a file, in brackets; empty where none is known."""
@@ -162,19 +169,3 @@ def compared(old: Mapping[str, Has], new: Mapping[str, Has]) -> Iterator[tuple[s
 def fate(before: object, after: object) -> str:
     """What became of a thing that the sides have, or one of them."""
     return "changed" if before and after else "added" if after else "removed"
-
-
-def _line(side: Side, path: str, line: int) -> str:
-    """A line of upstream's file; empty where it cannot be read, or says nothing by itself."""
-    rows = side.upstream_lines(path)
-    text = rows[line - 1] if 0 < line <= len(rows) else ""
-    return text if len(text) > _TELLING else ""
-
-
-def _name(node: str) -> str:
-    kind, _, name = node.partition(":")
-    return f"the name {name}" if kind == "name" else name
-
-
-def _place(step: Step) -> str:
-    return f"{step.path}:{step.line}" if step.line else step.path or "a rule"

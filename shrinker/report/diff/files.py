@@ -1,20 +1,25 @@
-"""Files that only one tree has, and files that both have and that differ, each with its reason; and the unified diff, a file at a time."""
+"""Files and definitions that only one tree has, and files that both have and that differ, each with its reason; and the unified diff."""
 
 import difflib
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from itertools import islice
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice, takewhile
+from operator import eq
 
+from shrinker.program.symbols.units import DEFINITIONS
+from shrinker.program.symbols.why import Symbols
 from shrinker.report.diff.difference import Pair
 from shrinker.report.diff.side import Side
 from shrinker.report.diff.values import Reason, Row, TextChange
 from shrinker.report.pages import some
-from shrinker.values.outcome import EmittedFile
+from shrinker.values.answers import Step
+from shrinker.values.graph import UNREACHABLE
 
 _PLACE = re.compile(r"used at (\S+?):\d+")
 _OWN = Reason("shrinker", "shrinker writes this file itself")
 """Why the notice of what was changed differs, and the like."""
+_UNKNOWN = Reason("unknown", "the reports of one side are not there")
 _CONTEXT = 3
 _FIRST = re.compile(r"(?<=[-+])\d+")
 """First line of a side in the head of a hunk."""
@@ -22,78 +27,62 @@ _MOST_LINES = 20_000
 """A data file with more lines is told by its size: no one reads it, and comparing it takes minutes."""
 
 
-def moved_files(pair: Pair) -> tuple[tuple[Row, ...], tuple[Row, ...]]:
-    """Files that only the new tree has, and those that only the old one has."""
-    kept: list[Row] = []
-    removed: list[Row] = []
+def file_changes(pair: Pair, texts: Sequence[TextChange]) -> Iterator[Row]:
+    """Files that only one tree has, and those of both with different content, by the diffs of all files."""
+    counts = {text.path: Counter(row[:1] for row in text.text.split("\n")[2:]) for text in texts}
     for path, one, other in pair.differing():
         if one is None and other is not None:
-            kept.append(_row(pair, path, "added", f"{other.lines_after:,}", _newly_kept(pair, path)))
+            kind, lines, reason = "added", f"{other.lines_after:,}", _newly_kept(pair, path)
         elif one is not None and other is None:
-            removed.append(_row(pair, path, "removed", f"{one.lines_after:,}", _newly_removed(pair, path)))
-    return tuple(kept), tuple(removed)
-
-
-def changed_files(pair: Pair, texts: Sequence[TextChange]) -> tuple[Row, ...]:
-    """Files of both trees with different content, those first that upstream did not change.
-
-    Args:
-        texts: the diffs of all files.
-    """
-    counts = {text.path: Counter(row[:1] for row in text.text.split("\n")[2:]) for text in texts}
-    rows: list[Row] = []
-    for path, one, other in pair.differing():
-        if one is not None and other is not None:
+            kind, lines, reason = "removed", f"{one.lines_after:,}", _newly_removed(pair, path)
+        else:
             count = counts.get(path, Counter())
-            rows.append(_row(pair, path, "changed", f"+{count['+']} -{count['-']}", _changed(pair, path)))
-    return tuple(sorted(rows, key=lambda row: (row.reason.cause == "upstream", row.path)))
-
-
-def _row(pair: Pair, path: str, kind: str, lines: str, reason: Reason) -> Row:
-    return Row(path, kind, after=lines, path=path, reason=reason, commits=pair.commits(path))
+            kind, lines, reason = "changed", f"+{count['+']} -{count['-']}", _changed(pair, path)
+        yield Row(path, kind, after=lines, path=path, reason=reason, commits=pair.commits(path))
 
 
 def _changed(pair: Pair, path: str) -> Reason:
-    if _written_here(pair.new, path):
+    """Why a file of both trees differs: by upstream, or by what was decided in it."""
+    if pair.new.has_upstream(path) is False:
         return _OWN
     if pair.upstream_changed(path):
         return Reason("upstream")
-    return _other_decisions(pair, path)
+    if not pair.reported:
+        return _UNKNOWN
+    before, after = (Counter(row[1] for row in side.graph["decisions"].get(path, ())) for side in (pair.old, pair.new))
+    rows = [f"{rule} {before[rule]} → {after[rule]}" for rule in sorted(before | after) if before[rule] != after[rule]]
+    if rows:
+        return Reason("reach", f"decisions by rule: {', '.join(some(rows, 6))}")
+    return Reason("reach", "what the rest of the tree names of it differs: see the symbols")
 
 
-def commit_rows(pair: Pair) -> tuple[Row, ...]:
+def commit_rows(pair: Pair) -> Iterator[Row]:
     """Commits that touched a file of one of the trees, the newest first; with how many they touched."""
     known = pair.old.files.keys() | pair.new.files.keys()
-    rows = [(told, len(known & set(told.paths))) for told in pair.told]
-    return tuple(
-        Row(told.number or told.hash[:10], "commit", told.subject, f"{count:,}") for told, count in rows if count
-    )
-
-
-def _written_here(side: Side, path: str) -> bool:
-    return side.has_upstream(path) is False
+    rows = ((told.number or told.hash[:10], told.subject, len(known.intersection(told.paths))) for told in pair.told)
+    return (Row(name, "commit", subject, f"{count:,}") for name, subject, count in rows if count)
 
 
 def _newly_kept(pair: Pair, path: str) -> Reason:
-    steps = pair.new.chains.to(path) if pair.new.chains is not None else ()
-    if _written_here(pair.new, path):
+    before, after = pair.there(path)
+    if after is False:
         return _OWN
-    before = pair.old.has_upstream(path)
+    steps = pair.new.chain(path)
     if before is False:
-        reason = pair.reached(steps) if steps and pair.old.graph else None
-        where = f"; {reason.text}" if reason is not None else ""
+        reason = pair.reached(steps) if steps and pair.old.graph else Reason()
+        where = f"; {reason.text}" if reason.text else ""
         same = _same_content(pair.old, pair.new.upstream_hash(path))
         what = f"moved it here from {same}" if same else "added it"
-        return Reason("upstream", f"upstream {what}{where}", reason.chain if reason else ())
-    if not pair.old.graph or not pair.new.graph:
-        return Reason("unknown", "the reports of one side are not there")
-    rule, text = pair.old.graph["removed"].get(path, ["unreachable", "nothing kept needed it"])
-    if rule != "unreachable" and rule in pair.moved_rules:
-        return Reason("rule", f"rule {rule}, which removed it, changed", pair.reached(steps).chain)
+        return Reason("upstream", f"upstream {what}{where}", reason.chain)
+    if not pair.reported:
+        return _UNKNOWN
+    rule, text = pair.old.graph["removed"].get(path, [UNREACHABLE, ""])
     found = pair.reached(steps)
+    if rule != UNREACHABLE and rule in pair.moved_rules:
+        return Reason("rule", f"rule {rule}, which removed it, changed", found.chain)
     if path in pair.new.rescued:
         return _rescued(pair, path, found)
-    was = f"rule {rule} removed it before ({text})" if rule != "unreachable" else "nothing kept needed it before"
+    was = f"rule {rule} removed it before ({text})" if rule != UNREACHABLE else "nothing kept needed it before"
     return Reason(found.cause, f"{was}; {found.text}", found.chain)
 
 
@@ -108,26 +97,24 @@ def _rescued(pair: Pair, path: str, found: Reason) -> Reason:
 
 
 def _newly_removed(pair: Pair, path: str) -> Reason:
-    steps = pair.old.chains.to(path) if pair.old.chains is not None else ()
-    if _written_here(pair.old, path):
+    before, after = pair.there(path)
+    if before is False:
         return _OWN
-    after = pair.new.has_upstream(path)
     if after is False:
         moved = _same_content(pair.new, pair.old.upstream_hash(path))
-        if moved:
-            kept = "" if moved in pair.new.files else ", which the new tree does not keep"
-            return Reason("upstream", f"upstream moved it to {moved}{kept}")
-        return Reason("upstream", "upstream removed it")
-    if not pair.old.graph or not pair.new.graph:
-        return Reason("unknown", "the reports of one side are not there")
-    rule, text = pair.new.graph["removed"].get(path, ["unreachable", ""])
-    if rule != "unreachable":
-        cause, why = pair.rule_cause(rule)
-        if cause == "reach":
-            # The rule took it before, too, and something held it back then: a rescue, or the name it has.
-            cause, why = "upstream", f"rule {rule} takes it now; something that runs needed it before"
-        return Reason(cause, f"{why}: {text}", pair.unreached(steps).chain)
-    return pair.unreached(steps)
+        kept = "" if moved in pair.new.files else ", which the new tree does not keep"
+        return Reason("upstream", f"upstream moved it to {moved}{kept}" if moved else "upstream removed it")
+    if not pair.reported:
+        return _UNKNOWN
+    rule, text = pair.new.graph["removed"].get(path, [UNREACHABLE, ""])
+    found = pair.unreached(pair.old.chain(path))
+    if rule == UNREACHABLE:
+        return found
+    cause, why = pair.rule_cause(rule)
+    if cause == "reach":
+        # The rule took it before, too, and something held it back then: a rescue, or the name it has.
+        cause, why = "upstream", f"rule {rule} takes it now; something that runs needed it before"
+    return Reason(cause, f"{why}: {text}", found.chain)
 
 
 def _same_content(side: Side, sha256: str | None) -> str:
@@ -138,54 +125,106 @@ def _same_content(side: Side, sha256: str | None) -> str:
     return found[0] if len(found) == 1 else ""
 
 
-def _other_decisions(pair: Pair, path: str) -> Reason:
-    """What was decided otherwise in a file that upstream did not change."""
-    if not pair.old.graph or not pair.new.graph:
-        return Reason("unknown", "the reports of one side are not there")
-    before, after = (Counter(row[1] for row in side.graph["decisions"].get(path, ())) for side in (pair.old, pair.new))
-    rows = [f"{rule} {before[rule]} → {after[rule]}" for rule in sorted(before | after) if before[rule] != after[rule]]
-    if rows:
-        return Reason("reach", f"decisions by rule: {', '.join(some(rows, 6))}")
-    return Reason("reach", "what the rest of the tree names of it differs: see the symbols")
+def symbol_changes(pair: Pair) -> Iterator[Row]:
+    """Symbols newly kept and newly removed, in files of both trees."""
+    before, after = pair.old.symbols, pair.new.symbols
+    if before is None or after is None:
+        return
+    old, new = _numbers(before), _numbers(after)
+    was = {name: number for name, number in old.items() if before.units[number].live}
+    now = {name: number for name, number in new.items() if after.units[number].live}
+    both = pair.old.files.keys() & pair.new.files.keys()
+    kept = {name: n for name, n in now.items() if name not in was and after.path(n) in both}
+    gone = {name: n for name, n in was.items() if name not in now and before.path(n) in both}
+    appeared = {name.rpartition(".")[2]: name for name, n in kept.items() if after.units[n].kind != "member"}
+    dropped, lost = ({row.symbol: row for row in symbols.dropped()} for symbols in (after, before))
+    for name, number in _outermost(after, kept):
+        path = after.path(number)
+        reason = pair.reached(_steps(after, number))
+        if name in old or name in lost or pair.old.line_of(path, name):
+            reason = Reason(reason.cause, f"was there and removed; {reason.text}", reason.chain)
+        else:
+            reason = Reason("upstream", f"upstream added it{pair.by(path)}", reason.chain)
+        yield _symbol_row(pair, pair.new, after, kept, name, "added", reason)
+    for name, number in _outermost(before, gone):
+        path, steps = before.path(number), _steps(before, number)
+        if name in dropped and pair.is_rule(dropped[name].rule):
+            row = dropped[name]
+            cause, why = pair.rule_cause(row.rule)
+            if cause == "reach" and pair.upstream_changed(path):
+                cause = "upstream"
+            reason = Reason(cause, f"{why}: {row.reason}", tuple(map(str, steps)))
+        elif name in new or name in dropped or pair.new.line_of(path, name):
+            reason = pair.unreached(steps)
+        else:
+            other = appeared.get(name.rpartition(".")[2], "") if before.units[number].kind != "member" else ""
+            where = f"; {other} is new" if other else ""
+            reason = Reason("upstream", f"upstream removed it{pair.by(path)}{where}")
+        yield _symbol_row(pair, pair.old, before, gone, name, "removed", reason)
 
 
-def text_changes(pair: Pair) -> tuple[TextChange, ...]:
+def _numbers(symbols: Symbols) -> dict[str, int]:
+    """Numbers of named definitions; of several of one name the live one."""
+    found: dict[str, int] = {}
+    for number, unit in enumerate(symbols.units):
+        named = unit.kind in DEFINITIONS and not unit.name.rpartition(".")[2].isdigit()
+        if named and (unit.live or unit.name not in found):
+            found[unit.name] = number
+    return found
+
+
+def _outermost(symbols: Symbols, among: Mapping[str, int]) -> list[tuple[str, int]]:
+    """Those whose class is not among them."""
+    owners = ((name, number, symbols.units[number].owner) for name, number in among.items())
+    return [(name, n) for name, n, owner in owners if owner < 0 or symbols.units[owner].name not in among]
+
+
+def _symbol_row(
+    pair: Pair, side: Side, symbols: Symbols, among: Mapping[str, int], name: str, fate: str, reason: Reason
+) -> Row:
+    unit, path = symbols.units[among[name]], symbols.path(among[name])
+    members = sum(other.startswith(f"{name}.") for other in among) if unit.kind == "class" else 0
+    kind = f"{unit.kind}, with {members} members" if members else unit.kind
+    line = side.line_of(path, name, generated=True)
+    return Row(name, fate, kind, "", path, line, unit.line, reason, pair.commits(path))
+
+
+def _steps(symbols: Symbols, number: int) -> tuple[Step, ...]:
+    chains = symbols.explain(number)
+    return chains[0].steps if chains else ()
+
+
+def text_changes(pair: Pair) -> Iterator[TextChange]:
     """Diffs of all files that differ, sorted by path; nothing when one of the trees is not there."""
     if pair.old.folder is None or pair.new.folder is None:
-        return ()
-    return tuple(TextChange(path, _of(pair, path, one, other)) for path, one, other in pair.differing())
+        return
+    for path, one, other in pair.differing():
+        names = (f"a/{path}" if one is not None else "/dev/null", f"b/{path}" if other is not None else "/dev/null")
+        text = _difference(pair.old.read(path), pair.new.read(path))
+        yield TextChange(path, f"--- {names[0]}\n+++ {names[1]}\n{text}")
 
 
-def _of(pair: Pair, path: str, one: EmittedFile | None, other: EmittedFile | None) -> str:
-    before, after = pair.old.read(path), pair.new.read(path)
-    names = (f"a/{path}" if one is not None else "/dev/null", f"b/{path}" if other is not None else "/dev/null")
-    head = f"--- {names[0]}\n+++ {names[1]}\n"
+def _difference(before: bytes, after: bytes) -> str:
     if b"\0" in before[:8192] or b"\0" in after[:8192]:
-        return f"{head}Binary files differ: {len(before):,} and {len(after):,} bytes\n"
+        return f"Binary files differ: {len(before):,} and {len(after):,} bytes\n"
     old, new = _lines(before), _lines(after)
     if max(len(old), len(new)) > _MOST_LINES:
-        return f"{head}Too long to compare: {len(old):,} and {len(new):,} lines\n"
-    return head + "".join(_hunks(old, new))
+        return f"Too long to compare: {len(old):,} and {len(new):,} lines\n"
+    return "".join(_hunks(old, new))
 
 
 def _lines(data: bytes) -> list[str]:
     rows = data.decode("utf-8", "replace").split("\n")
-    whole = [f"{row}\n" for row in rows[:-1]]
-    return [*whole, f"{rows[-1]}\n\\ No newline at end of file\n"] if rows[-1] else whole
+    last = [f"{rows[-1]}\n\\ No newline at end of file\n"] if rows[-1] else []
+    return [*(f"{row}\n" for row in rows[:-1]), *last]
 
 
 def _hunks(old: list[str], new: list[str]) -> Iterator[str]:
     """Hunks of a unified diff. What both begin and end with is set aside first: `difflib` takes quadratic time."""
-    start = _alike(old, new)
-    end = _alike(old[start:][::-1], new[start:][::-1])
+    start = sum(takewhile(bool, map(eq, old, new)))
+    end = sum(takewhile(bool, map(eq, old[start:][::-1], new[start:][::-1])))
     low, high = max(0, start - _CONTEXT), max(0, end - _CONTEXT)
     rows = difflib.unified_diff(old[low : len(old) - high], new[low : len(new) - high], n=_CONTEXT)
     # Behind the names of files, which are written already.
     for row in islice(rows, 2, None):
         yield _FIRST.sub(lambda line: str(int(line[0]) + low), row) if row.startswith("@@") else row
-
-
-def _alike(old: list[str], new: list[str]) -> int:
-    """How many lines both begin with."""
-    pairs = enumerate(zip(old, new, strict=False))
-    return next((number for number, (one, other) in pairs if one != other), min(len(old), len(new)))

@@ -2,6 +2,7 @@
 
 import ast
 import re
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 
 from shrinker.program.interface.compare import read_offered
@@ -17,7 +18,7 @@ _MODELS = re.compile(rb"\bBaseModel\b")
 _ROOT = "BaseModel"
 
 
-def offered_changes(pair: Pair) -> tuple[tuple[Row, ...], tuple[Row, ...]]:
+def offered_changes(pair: Pair) -> tuple[Iterable[Row], Iterable[Row]]:
     """Changes of flags, and of endpoints with the fields of their models; nothing when a tree is not there."""
     if pair.old.folder is None or pair.new.folder is None:
         return (), ()
@@ -29,7 +30,7 @@ def offered_changes(pair: Pair) -> tuple[tuple[Row, ...], tuple[Row, ...]]:
 
     flags = _moved(told(changes(old.flags, new.flags)))
     fields = changes(_fields(before), _fields(after))
-    return tuple(flags), (*told(changes(old.endpoints, new.endpoints)), *told(fields))
+    return flags, (*told(changes(old.endpoints, new.endpoints)), *told(fields))
 
 
 def _change(pair: Pair, paths: Mapping[str, str], changed: Changed) -> Row:
@@ -53,29 +54,28 @@ def _change(pair: Pair, paths: Mapping[str, str], changed: Changed) -> Row:
 def _moved(changes: Iterable[Row]) -> Iterator[Row]:
     """The changes, flags that one module lost and another got told in one row."""
     rows = list(changes)
-    gone: dict[tuple[str, str], list[Row]] = {}
+    gone: dict[tuple[str, str], list[Row]] = defaultdict(list)
     for row in rows:
         if row.kind == "removed":
-            gone.setdefault((row.subject, row.before), []).append(row)
-    pairs: dict[tuple[str, str], list[str]] = {}
+            gone[row.subject, row.before].append(row)
+    pairs: dict[tuple[str, str], list[str]] = defaultdict(list)
     told: set[int] = set()
     for row in rows:
-        if row.kind == "added" and (same := gone.get((row.subject, row.after))):
+        if row.kind == "added" and (same := gone[row.subject, row.after]):
             other = same.pop(0)
             told |= {id(row), id(other)}
-            pairs.setdefault((other.path, row.path), []).append(row.subject)
+            pairs[other.path, row.path].append(row.subject)
     for (before, after), names in sorted(pairs.items()):
-        yield Row(
-            ", ".join(some(names)), "moved", before, after, after, reason=Reason("reach", f"{len(names)} as they were")
-        )
+        why = Reason("reach", f"{len(names)} as they were")
+        yield Row(", ".join(some(names)), "moved", before, after, after, reason=why)
     yield from (row for row in rows if id(row) not in told)
 
 
 def _fields(syntax: Syntax) -> Iterator[Offer]:
     """Fields of classes that derive from pydantic's, by the names of their bases."""
     (modules,) = syntax.matching(_MODELS)
-    trees = {module: tree for module in modules if (tree := syntax.tree(module)) is not None}
-    classes = [(module, n) for module, tree in trees.items() for n in tree.body if isinstance(n, ast.ClassDef)]
+    trees = ((module, tree) for module in modules if (tree := syntax.tree(module)) is not None)
+    classes = [(module, n) for module, tree in trees for n in tree.body if isinstance(n, ast.ClassDef)]
     models, known = {_ROOT}, 0
     while known < len(models):
         known = len(models)
@@ -84,8 +84,5 @@ def _fields(syntax: Syntax) -> Iterator[Offer]:
         for row in node.body if node.name in models else ():
             if isinstance(row, ast.AnnAssign) and isinstance(row.target, ast.Name):
                 text = ast.unparse(row.annotation) + (f" = {ast.unparse(row.value)}" if row.value else "")
-                subject = f"{node.name}.{row.target.id}"
-                where = f"{module}.{node.name}"
-                yield Offer(
-                    group=where, subject=subject, parts=(("", text),), module=module, where=where, line=row.lineno
-                )
+                where, subject, parts = f"{module}.{node.name}", f"{node.name}.{row.target.id}", (("", text),)
+                yield Offer(group=where, subject=subject, parts=parts, module=module, where=where, line=row.lineno)

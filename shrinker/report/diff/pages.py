@@ -1,19 +1,18 @@
-"""The comparison as Markdown for a comment, as HTML with everything, and as JSON."""
+"""The comparison as Markdown for a comment, as HTML with everything, and as JSON: its tables, in the order in which a reviewer reads them."""
 
 import base64
 import html
 import json
 import zlib
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import asdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
 from jinja2 import Environment
 
-from shrinker.report.diff.sections import sections
-from shrinker.report.diff.values import FORMAT, Review, TextChange
+from shrinker.report.diff.values import Review, Row, TextChange
 from shrinker.report.pages import cell, templates
 from shrinker.syntax.lines import one_line
 
@@ -23,53 +22,109 @@ _ROWS = (10_000, 400, 200, 100, 50, 25, 12, 6, 3)
 _CUT = "\n\n_Cut here to fit a comment. The HTML and JSON pages have everything._\n"
 _MARGIN = 400
 """For the sentence that says what was cut."""
+_EXPLAINED = ("upstream", "shrinker")
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """How one table of a review is printed."""
+
+    title: str
+    columns: str
+    """Its headings, each with the part of a row that stands below it."""
+    first: bool | None = False
+    """Whether a reviewer looks at it first; None: at the rows that upstream's own diff does not explain."""
+    intro: str = ""
+
+    def is_first(self, row: Row) -> bool:
+        """Whether a reviewer looks at a row first."""
+        return row.reason.cause not in _EXPLAINED if self.first is None else self.first
+
+
+_FILES = "file:subject lines:after why commits"
+_SYMBOLS = "symbol:subject kind:before where why commits"
+_OFFERED = "what:subject change:kind before after where why"
+TABLES = {
+    "rules": Table("Rules that changed", "rule:subject what:kind kind:after why", True),
+    "uncertain": Table(
+        "Uncertain on one side only",
+        "file:subject what:kind where why",
+        True,
+        "What stays because it could not be decided, a file that a rule removes and that something needs, for example.",
+    ),
+    "kept": Table("Files newly kept", _FILES, None),
+    "removed": Table("Files newly removed", _FILES, None),
+    "symbols_kept": Table("Symbols newly kept, in files that stay", _SYMBOLS, None),
+    "symbols_removed": Table("Symbols newly removed, in files that stay", _SYMBOLS, None),
+    "decisions": Table(
+        "Conditions that are decided otherwise",
+        "condition:subject before after where why",
+        None,
+        "Those come first that have another outcome or another rule than before, or stand in a file that upstream did not change.",
+    ),
+    "changed": Table("Changed files", _FILES, None),
+    "risks": Table(
+        "New risks",
+        "code:subject what:kind where in:after why",
+        True,
+        "Places where code computes what it names, runs or loads, and questions about platforms that no rule names.",
+    ),
+    "growth": Table("Lines by folder", "folder:subject change:kind before after"),
+    "flags": Table("Command lines", _OFFERED),
+    "endpoints": Table("Endpoints, and fields of requests and answers", _OFFERED),
+    "dependencies": Table("Dependencies", _OFFERED),
+    "data": Table("Data tables", _OFFERED),
+    "kernels": Table("Kernels", _OFFERED),
+    "commits": Table("Upstream's commits that touched these trees", "commits:subject subject:before files:after"),
+}
+
+
+def _sections(review: Review, first: bool) -> Iterator[dict[str, Any]]:
+    """The tables that have rows: of what upstream's own diff does not explain (`first`), or of all else. The first cell of a row is code."""
+    for name, table in TABLES.items():
+        rows = [row for row in review.table(name) if table.is_first(row) is first]
+        if rows:
+            columns = [column.partition(":") for column in table.columns.split()]
+            cells = [[_part(row, field or head) for head, _, field in columns] for row in rows]
+            told = {"title": table.title, "columns": [head for head, *_ in columns], "intro": table.intro}
+            yield {**told, "first": first, "cells": cells, "rows": rows}
+
+
+def _part(row: Row, field: str) -> str:
+    match field:
+        case "why":
+            return row.reason.text
+        case "commits":
+            return ", ".join(row.commits)
+    return str(getattr(row, field))
 
 
 def review_json(review: Review) -> dict[str, Any]:
     """The content of ``--json``; nothing is cut."""
-    return {"format": FORMAT, "different": review.different, **asdict(review)}
+    return {"format": 2, "different": review.different, **{f.name: getattr(review, f.name) for f in fields(review)}}
 
 
 def markdown(review: Review, limit: int = COMMENT_LIMIT) -> str:
-    """The page for a comment: what does not fit is left out from the end, and what was is said.
-
-    Args:
-        limit: in characters; 0 for none.
-    """
+    """The page for a comment: what exceeds a limit in characters (0: none) is left out from the end, and what was is said."""
     template = _environment().get_template("review.md.jinja")
-    body = ""
+    body, head = "", _head(review)
     for most in _ROWS:
-        body = template.render(_head(review), most=most)
+        body = template.render(head, most=most)
         if not limit or len(body) + _MARGIN <= limit:
             break
     else:
         return body[: limit - len(_CUT)].rpartition("\n")[0] + _CUT
-    chosen, left = _fitting(review.text, limit - len(body) - _MARGIN if limit else None)
-    page = body + _text_section(chosen, left)
+    page = body + _text_section(review.text, limit - len(body) - _MARGIN if limit else None)
     assert not limit or len(page) <= limit, "the margin holds what was cut"
     return page
 
 
 def page(review: Review, repository: str = "") -> str:
-    """One HTML page with everything, chains and the whole diff included.
-
-    Args:
-        repository: address of upstream's; commits, pull requests and files link to it.
-    """
+    """One HTML page with everything, chains and the whole diff included; commits, pull requests and files link to upstream's repository."""
     head = _head(review)
-    shown = [
-        {"title": section.title, "columns": section.columns, "intro": section.intro, "first": section.first}
-        | {
-            "rows": [
-                (cells, row.fate, row.reason.cause, row.path, row.line, row.upstream, row.reason.chain)
-                for cells, row in zip(section.cells, section.rows, strict=True)
-            ]
-        }
-        for section in (*head["first"], *head["rest"])
-    ]
     commits = {row.path: row.commits for name in ("kept", "removed", "changed") for row in review.table(name)}
     data = {
-        "sections": shown,
+        "sections": [*map(_told, (*head["first"], *head["rest"]))],
         "files": [[change.path, change.text, commits.get(change.path, ())] for change in review.text],
         "risks": sorted({(row.path, row.kind) for row in review.table("risks")}),
         "refs": [review.old.reference, review.new.reference],
@@ -81,45 +136,48 @@ def page(review: Review, repository: str = "") -> str:
     return template.render(head, packed=packed.decode())
 
 
+def _told(section: dict[str, Any]) -> dict[str, Any]:
+    """A section as the script of the page reads it."""
+    rows = [
+        (cells, row.fate, row.reason.cause, row.path, row.line, row.upstream, row.reason.chain)
+        for cells, row in zip(section["cells"], section["rows"], strict=True)
+    ]
+    return {**{name: section[name] for name in ("title", "columns", "intro", "first")}, "rows": rows}
+
+
 def _head(review: Review) -> dict[str, Any]:
     moved = {name: review.table(name) for name in ("kept", "removed", "symbols_kept", "symbols_removed")}
     return {
         "review": review,
-        "first": [*sections(review, True)],
-        "rest": [*sections(review, False)],
+        "first": [*_sections(review, True)],
+        "rest": [*_sections(review, False)],
         "counts": {name: len(rows) for name, rows in {**moved, "changed": review.table("changed")}.items()},
         "causes": Counter(row.reason.cause for rows in moved.values() for row in rows),
     }
 
 
-def _fitting(changes: Sequence[TextChange], space: int | None) -> tuple[list[TextChange], list[TextChange]]:
-    """As many diffs as fit, in their order; a large one is left out rather than all behind it."""
-    chosen: list[TextChange] = []
-    left: list[TextChange] = []
-    for change in changes:
-        size = len(change.text) + 20
-        if space is None or size <= space:
-            chosen.append(change)
-            space = None if space is None else space - size
-        else:
-            left.append(change)
-    return chosen, left
-
-
-def _text_section(chosen: Sequence[TextChange], left: Sequence[TextChange]) -> str:
-    parts: list[str] = []
+def _text_section(changes: Sequence[TextChange], space: int | None) -> str:
+    """As many diffs as fit, in their order; a large one is left out rather than all behind it, and what was left out is said."""
+    chosen, left = list[str](), list[str]()
+    for text in (change.text for change in changes):
+        size = len(text) + 20
+        fits = space is None or size <= space
+        (chosen if fits else left).append(text)
+        if space is not None and fits:
+            space -= size
+    page = ""
     if chosen:
-        text, fence = "".join(change.text for change in chosen), "```"
+        text, fence = "".join(chosen), "```"
         while fence in text:
             fence += "`"
-        parts.append(f"\n## Unified diff of the generated trees\n\n{fence}diff\n{text}{fence}\n")
+        page = f"\n## Unified diff of the generated trees\n\n{fence}diff\n{text}{fence}\n"
     if left:
-        rows = sum(change.text.count("\n") for change in left)
-        parts.append(
-            f"\n_Cut to fit a comment: the diffs of {len(left):,} of {len(left) + len(chosen):,} files ({rows:,} lines), "
+        rows = sum(text.count("\n") for text in left)
+        page += (
+            f"\n_Cut to fit a comment: the diffs of {len(left):,} of {len(changes):,} files ({rows:,} lines), "
             "from the first that did not fit. The HTML and JSON pages have all of them._\n"
         )
-    return "".join(parts)
+    return page
 
 
 def _environment(*, escaped: bool = False) -> Environment:
@@ -136,6 +194,5 @@ def _cell(text: str) -> str:
 
 def _code(text: str) -> str:
     flat = cell(text)
-    fence = "``" if "`" in flat else "`"
-    space = " " if fence == "``" else ""
+    fence, space = ("``", " ") if "`" in flat else ("`", "")
     return f"{fence}{space}{flat}{space}{fence}" if flat else ""

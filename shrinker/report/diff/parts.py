@@ -2,7 +2,7 @@
 
 import ast
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -13,7 +13,6 @@ from shrinker.report.diff.side import Side
 from shrinker.report.diff.values import Reason, Row
 from shrinker.syntax.names import last_name
 from shrinker.syntax.parsing import parsed
-from shrinker.values.upstream import module_name
 
 _TABLES = frozenset({"json", "jsonl", "csv", "tsv", "yaml", "yml", "jinja", "jinja2", "txt", "pkl", "npy"})
 _DEPTH = 4
@@ -22,41 +21,43 @@ _PLACES = re.compile(r" at \S+:\d+|:\d+")
 _TRITON = re.compile(rb"^[ \t]*@[\w.]*\bjit\b", re.MULTILINE)
 
 
-def growth(pair: Pair) -> tuple[Row, ...]:
+def growth(pair: Pair) -> Iterator[Row]:
     """Lines of both trees by folder, where they differ."""
     before, after = Counter[str](), Counter[str]()
     for side, counted in ((pair.old, before), (pair.new, after)):
         for file in side.manifest.files:
             counted["/".join(file.path.split("/")[:-1][:_DEPTH])] += file.lines_after
-    moved = sorted(before.keys() | after.keys(), key=lambda folder: (-abs(after[folder] - before[folder]), folder))
-    return tuple(
-        Row(folder, f"{after[folder] - before[folder]:+,}", f"{before[folder]:,}", f"{after[folder]:,}", f"{folder}/")
-        for folder in moved
-        if before[folder] != after[folder]
-    )
+    grown = {folder: after[folder] - before[folder] for folder in before | after if before[folder] != after[folder]}
+    for folder, lines in sorted(grown.items(), key=lambda row: (-abs(row[1]), row[0])):
+        yield Row(folder, f"{lines:+,}", f"{before[folder]:,}", f"{after[folder]:,}", f"{folder}/")
 
 
-def dependency_changes(pair: Pair) -> tuple[Row, ...]:
+def dependency_changes(pair: Pair) -> Iterator[Row]:
     """Distributions that only one generated package requires, or with another requirement, and packages newly imported."""
     old, new = pair.old.report("dependencies.json"), pair.new.report("dependencies.json")
     if not old or not new:
-        return ()
+        return
     one, other = old["distributions"], new["distributions"]
-    rows: list[Row] = []
     for name, before, after in compared(_required(one), _required(other)):
-        why = (
-            Reason("reach", other[name]["reason"])
-            if name in other
-            else Reason("upstream", "upstream declares it no more")
-        )
+        why = Reason("upstream", "upstream declares it no more")
+        if name in other:
+            why = Reason("reach", other[name]["reason"])
         if name not in one:
             why = Reason("upstream", f"upstream declares it now; {why.text}")
-        rows.append(Row(name, fate(before, after), before or "", after or "", reason=why))
-    imported = _imported(pair.new, "external")
-    for name in sorted(imported.keys() - _imported(pair.old, "external").keys() if pair.old.graph else ()):
-        path, _ = imported[name]
-        rows.append(Row(name, "import added", path=path, reason=pair.changed_by(path)))
-    return tuple(rows)
+        yield Row(name, fate(before, after), before or "", after or "", reason=why)
+    known = _imported(pair.old, "external")
+    for name, (path, _) in sorted(_imported(pair.new, "external").items() if pair.old.graph else ()):
+        if name not in known:
+            yield Row(name, "import added", path=path, reason=pair.changed_by(path))
+
+
+def _required(distributions: Mapping[str, Any]) -> dict[str, str]:
+    """How each distribution that is not dropped is declared."""
+    return {
+        name: "; ".join(f"{text} [{extra}]" if extra else text for extra, text in row["declared"]) or row["state"]
+        for name, row in distributions.items()
+        if row["state"] != "dropped"
+    }
 
 
 def _imported(side: Side, kind: str) -> dict[str, tuple[str, int]]:
@@ -69,33 +70,29 @@ def _imported(side: Side, kind: str) -> dict[str, tuple[str, int]]:
     return found
 
 
-def uncertain_changes(pair: Pair) -> tuple[Row, ...]:
+def uncertain_changes(pair: Pair) -> Iterator[Row]:
     """Places that only one side keeps because they could not be decided; lines alone make no difference."""
-    if not pair.old.graph or not pair.new.graph:
-        return ()
+    if not pair.reported:
+        return
     one, other = (
         {(path, _PLACES.sub("", reason)): (line, reason) for path, line, reason in side.graph["uncertain"]}
         for side in (pair.old, pair.new)
     )
-    rows: list[Row] = []
-    for path, text in sorted(one.keys() ^ other.keys()):
-        new = (path, text) in other
-        line, reason = (other if new else one)[path, text]
-        rows.append(Row(path, "added" if new else "removed", path=path, upstream=line, reason=Reason("reach", reason)))
-    return tuple(rows)
+    for key in sorted(one.keys() ^ other.keys()):
+        kind, (line, reason) = ("added", other[key]) if key in other else ("removed", one[key])
+        yield Row(key[0], kind, path=key[0], upstream=line, reason=Reason("reach", reason))
 
 
-def decision_changes(pair: Pair) -> tuple[Row, ...]:
+def decision_changes(pair: Pair) -> Iterator[Row]:
     """Conditions, imports and table rows of files of both trees that were decided otherwise; lines alone make no difference."""
     sides = [side.graph.get("decisions", {}) for side in (pair.old, pair.new)]
-    rows: list[Row] = []
     for path in sorted(pair.old.files.keys() & pair.new.files.keys()):
         old, new = (_decided(side.get(path, ())) for side in sides)
         was, now = (Counter({key: len(lines) for key, lines in side.items()}) for side in (old, new))
-        told: dict[tuple[str, str], tuple[set[str], set[str]]] = {}
+        told: dict[tuple[str, str], tuple[set[str], set[str]]] = defaultdict(lambda: (set(), set()))
         for at, some in enumerate((was - now, now - was)):
             for kind, text, outcome in some:
-                told.setdefault((kind, text), (set(), set()))[at].add(outcome)
+                told[kind, text][at].add(outcome)
         for (kind, text), (gone, come) in sorted(told.items()):
             outcome = min(come or gone)
             line = (new if come else old)[kind, text, outcome][-1]
@@ -103,74 +100,54 @@ def decision_changes(pair: Pair) -> tuple[Row, ...]:
             why = pair.changed_by(path)
             if gone and come:
                 why = replace(why, cause="reach")
-            rows.append(Row(text, fate(gone, come), before, after, path, upstream=line, reason=why))
-    return tuple(rows)
+            yield Row(text, fate(gone, come), before, after, path, upstream=line, reason=why)
 
 
 def _decided(rows: Iterable[Sequence[Any]]) -> dict[tuple[str, str, str], list[int]]:
     """Lines of each decision of a file, by its kind, its text, and what it became by which rule."""
-    found: dict[tuple[str, str, str], list[int]] = {}
+    found: dict[tuple[str, str, str], list[int]] = defaultdict(list)
     for line, rule, kind, text, outcome, *_ in rows:
-        found.setdefault((kind, text, f"{outcome} by {rule}"), []).append(line)
+        found[kind, text, f"{outcome} by {rule}"].append(line)
     return found
 
 
-def data_changes(pair: Pair) -> tuple[Row, ...]:
+def data_changes(pair: Pair) -> Iterator[Row]:
     """Data files that differ."""
-    return tuple(_file_changes(pair, lambda path: module_name(path) is None and suffix(path) in _TABLES))
+    return _file_changes(pair, _TABLES)
 
 
-def kernel_changes(pair: Pair) -> tuple[Row, ...]:
+def kernel_changes(pair: Pair) -> Iterator[Row]:
     """Native sources, Triton functions and names of kernel libraries that differ."""
-    rows = list(_file_changes(pair, lambda path: suffix(path) in NATIVE_SUFFIXES))
+    yield from _file_changes(pair, NATIVE_SUFFIXES)
     old, new = _imported(pair.old, "kernel"), _imported(pair.new, "kernel")
     for name in sorted(old.keys() ^ new.keys()):
-        kind = "removed" if name in old else "added"
         path, line = (old | new)[name]
-        rows.append(Row(name, f"import {kind}", path=path, line=line, reason=pair.changed_by(path)))
-    rows += _triton_changes(pair)
-    return tuple(rows)
+        kind = "import removed" if name in old else "import added"
+        yield Row(name, kind, path=path, line=line, reason=pair.changed_by(path))
+    yield from _triton_changes(pair)
 
 
-def _file_changes(pair: Pair, wanted: Any) -> Iterator[Row]:
+def _file_changes(pair: Pair, suffixes: frozenset[str]) -> Iterator[Row]:
     for path, one, other in pair.differing():
-        if not wanted(path):
-            continue
-        before, after = (f"{side.lines_after:,} lines" if side is not None else "" for side in (one, other))
-        yield Row(path, fate(before, after), before, after, path, reason=pair.changed_by(path))
+        if suffix(path) in suffixes:
+            before, after = (f"{side.lines_after:,} lines" if side is not None else "" for side in (one, other))
+            yield Row(path, fate(before, after), before, after, path, reason=pair.changed_by(path))
 
 
-def _required(distributions: Mapping[str, Any]) -> dict[str, str]:
-    """How each distribution that is not dropped is declared."""
-    return {
-        name: "; ".join(f"{text} [{extra}]" if extra else text for extra, text in row["declared"]) or row["state"]
-        for name, row in distributions.items()
-        if row["state"] != "dropped"
-    }
-
-
-def _triton_changes(pair: Pair) -> list[Row]:
-    rows: list[Row] = []
-    for path, _, _ in pair.differing():
-        if not path.endswith(".py"):
-            continue
-        before, after = _triton(pair.old.read(path)), _triton(pair.new.read(path))
-        for name, was, now in compared(before, after):
+def _triton_changes(pair: Pair) -> Iterator[Row]:
+    for path in (path for path, _, _ in pair.differing() if path.endswith(".py")):
+        for name, was, now in compared(_triton(pair.old.read(path)), _triton(pair.new.read(path))):
             if was is None or now is None or was[0] != now[0]:
                 line = (now or was or ("", 0))[1]
-                rows.append(Row(name, f"Triton {fate(was, now)}", path=path, line=line, reason=pair.changed_by(path)))
-    return rows
+                yield Row(name, f"Triton {fate(was, now)}", path=path, line=line, reason=pair.changed_by(path))
 
 
 def _triton(data: bytes) -> dict[str, tuple[str, int]]:
     """Text without comments, and line, of each function under a ``jit`` decorator."""
     tree = parsed(data) if _TRITON.search(data) is not None else None
-    if tree is None:
-        return {}
-    found: dict[str, tuple[str, int]] = {}
-    for node in ast.walk(tree):
-        if isinstance(node, ast.FunctionDef):
-            plain = (d.func if isinstance(d, ast.Call) else d for d in node.decorator_list)
-            if "jit" in map(last_name, plain):
-                found[node.name] = (ast.unparse(node), node.lineno)
-    return found
+    return {
+        node.name: (ast.unparse(node), node.lineno)
+        for node in (ast.walk(tree) if tree is not None else ())
+        if isinstance(node, ast.FunctionDef)
+        and any(last_name(d.func if isinstance(d, ast.Call) else d) == "jit" for d in node.decorator_list)
+    }

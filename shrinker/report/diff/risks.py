@@ -38,33 +38,26 @@ _OPERATORS = {"register_custom_op", "direct_register_custom_op", "custom_op", "r
 _WORDS = re.compile("|".join([*_LOADS, *_LOOKS, *_SPACES, *_OPERATORS, "pickle", "__getattr__"]).encode())
 
 
-def mechanism_changes(pair: Pair) -> tuple[Row, ...]:
+def mechanism_changes(pair: Pair) -> Iterator[Row]:
     """New sites of dynamic mechanisms in the new tree."""
-    rows: list[Row] = []
     for path, one, other in pair.differing():
         if other is None or not path.endswith(".py"):
             continue
-        known = Counter((kind, owner, text) for kind, owner, text, _ in _sites(pair.old.read(path)))
+        reason = Reason("reach", "the file is new in the tree" if one is None else "the file kept less before")
+        if one is not None and pair.upstream_changed(path):
+            reason = pair.changed_by(path)
+        known = Counter(site[:3] for site in _sites(pair.old.read(path)))
         for kind, owner, text, line in _sites(pair.new.read(path)):
             if known[kind, owner, text]:
                 known[kind, owner, text] -= 1
-                continue
-            rows.append(Row(text, kind, after=owner, path=path, line=line, reason=_reason(pair, path, one is None)))
-    return tuple(rows)
+            else:
+                yield Row(text, kind, after=owner, path=path, line=line, reason=reason)
 
 
-def _reason(pair: Pair, path: str, new: bool) -> Reason:
-    if new:
-        return Reason("reach", "the file is new in the tree")
-    return pair.changed_by(path) if pair.upstream_changed(path) else Reason("reach", "the file kept less before")
-
-
-def _sites(data: bytes) -> Iterator[tuple[str, str, str, int]]:
+def _sites(data: bytes) -> list[tuple[str, str, str, int]]:
     """Mechanism, definition around it, text and line."""
     tree = parsed(data) if _WORDS.search(data) else None
-    if tree is None:
-        return
-    pending: list[tuple[ast.AST, str]] = [(tree, "")]
+    pending: list[tuple[ast.AST, str]] = [(tree, "")] if tree is not None else []
     found: list[tuple[str, str, str, int]] = []
     while pending:
         node, owner = pending.pop()
@@ -75,16 +68,14 @@ def _sites(data: bytes) -> Iterator[tuple[str, str, str, int]]:
         elif isinstance(node, ast.Call) and (kind := _mechanism(node)):
             found.append((kind, owner, ast.unparse(node)[:120], node.lineno))
         pending += [(child, owner) for child in children(node)]
-    yield from sorted(found, key=lambda row: row[3])
+    return sorted(found, key=lambda row: row[3])
 
 
 def _mechanism(node: ast.Call) -> str:
     name = node.func.id if isinstance(node.func, ast.Name) else getattr(node.func, "attr", "")
     receiver = node.func.value if isinstance(node.func, ast.Attribute) else None
-    if name in _LOADS:
-        if name in ("eval", "exec") and receiver is not None:
-            # `model.eval()` evaluates no text.
-            return ""
+    # `model.eval()` evaluates no text.
+    if name in _LOADS and not (name in ("eval", "exec") and receiver is not None):
         fixed = name in ("import_module", "__import__") and node.args and isinstance(node.args[0], ast.Constant)
         return "imports a module by its text" if fixed else _LOADS[name]
     if name in _LOOKS:

@@ -1,20 +1,19 @@
 """One generated tree that is compared, or its lock, with everything that its run left, each part read when it is asked for."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from shrinker.program.answers import SYMBOLS
+from shrinker.program.answers import SavedRun
 from shrinker.program.reached import rescued
-from shrinker.program.saved import load_graph
-from shrinker.program.symbols.why import Symbols, load_symbols
-from shrinker.program.why import Files
+from shrinker.program.symbols.why import Symbols
 from shrinker.report.place import GRAPH
 from shrinker.syntax.bindings import lines_of
 from shrinker.syntax.parsing import parsed
+from shrinker.values.answers import Step
 from shrinker.values.manifest import Manifest
 from shrinker.values.outcome import EmittedFile
 from shrinker.values.upstream import UpstreamTree, module_name
@@ -65,13 +64,12 @@ class Side:
             return self.files[path].lines_before > 0 or not self.files[path].changed
         return path in self.graph["removed"] if self.graph else None
 
-    def upstream_lines(self, path: str) -> Sequence[str]:
+    def upstream_lines(self, path: str) -> list[str]:
         """Lines of upstream's file without the blanks around them; none where it cannot be read."""
-        found = self._lines.get(path)
-        if found is None:
+        if path not in self._lines:
             text = self.read_upstream(path).decode("utf-8", "replace")
-            found = self._lines[path] = [row.strip() for row in text.split("\n")]
-        return found
+            self._lines[path] = [row.strip() for row in text.split("\n")]
+        return self._lines[path]
 
     def line_of(self, path: str, name: str, *, generated: bool = False) -> int:
         """Where upstream's file, or the generated one, binds a dotted name; 0 where it does not, or cannot be read."""
@@ -82,19 +80,22 @@ class Side:
         return self._defined[path, generated].get(name.removeprefix(f"{module}."), 0)
 
     @cached_property
+    def _run(self) -> SavedRun | None:
+        return SavedRun(self.reports / GRAPH) if self.reports is not None else None
+
+    @property
     def graph(self) -> dict[str, Any]:
         """The saved graph; empty without reports."""
-        return load_graph(self.reports / GRAPH) if self.reports is not None else {}
+        return self._run.data if self._run is not None else {}
 
-    @cached_property
+    @property
     def symbols(self) -> Symbols | None:
         """The saved search of symbols; None without one."""
-        return load_symbols(self.reports / SYMBOLS) if self.reports is not None else None
+        return self._run.symbols if self._run is not None else None
 
-    @cached_property
-    def chains(self) -> Files | None:
-        """Chains to kept files."""
-        return Files(self.graph) if self.graph else None
+    def chain(self, path: str) -> tuple[Step, ...]:
+        """The best chain to a kept file; empty where there is none."""
+        return self._run.files.to(path) if self._run is not None else ()
 
     @cached_property
     def live_nodes(self) -> frozenset[str]:
@@ -111,10 +112,8 @@ class Side:
 
     def report(self, name: str) -> Any:
         """A JSON report; None when it is not there or not JSON."""
-        if self.reports is None:
-            return None
         try:
-            return json.loads((self.reports / name).read_text("utf-8"))
+            return json.loads((self.reports / name).read_text("utf-8")) if self.reports is not None else None
         except (OSError, ValueError):
             return None
 

@@ -4,8 +4,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-FORMAT = 2
-
 Cause = Literal["upstream", "rule", "reach", "unknown", "shrinker", ""]
 """``upstream`` changed it; a ``rule`` changed; what kept code reaches (``reach``) changed although neither did so here;
 ``unknown``: the reports of one side are not there; ``shrinker`` writes it itself; none where nobody asks."""
@@ -87,7 +85,7 @@ class Review:
     notes: tuple[str, ...] = ()
     """What could not be looked at, and why."""
     tables: Mapping[str, tuple[Row, ...]] = field(default_factory=dict)
-    """By the names of `TABLES` in `sections`."""
+    """By the names of `TABLES` in `pages`."""
     text: tuple[TextChange, ...] = field(default=(), repr=False)
 
     @property

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from shrinker.program import answers
 from shrinker.program.decided import around, told
+from shrinker.program.nodes import path_node
 from shrinker.program.symbols.units import Imported
 from shrinker.report.explain import offered
 from shrinker.report.explain.generated import Answer, Generated, leaving, leaving_rule, several, without
@@ -37,14 +38,12 @@ class Explainer:
     """One generated tree, asked about anything in it or not in it."""
 
     def __init__(self, tree: Generated) -> None:
-        self._tree = tree
+        self._tree, self._run = tree, tree.run
 
     def explain(self, name: str) -> list[Answer]:
         """Answers to a name: a rule, flag, environment variable, endpoint, package, kernel, operator, folder, file, module,
-        class, function or member, a ``path:line`` of upstream or of the generated tree, or the text of a named error.
-
-        Raises:
-            InputError: neither the tree nor upstream has that name; the message says which are near.
+        class, function or member, a ``path:line`` of upstream or of the generated tree, or the text of a named error. Raises InputError,
+        which says what names are near, when neither the tree nor upstream has it.
         """
         name = name.strip()
         for look in (offered.error, offered.rule, offered.flag, offered.variable, offered.endpoint):
@@ -52,22 +51,26 @@ class Explainer:
                 return found
         if operator := _OPERATOR.fullmatch(name):
             # A name of a kernel library, or the function that is registered by that name.
-            try:
+            with suppress(InputError):
                 return self._named(f"{operator[1] or operator[2]}.{operator[3]}")
-            except InputError:
-                return self._named(operator[3])
+            return self._named(operator[3])
         if offered.VARIABLE.fullmatch(name) and (found := self._gone(name)):
             return found
-        if found := self._generated_line(name) or self._folder(name) or self._namespace(name):
+        if found := self._generated_line(name) or self._folder(name):
             return found
         try:
             return self._named(name)
         except InputError:
-            if found := self._deep_folders(name) or self._field(name):
-                return found
-            if len(name) > _SHORT and (found := offered.said(self._tree, name) or self._gone(name)):
-                return found
-            raise
+            found = self._deep_folders(name)
+            if not found and name.isidentifier():
+                # A flag by the field that code reads it from.
+                with suppress(InputError):
+                    found = offered.flag(self._tree, f"--{name.replace('_', '-')}")
+            if not found and len(name) > _SHORT:
+                found = offered.said(self._tree, name) or self._gone(name)
+            if not found:
+                raise
+        return found
 
     def _gone(self, name: str) -> list[Answer]:
         """Where upstream says what the tree says nowhere, and why that went; nothing where upstream cannot be read."""
@@ -77,11 +80,7 @@ class Explainer:
         return []
 
     def retained(self, name: str) -> list[Answer]:
-        """What would leave with a file, folder, module, definition or rule.
-
-        Raises:
-            InputError: it is nothing of these, or not in the tree.
-        """
+        """What would leave with a file, folder, module, definition or rule. Raises InputError for anything else, or what is not in the tree."""
         if offered.rule(self._tree, name):
             return [leaving_rule(self._tree, name)]
         kept = [answer for answer in self.explain(name) if answer.verdict in ("kept", "partly kept")]
@@ -92,17 +91,16 @@ class Explainer:
     def _generated_line(self, name: str) -> list[Answer]:
         path, _, number = name.rpartition(":")
         path, line = (path, int(number)) if path and number.isdigit() else (name, 0)
-        whole = Path(path).absolute()
+        whole, place = Path(path).absolute(), f"{path}:{line}"
         if not whole.is_relative_to(self._tree.out) or not whole.is_file():
             return []
         inside = whole.relative_to(self._tree.out).as_posix()
         if not line:
             return self._named(inside)
-        origin = self._aligned(inside, line)
-        if not origin:
-            because = ("no line of upstream stands there: shrinker wrote it",)
-            return [Answer(f"{path}:{line}", "kept", because, "nothing", generated=f"{path}:{line}")]
-        return [replace(one, generated=f"{path}:{line}") for one in self._named(f"{inside}:{origin}")]
+        if origin := self._aligned(inside, line):
+            return [replace(one, generated=place) for one in self._named(f"{inside}:{origin}")]
+        because = ("no line of upstream stands there: shrinker wrote it",)
+        return [Answer(place, "kept", because, "nothing", generated=place)]
 
     def _aligned(self, path: str, line: int, *, back: bool = False) -> int:
         """Line of upstream's file that stands in a line of the generated one, or the other way `back`; 0 when none does."""
@@ -111,41 +109,33 @@ class Explainer:
 
     def _folder(self, name: str) -> list[Answer]:
         plain = name.rstrip("/").removeprefix(f"{self._tree.shown}/")
-        roots = tuple(f"{root}/" for root in (plain, f"python/{plain}", f"{PACKAGE_PREFIX}{plain}"))
-        return [] if "." in plain.rpartition("/")[2] else self._files_of(*roots)
+        if "." in plain.rpartition("/")[2]:
+            # A package without `__init__.py`: no file stands for it.
+            plain = f"python/{name.replace('.', '/')}"
+            files = (*self._run.data["kept"], *self._run.data["removed"])
+            if not name.startswith(f"{PACKAGE}.") or f"{plain}.py" in files or f"{plain}/__init__.py" in files:
+                return []
+        return self._files_of(*(f"{root}/" for root in (plain, f"python/{plain}", f"{PACKAGE_PREFIX}{plain}")))
 
     def _deep_folders(self, name: str) -> list[Answer]:
         """Folders of this name below any other; ``a.b`` is one, too."""
         inner = f"/{name.strip('/') if '/' in name else name.replace('.', '/')}/"
-        files = self._tree.data["kept"], self._tree.data["removed"]
-        found = {path[: path.index(inner) + len(inner)] for some in files for path in some if inner in path}
+        files = (*self._run.data["kept"], *self._run.data["removed"])
+        found = {path[: path.index(inner) + len(inner)] for path in files if inner in path}
         return [answer for root in sorted(found) for answer in self._files_of(root)]
 
-    def _field(self, name: str) -> list[Answer]:
-        """A flag by the field that code reads it from."""
-        with suppress(InputError):
-            return offered.flag(self._tree, f"--{name.replace('_', '-')}") if name.isidentifier() else []
-        return []
-
     def _files_of(self, *roots: str) -> list[Answer]:
-        kept = [path for path in self._tree.data["kept"] if path.startswith(roots)]
-        removed = [path for path in self._tree.data["removed"] if path.startswith(roots)]
+        kept = [path for path in self._run.data["kept"] if path.startswith(roots)]
+        removed = {path: row[0] for path, row in self._run.data["removed"].items() if path.startswith(roots)}
         if not (kept or removed):
             return []
-        rules = Counter(self._tree.data["removed"][path][0] for path in removed)
+        rules = Counter(removed.values())
         because = [f"{several(len(kept), 'file')} kept, {len(removed):,} removed"]
         because += [f"{count:,} removed: {rule}" for rule, count in rules.most_common(_MOST)]
         verdict = "partly kept" if kept and removed else "kept" if kept else "removed"
         path = next(root for root in roots if any(p.startswith(root) for p in (*kept, *removed)))
-        change = "ask for one of its files" if kept else "; ".join(without(rule) for rule in rules)
+        change = "ask for one of its files" if kept else without(*rules)
         return [Answer(path, verdict, tuple(because), change, path, f"{self._tree.shown / path}/" if kept else "")]
-
-    def _namespace(self, name: str) -> list[Answer]:
-        """A package without `__init__.py`: no file stands for it."""
-        folder = f"python/{name.replace('.', '/')}"
-        files = self._tree.data["kept"], self._tree.data["removed"]
-        known = any(f"{folder}{end}" in some for some in files for end in (".py", "/__init__.py"))
-        return [] if known or not name.startswith(f"{PACKAGE}.") else self._folder(folder)
 
     def _named(self, name: str) -> list[Answer]:
         """Files, modules, packages, kernels and symbols; of what a module imports also where that leads."""
@@ -153,11 +143,10 @@ class Explainer:
 
     def _imported(self, name: str, seen: frozenset[str]) -> list[Answer]:
         """What became of the imports by which a module has a name, each with what it names; empty for any other name."""
-        symbols, found = self._tree.symbols, []
-        files = self._tree.run.files
+        symbols, files, found = self._run.symbols, self._run.files, list[Answer]()
         if symbols is None or name in seen or files.kept(name) or files.removed(name):
             return []
-        for one in (each for each in symbols.imported(name) if each.path not in self._tree.data["removed"]):
+        for one in (each for each in symbols.imported(name) if each.path not in self._run.data["removed"]):
             try:
                 defined = self._imported(one.target, seen | {name}) or self._alone(one.target)
             except InputError:
@@ -175,9 +164,15 @@ class Explainer:
 
     def _import(self, one: Imported, *, outside: bool) -> Answer:
         """One import: whether it stays."""
-        symbols = self._tree.symbols
+        symbols = self._run.symbols
         if symbols is None or one.unit is None:
-            answer = self._decided_import(one)
+            # It went with what was decided.
+            bound = re.compile(rf"(?<!\w){re.escape(one.bound)}(?!\w)")
+            rows = self._run.files.decisions(one.path)
+            below = (d for d in rows if d.kind == "import" and d.line >= one.line and bound.search(d.text))
+            went = around(rows, one.line) or min(below, key=lambda d: d.line)
+            because, place = (f"{went.rule}: {told(went)}",), f"{one.path}:{one.line}"
+            answer = Answer(one.name, "removed", because, self._undone(went.rule), place)
         elif symbols.units[one.unit].live:
             answer = self._kept(symbols.explain(one.unit)[0])
             # What it names has a chain of its own.
@@ -187,39 +182,25 @@ class Explainer:
         says = f"{one.path}:{one.line} imports it from {one.target}" + (", outside of the tree" if outside else "")
         return replace(answer, subject=one.name, because=(says, *answer.because))
 
-    def _decided_import(self, one: Imported) -> Answer:
-        """An import that went with what was decided."""
-        bound = re.compile(rf"(?<!\w){re.escape(one.bound)}(?!\w)")
-        rows = self._tree.run.files.decisions(one.path)
-        went = around(rows, one.line) or next(
-            d
-            for d in sorted(rows, key=lambda d: d.line)
-            if d.kind == "import" and d.line >= one.line and bound.search(d.text)
-        )
-        because = (f"{went.rule}: {told(went)}",)
-        return Answer(one.name, "removed", because, self._undone(went.rule), f"{one.path}:{one.line}")
-
     def _undone(self, rule: str) -> str:
         """What undoes what a rule removed, or what no kept code named any more."""
-        known = self._tree.data["whys"]
-        return without(rule) if any(each in known for each in rule.split("+")) else "a [[keep]] rule that names it"
+        ruled = not self._run.data["whys"].keys().isdisjoint(rule.split("+"))
+        return without(rule) if ruled else "a [[keep]] rule that names it"
 
     def _alone(self, name: str) -> list[Answer]:
         """What has a name by itself."""
-        found = answers.ask(self._tree.run, name)
+        found = answers.ask(self._run, name)
         if kept := [self._kept(one) for one in found if isinstance(one, Chain)]:
-            less = [f"{d.rule}: {told(d)}, which took a part of the line" for d in self._tree.run.files.partly(name)]
+            less = [f"{d.rule}: {told(d)}, which took a part of the line" for d in self._run.files.partly(name)]
             return [replace(one, because=(*less, *one.because)) for one in kept]
         if removed := [self._removed(one) for one in found[:_MOST] if isinstance(one, Removed)]:
             return removed
-        whys = self._tree.data["whys"]
-        absent = {
-            rule: f"rule {rule}: {said}. {whys[rule]}"
-            for rule, said in self._tree.data["absents"].get(name, {}).items()
-        }
+        whys = self._run.data["whys"]
+        absent = self._run.data["absents"].get(name)
         if not absent:
-            raise answers.unknown(name, self._tree.run.names())
-        return [Answer(name, "removed", (because,), without(rule)) for rule, because in absent.items()]
+            raise answers.unknown(name, self._run.names())
+        because = {rule: (f"rule {rule}: {said}. {whys[rule]}",) for rule, said in absent.items()}
+        return [Answer(name, "removed", why, without(rule)) for rule, why in because.items()]
 
     def _kept(self, chain: Chain) -> Answer:
         steps = chain.steps
@@ -240,25 +221,18 @@ class Explainer:
         change = self._undone(one.rule) + "".join(f"; it would live with {_cause(step)}" for step in one.alive[:1])
         sites = map(str, one.named_by[:_MOST])
         because = (f"{one.rule}: {one.reason}", *sites)
-        return Answer(
-            one.symbol or one.path, "removed", because, change, f"{one.path}:{one.line}" if one.line else one.path
-        )
+        place = f"{one.path}:{one.line}" if one.line else one.path
+        return Answer(one.symbol or one.path, "removed", because, change, place)
 
     def _places(self, target: str) -> tuple[str, str]:
         """Where something kept stands in upstream, and in the tree."""
         kind, _, name = target.partition(":")
-        if kind == "module":
-            ends = (f"python/{name.replace('.', '/')}{end}" for end in (".py", "/__init__.py"))
-            path = next((path for path in ends if (self._tree.out / path).is_file()), "")
+        symbols = self._run.symbols
+        number = next(iter(symbols.named(name)), None) if kind == "symbol" and symbols is not None else None
+        if symbols is None or number is None:
+            path = next((path for path in self._run.data["kept"] if path_node(path) == target), "")
             return path, str(self._tree.shown / path) if path else ""
-        if kind in ("data", "native"):
-            return name, str(self._tree.shown / name)
-        if kind != "symbol" or self._tree.symbols is None:
-            return "", ""
-        number = next(iter(self._tree.symbols.named(name)), None)
-        if number is None:
-            return "", ""
-        line, path = self._tree.symbols.units[number].line, self._tree.symbols.path(number)
+        line, path = symbols.units[number].line, symbols.path(number)
         bound = name.removeprefix(f"{module_name(path)}.").partition(",")[0]
         there = lines_of(parse((self._tree.out / path).read_bytes())).get(bound) or self._aligned(path, line, back=True)
         return f"{path}:{line}", f"{self._tree.shown / path}:{there}" if there else str(self._tree.shown / path)

@@ -1,7 +1,7 @@
 """What a run left, and what is told of one thing; and what would leave with it: `shrinker explain --retained`."""
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -10,7 +10,6 @@ from typing import Any
 from shrinker.check.refused import TABLE, tables_of
 from shrinker.program.answers import SavedRun
 from shrinker.program.saved import load_report
-from shrinker.program.symbols.why import Symbols
 from shrinker.report.retained import Retained
 from shrinker.values.errors import InputError
 
@@ -36,10 +35,9 @@ class Answer:
 
 @dataclass
 class Generated:
-    """One generated tree with its reports."""
+    """One generated tree, `out`, with its reports."""
 
     out: Path
-    """The tree."""
     graph: Path
     """The saved graph of its run; the other reports lie beside it."""
     shown: Path
@@ -52,30 +50,15 @@ class Generated:
         """What the run saved."""
         return SavedRun(self.graph)
 
-    @property
-    def data(self) -> dict[str, Any]:
-        """The saved graph."""
-        return self.run.data
-
-    @property
-    def symbols(self) -> Symbols | None:
-        """The saved search; None where it is not there."""
-        return self.run.symbols
-
     @cached_property
     def lines(self) -> dict[str, int]:
         """Lines of each kept file in the tree."""
         rows = self.graph.with_name("keep.txt").read_text("utf-8").splitlines()[1:]
         return {path: int(after) for path, _, after, _ in (row.split("\t") for row in rows)}
 
-    def report(self, name: str) -> dict[str, Any]:
-        """A report in JSON.
-
-        Raises:
-            InputError: it is not there.
-        """
-        found: dict[str, Any] = load_report(self.graph.with_name(name))
-        return found
+    def report(self, name: str) -> Any:
+        """A report in JSON. Raises InputError when it is not there."""
+        return load_report(self.graph.with_name(name))
 
     @cached_property
     def tables(self) -> dict[str, list[tuple[Any, ...]]]:
@@ -84,7 +67,7 @@ class Generated:
 
     def texts(self) -> Iterator[tuple[str, str]]:
         """Path and text of each Python file that upstream has, too."""
-        for path in self.data["kept"]:
+        for path in self.run.data["kept"]:
             if path.endswith(".py") and path != TABLE:
                 yield path, (self.out / path).read_text("utf-8", "replace")
 
@@ -102,15 +85,15 @@ class Generated:
     def gone(self, word: str) -> Iterator[str]:
         """``path:line`` of the first place in each of upstream's Python files of a word that the tree has not."""
         sought = re.compile(rf"\b{re.escape(word)}\b")
-        for path in (*self.data["kept"], *self.data["removed"]):
+        for path in (*self.run.data["kept"], *self.run.data["removed"]):
             if path.endswith(".py") and word in (text := self.upstream(path)) and (found := sought.search(text)):
-                line = text.count("\n", 0, found.start()) + 1
-                yield f"{path}:{line}"
+                yield f"{path}:{text.count(chr(10), 0, found.start()) + 1}"
 
 
-def without(rule: str) -> str:
-    """What undoes what a rule, or several, removed."""
-    return f"take rule {rule.replace('+', ', ')} out of the profile; `shrinker ablate {rule.replace('+', ' ')}` says what comes back"
+def without(*rules: str) -> str:
+    """What undoes what some rules removed, each one, or several together that are joined by ``+``."""
+    told = "take rule {} out of the profile; `shrinker ablate {}` says what comes back"
+    return "; ".join(told.format(rule.replace("+", ", "), rule.replace("+", " ")) for rule in dict.fromkeys(rules))
 
 
 def several(count: int, thing: str) -> str:
@@ -119,45 +102,37 @@ def several(count: int, thing: str) -> str:
 
 
 def leaving_rule(tree: Generated, rule: str) -> Answer:
-    """What leaves with a rule that names roots.
-
-    Raises:
-        InputError: the rule names none.
-    """
-    if paths := Retained(tree.data, tree.lines).with_rule(rule):
+    """What leaves with a rule that names roots. Raises InputError when it names none."""
+    if paths := Retained(tree.run.data, tree.lines).with_rule(rule):
         return Answer(rule, "leaves", tuple(_files(tree, paths)), without(rule))
     raise InputError(f"rule {rule} alone keeps no file", f"ask `shrinker ablate {rule}` what it does")
 
 
 def leaving(tree: Generated, kept: Answer) -> Answer:
-    """What leaves with something that is kept: a folder, a file, or a definition.
-
-    Raises:
-        InputError: it is something else, or the run looked at modules only.
-    """
-    place, symbols = kept.upstream, tree.symbols
+    """What leaves with a folder, file or definition that is kept. Raises InputError for anything else, or where the run looked at modules only."""
+    place, symbols = kept.upstream, tree.run.symbols
     inside = [path for path in tree.lines if path == place or (place.endswith("/") and path.startswith(place))]
     if inside:
-        paths = Retained(tree.data, tree.lines).with_paths(inside)
+        paths = Retained(tree.run.data, tree.lines).with_paths(inside)
         whole = frozenset(paths)
         units = [n for n in range(len(symbols.units)) if symbols.path(n) in whole] if symbols else []
         change = "a [[remove]] rule that names it, or taking out what is listed by `shrinker explain`"
-        because = (*_files(tree, paths), *_units(tree, units, paths))
+        because = (*_files(tree, paths), *_units(tree, units, whole))
         return replace(kept, verdict="leaves", because=because, change=change)
     found = [n for n in symbols.find(kept.subject) if symbols.units[n].live] if symbols else []
     if not found:
         raise InputError(f"{kept.subject} is no file, folder, rule or definition", "ask for what imports or defines it")
-    return replace(kept, verdict="leaves", because=tuple(_units(tree, found, ())))
+    return replace(kept, verdict="leaves", because=tuple(_units(tree, found, frozenset())))
 
 
-def _files(tree: Generated, paths: list[str]) -> Iterable[str]:
+def _files(tree: Generated, paths: list[str]) -> Iterator[str]:
     yield f"{several(len(paths), 'file')}, {several(sum(tree.lines[path] for path in paths), 'line')}"
     yield from _largest([(tree.lines[path], path) for path in paths] if len(paths) > 1 else [])
 
 
-def _units(tree: Generated, cut: list[int], besides: Iterable[str]) -> Iterable[str]:
+def _units(tree: Generated, cut: list[int], whole: frozenset[str]) -> Iterator[str]:
     """Definitions and statements, but for those of files that leave as a whole."""
-    symbols, whole = tree.symbols, frozenset(besides)
+    symbols = tree.run.symbols
     if symbols is None:
         return
     gone = set(symbols.leaving(cut))
@@ -167,13 +142,12 @@ def _units(tree: Generated, cut: list[int], besides: Iterable[str]) -> Iterable[
         if n in gone and symbols.path(n) not in whole and unit.owner not in gone and unit.kind != "import"
     ]
     if found:
-        where = "in files that stay, " if whole else ""
-        lines = sum(count for count, _ in found)
-        yield f"{where}{several(lines, 'line')} of upstream, {several(len(found), 'place')}"
+        lines = several(sum(count for count, _ in found), "line")
+        yield f"{'in files that stay, ' if whole else ''}{lines} of upstream, {several(len(found), 'place')}"
         yield from _largest(found)
 
 
-def _largest(rows: list[tuple[int, str]]) -> Iterable[str]:
+def _largest(rows: list[tuple[int, str]]) -> Iterator[str]:
     """Lines and what has them, the most first."""
     ordered = sorted(rows, key=lambda row: (-row[0], row[1]))
     yield from (f"{count:>7,}  {place}" for count, place in ordered[:_MOST])

@@ -36,10 +36,10 @@ def rule(tree: Generated, name: str) -> list[Answer]:
 def error(tree: Generated, text: str) -> list[Answer]:
     """A named error, in any part of its text, or the code of the answer of an endpoint that is gone."""
     if text in ("404", "removed_feature"):
-        rows = dict.fromkeys(f"{row[1]}: rule {row[5]}" for row in tree.tables.get("ENDPOINTS", ()))
-        change = "; ".join(dict.fromkeys(without(row[5]) for row in tree.tables.get("ENDPOINTS", ())))
-        because = tuple(rows) or ("this server lost no endpoint",)
-        return [Answer("HTTP 404, removed_feature", "removed", because, change or "nothing")]
+        rows = [(row[1], row[5]) for row in tree.tables.get("ENDPOINTS", ())]
+        lost = [*dict.fromkeys(f"{path}: rule {rule}" for path, rule in rows)] or ["this server lost no endpoint"]
+        change = without(*(rule for _, rule in rows)) or "nothing"
+        return [Answer("HTTP 404, removed_feature", "removed", tuple(lost), change)]
     told = _ERROR.search(text)
     if told is None:
         return []
@@ -53,36 +53,29 @@ def flag(tree: Generated, name: str) -> list[Answer]:
     """A flag of a command line, as it is typed."""
     if not name.startswith("--"):
         return []
-    found = [
-        Answer(
-            name + (f" {' '.join(choices)}" if choices else ""), "removed", (f"rule {rule}: {feature}",), without(rule)
-        )
-        for names, choices, feature, rule, _ in tree.tables.get("OPTIONS", ())
-        if name in names
-    ]
-    refused = [row for row in tree.report("interface.json")["refused"] if row["subject"] == name]
+    found: list[Answer] = []
+    options, refusals = tree.tables.get("OPTIONS", ()), tree.report("interface.json")["refused"]
+    for names, choices, feature, rule, _ in options:
+        if name in names:
+            subject = " ".join((name, *choices))
+            found.append(Answer(subject, "removed", (f"rule {rule}: {feature}",), without(rule)))
     word = name.lstrip("-").replace("-", "_")
     declared = rf"add_argument\(\s*([\"']{re.escape(name)}[\"'])|^    ({re.escape(word)}): A\["
     place = tree.first(declared, word) or tree.first(declared, name)
-    if place and not any(not answer.subject.partition(" ")[2] for answer in found):
-        because = []
+    if place and all(answer.subject != name for answer in found):
+        because, refused = list[str](), [row for row in refusals if row["subject"] == name]
         for row in refused:
             texts = " ".join(row["values"] or row["only"])
             said = f"all but {texts}" if row["only"] else texts or "any value"
             because.append(f"{said} is refused by rule {row['rule']}. {row['instead']}")
-        verdict = "refused" if refused else "kept"
-        change = "; ".join(dict.fromkeys(without(row["rule"]) for row in refused))
-        change = change or "a [[fact]] that says it is off, with a [[reject]]"
+        change = without(*(row["rule"] for row in refused)) or "a [[fact]] that says it is off, with a [[reject]]"
         if not because:
             because = ["the command line takes it", _read(tree, rf"\.({word})\b|[\"']({word})[\"']", word, place)]
-        found.append(Answer(name, verdict, tuple(because), change, generated=place))
+        found.append(Answer(name, "refused" if refused else "kept", tuple(because), change, generated=place))
     if not found:
-        near = [n for row in tree.tables.get("OPTIONS", ()) for n in row[0]]
-        near += [row["subject"] for row in tree.report("interface.json")["refused"]]
-        near += [
-            f"--{w.replace('_', '-')}" for _, t in tree.texts() for w in re.findall(r"^    (\w+): A\[", t, re.MULTILINE)
-        ]
-        raise unknown(name, near)
+        fields = (field for _, text in tree.texts() for field in re.findall(r"^    (\w+): A\[", text, re.MULTILINE))
+        near = [*(n for row in options for n in row[0]), *(row["subject"] for row in refusals)]
+        raise unknown(name, [*near, *(f"--{field.replace('_', '-')}" for field in fields)])
     return found
 
 
@@ -105,12 +98,9 @@ def variable(tree: Generated, name: str) -> list[Answer]:
     for rule, names in tree.tables.get("SWITCHES", ()):
         for one in names.split():
             if one.rstrip("=") == name:
-                what = "is set" if one.endswith("=") else "means yes"
-                because = (
-                    f"rule {rule} says that no run of this server sets it",
-                    f"a run in which it {what} is refused",
-                )
-                return [Answer(name, "removed", because, without(rule))]
+                says = f"rule {rule} says that no run of this server sets it"
+                refused = f"a run in which it {'is set' if one.endswith('=') else 'means yes'} is refused"
+                return [Answer(name, "removed", (says, refused), without(rule))]
     place = tree.first(rf"\b{name}\b", name)
     if not place:
         return []
@@ -135,7 +125,6 @@ def endpoint(tree: Generated, name: str) -> list[Answer]:
         return [Answer(f"{methods} {name}", "removed", (f"rule {rule}: {feature}; it answers 404",), without(rule))]
     place = tree.first(rf"@\w+\.(?:\w+)\(\s*[\"']({re.escape(name)})[\"']", name)
     if place:
-        return [
-            Answer(name, "kept", ("the server has it",), "a [[remove]] rule with its `definitions`", generated=place)
-        ]
+        change = "a [[remove]] rule with its `definitions`"
+        return [Answer(name, "kept", ("the server has it",), change, generated=place)]
     raise unknown(name, {n for _, t in tree.texts() for n in re.findall(r"@\w+\.\w+\(\s*[\"'](/[\w/{}.-]*)[\"']", t)})
