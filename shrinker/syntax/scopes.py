@@ -10,7 +10,7 @@ import ast
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from shrinker.syntax.bindings import Binding, Bindings, collect, collect_named
+from shrinker.syntax.bindings import Binding, Bindings, collect
 from shrinker.syntax.control import declares
 from shrinker.syntax.walk import Function, statements, walk
 
@@ -85,7 +85,8 @@ def scope_of(node: Scoped, package: str, outer: Scope | None = None) -> Scope:
             bindings, parameters = collect(node.body, package), parameters_of(node.args)
             rebound = frozenset(n for s in statements(node) if isinstance(s, ast.Nonlocal) for n in s.names)
         case ast.Lambda():
-            bindings, parameters = collect_named(node.body), parameters_of(node.args)
+            body = ast.Expr(node.body, lineno=node.body.lineno)
+            bindings, parameters = collect([body], package), parameters_of(node.args)
         case _:
             parameters = frozenset(n.id for g in node.generators for n in walk(g.target) if isinstance(n, ast.Name))
     return Scope(node, outer, package, bindings, parameters, rebound)
