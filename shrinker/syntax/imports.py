@@ -3,6 +3,7 @@
 import ast
 import sys
 from collections.abc import Iterable
+from itertools import accumulate
 from typing import NamedTuple
 
 Import = ast.Import | ast.ImportFrom
@@ -40,12 +41,7 @@ def package_of(module: str, is_package: bool) -> str:
 
 def with_packages(names: Iterable[str]) -> frozenset[str]:
     """Modules, by dotted name, with the packages around each."""
-    found = set(names)
-    for name in tuple(found):
-        while "." in name:
-            name = name.rpartition(".")[0]
-            found.add(name)
-    return frozenset(found)
+    return frozenset(found for name in names for found in accumulate(name.split("."), "{}.{}".format))
 
 
 def bound_name(node: Import, alias: ast.alias) -> str:

@@ -9,6 +9,7 @@ import ast
 from collections.abc import Iterable
 
 from shrinker.syntax.bindings import collect
+from shrinker.syntax.control import is_generator
 from shrinker.syntax.imports import is_type_checking
 from shrinker.syntax.names import dotted
 from shrinker.syntax.scopes import parameters_of
@@ -133,13 +134,14 @@ def joined(parts: Iterable[frozenset[str] | None]) -> frozenset[str] | None:
 
 def _is_known(call: ast.Call) -> bool:
     """True for a call that makes a value and nothing else, by its name alone."""
+    match call.func:
+        case ast.Call(func=decorator):
+            # ``lru_cache(maxsize=1)(f)``: a decorator that is called by hand.
+            return dotted(decorator) in _BY_HAND
+        case ast.Attribute(attr=method) if method in _PURE_METHODS:
+            return True
     name = dotted(call.func)
-    if name in _PURE_FUNCTIONS or name in _BY_HAND or name.startswith("triton.Config"):
-        return True
-    if isinstance(call.func, ast.Attribute) and call.func.attr in _PURE_METHODS:
-        return True
-    # ``lru_cache(maxsize=1)(f)``: a decorator that is called by hand.
-    return isinstance(call.func, ast.Call) and dotted(call.func.func) in _BY_HAND
+    return name in _PURE_FUNCTIONS or name in _BY_HAND or name.startswith("triton.Config")
 
 
 # Calls
@@ -157,7 +159,7 @@ def function_calls(node: Function, own: str = "", fixed: frozenset[str] = frozen
         Names of its module that it calls, sorted; None where calling it may do more.
     """
     # What a decorator hands back may do more than the function.
-    if not isinstance(node, ast.FunctionDef) or node.decorator_list or _yields(node):
+    if not isinstance(node, ast.FunctionDef) or node.decorator_list or is_generator(node):
         return None
     parts = joined(_statement(statement, own, fixed) for statement in node.body)
     if parts is None or not parts.isdisjoint(parameters_of(node.args) | bound_by(*node.body)):
@@ -167,33 +169,29 @@ def function_calls(node: Function, own: str = "", fixed: frozenset[str] = frozen
 
 def class_calls(node: ast.ClassDef) -> tuple[str, ...] | None:
     """The same of making an object of a class that inherits from nothing and is made as Python makes classes."""
-    if node.bases or node.keywords or node.decorator_list:
+    methods = [s for s in node.body if isinstance(s, Function)]
+    if node.bases or node.keywords or node.decorator_list or any(method.name in _OWN_MAKING for method in methods):
         return None
-    methods = [s for s in node.body if isinstance(s, ast.FunctionDef | ast.AsyncFunctionDef)]
-    names = {method.name for method in methods}
-    if names & _OWN_MAKING:
-        return None
-    made = [method for method in methods if method.name == "__init__"]
-    if not made:
-        return ()
-    parameters = made[0].args.posonlyargs + made[0].args.args
-    if len(made) > 1 or not parameters:
-        return None
-    return function_calls(made[0], parameters[0].arg, bound_by(*node.body))
+    match [method for method in methods if method.name == "__init__"]:
+        case []:
+            return ()
+        case [made] if parameters := [*made.args.posonlyargs, *made.args.args]:
+            return function_calls(made, parameters[0].arg, bound_by(*node.body))
+    return None
 
 
 def _statement(node: ast.stmt, own: str, fixed: frozenset[str]) -> frozenset[str] | None:
     match node:
         case ast.Expr(value=ast.Constant()) | ast.Pass() | ast.Nonlocal():
             return frozenset()
-        case ast.Return(value=value):
-            return open_calls(value) if value is not None else frozenset()
         case ast.FunctionDef() | ast.AsyncFunctionDef():
-            defaults = [*node.args.defaults, *(d for d in node.args.kw_defaults if d is not None)]
-            return joined((*(wrapping_calls(d) for d in node.decorator_list), *map(open_calls, defaults)))
+            defaults = (*node.args.defaults, *filter(None, node.args.kw_defaults))
+            return joined((*map(wrapping_calls, node.decorator_list), *map(open_calls, defaults)))
         case ast.Assign(targets=targets, value=value) if all(_is_place(t, own, fixed) for t in targets):
             return open_calls(value)
-        case ast.AnnAssign(target=target, value=value) if _is_place(target, own, fixed):
+        case ast.AnnAssign(target=target) if not _is_place(target, own, fixed):
+            return None
+        case ast.Return(value=value) | ast.AnnAssign(value=value):
             return open_calls(value) if value is not None else frozenset()
         case ast.If():
             blocks = (_statement(statement, own, fixed) for statement in (*node.body, *node.orelse))
@@ -204,16 +202,9 @@ def _statement(node: ast.stmt, own: str, fixed: frozenset[str]) -> frozenset[str
 def _is_place(target: ast.expr, own: str, fixed: frozenset[str]) -> bool:
     """True for a local name, and for an attribute of the object that is being made."""
     match target:
-        case ast.Name():
-            return True
         case ast.Attribute(value=ast.Name(id=name), attr=attribute):
-            return bool(own) and name == own and attribute not in fixed
-    return False
-
-
-def _yields(node: ast.FunctionDef) -> bool:
-    """True for a generator: calling it runs nothing, and what it makes is no plain value."""
-    return any(isinstance(part, ast.Yield | ast.YieldFrom) for statement in node.body for part in walk(statement))
+            return name == own and attribute not in fixed
+    return isinstance(target, ast.Name)
 
 
 # Statements
@@ -240,7 +231,7 @@ def acts(node: ast.stmt) -> bool:
         case ast.Expr(value=value):
             return not is_pure_value(value)
         case ast.FunctionDef() | ast.AsyncFunctionDef():
-            defaults = (*node.args.defaults, *(d for d in node.args.kw_defaults if d is not None))
+            defaults = (*node.args.defaults, *filter(None, node.args.kw_defaults))
             quiet = all(only_wraps(d) or is_accessor(d) for d in node.decorator_list)
             return not (quiet and all(map(is_pure_value, defaults)))
         case ast.ClassDef():
