@@ -13,7 +13,7 @@ from shrinker.pipeline.outside import EMBEDDERS, embedders_evidence
 from shrinker.pipeline.places import Places
 from shrinker.pipeline.progress import Progress, peak_memory, timed
 from shrinker.pipeline.request import Request, Result, Run
-from shrinker.pipeline.verification import lock_evidence, lock_findings, refuse, verify_tree
+from shrinker.pipeline.verification import find_refused, lock_evidence, lock_findings, refuse, verify_tree
 from shrinker.project import project_folder
 from shrinker.report.place import LOCK, mark_stale
 from shrinker.report.write import Made, begin_reports, finish_reports, write_symbols
@@ -47,9 +47,6 @@ def shrink(request: Request, progress: Progress) -> Result:
         trees = Trees(tree, places.tree, manifest, rules, jobs, cache)
         refused: tuple[Finding, ...] = ()
         if request.strict or request.look:
-            # Here and not above: only such a run looks for them.
-            from shrinker.pipeline.strict import find_refused
-
             with timed("leftovers", timings, progress):
                 refused = find_refused(trees, analysis, emitted.interface)
         evidence: tuple[Evidence, ...] = ()
@@ -95,16 +92,4 @@ def shrink(request: Request, progress: Progress) -> Result:
     )
 
 
-__all__ = [
-    "Progress",
-    "Request",
-    "Result",
-    "Run",
-    "analyse",
-    "embedders_evidence",
-    "generate",
-    "lock_evidence",
-    "lock_findings",
-    "shrink",
-    "verify_tree",
-]
+__all__ = ["Progress", "Request", "Result", "Run", "analyse", "generate", "lock_evidence", "shrink", "verify_tree"]

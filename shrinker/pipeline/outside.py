@@ -56,11 +56,11 @@ def embedders_evidence(
     here: list[Read] = []
     missing: list[str] = []
     for wheel in load_wheels(project_folder()):
+        file = None
         try:
             file = open_wheel(wheel, place, progress.note) if download else cached_wheel(wheel, place)
         except InputError as error:
             progress.note(f"{wheel.file} cannot be had: {error}")
-            file = None
         if file is not None:
             here.append(Read(wheel.name, wheel.sha256, file))
         else:

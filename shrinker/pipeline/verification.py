@@ -4,13 +4,20 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from shrinker.check.leftovers import find_leftovers
 from shrinker.check.levels import judge
 from shrinker.check.trees import Trees
+from shrinker.pipeline.analysis import Analysis
 from shrinker.pipeline.outside import is_pinned
 from shrinker.pipeline.progress import Progress, timed
+from shrinker.program.build import missing_roots
+from shrinker.report.effects import rule_effects
 from shrinker.report.place import LOCK, read_manifest, reports_of
+from shrinker.report.strict import strict_findings
+from shrinker.report.summary import measure
 from shrinker.values.contents import MANIFEST
 from shrinker.values.errors import EvidenceError
+from shrinker.values.interface import Interface
 from shrinker.values.manifest import Manifest
 from shrinker.values.outcome import EmittedFile, Evidence, Finding
 
@@ -63,20 +70,18 @@ def lock_findings(lock: Path, manifest: Manifest) -> Sequence[Finding]:
 
 def compare(lock: Manifest, manifest: Manifest) -> list[Finding]:
     """What differs between the recorded manifest and a new one, the cause before its effects."""
-    found: list[Finding] = []
-    for what, old, new in (
+    causes = (
         ("tool version", lock.tool_version, manifest.tool_version),
         ("profile", lock.profile, manifest.profile),
         ("rules", lock.rules_hash, manifest.rules_hash),
         ("upstream", lock.upstream, manifest.upstream),
-    ):
-        if old != new:
-            found.append(Finding("lock", MANIFEST, 0, f"{what} was {old}, is {new}"))
+    )
+    found = [(MANIFEST, f"{what} was {old}, is {new}") for what, old, new in causes if old != new]
     before, after = ({file.path: file for file in each.files} for each in (lock, manifest))
     for path in sorted(before.keys() | after.keys()):
         if before.get(path) != after.get(path):
-            found.append(Finding("lock", path, 0, _difference(before.get(path), after.get(path))))
-    return found
+            found.append((path, _difference(before.get(path), after.get(path))))
+    return [Finding("lock", path, 0, message) for path, message in found]
 
 
 def _difference(old: EmittedFile | None, new: EmittedFile | None) -> str:
@@ -85,6 +90,21 @@ def _difference(old: EmittedFile | None, new: EmittedFile | None) -> str:
     if old.sha256 != new.sha256:
         return f"has other content: {old.lines_after} lines in the lock, {new.lines_after} now"
     return "has the content of the lock, but its record differs (lines, changed or digest)"
+
+
+def find_refused(trees: Trees, analysis: Analysis, interface: Interface) -> tuple[Finding, ...]:
+    """What strict mode refuses of a generated tree.
+
+    Args:
+        trees: both trees.
+        analysis: what was decided.
+        interface: what command lines and servers take otherwise than upstream's.
+    """
+    tree, rules = trees.source, trees.stated
+    effects = rule_effects(rules, analysis.graph, analysis.folded, measure(tree, trees.manifest), analysis.cuts)
+    left = find_leftovers(trees)
+    found = strict_findings(rules, effects, missing_roots(tree, rules), analysis.folded, left, tree)
+    return (*found, *interface.unexplained())
 
 
 def refuse(findings: Sequence[Finding], what: str) -> None:
