@@ -1,6 +1,5 @@
 """Write beside the output, then swap: whatever happens, the output is the old tree or the new one."""
 
-import contextlib
 import glob
 import os
 import shutil
@@ -9,8 +8,8 @@ import tempfile
 import threading
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
-from itertools import chain, count
+from contextlib import ExitStack, contextmanager, suppress
+from itertools import count
 from pathlib import Path
 
 from shrinker.values.contents import HISTORY, MANIFEST, foreign
@@ -158,20 +157,17 @@ def refuse_foreign(place: Path, names: Sequence[str], way: str = _FORCE) -> None
     """
     if not names:
         return
-    shown = [f"  {name}" for name in names[:_SHOWN]]
+    said = f"{place} holds {len(names)} file(s) that shrinker did not write, or that changed since:"
     more = [f"  … and {len(names) - _SHOWN} more"] if len(names) > _SHOWN else []
     raise InputError(
-        "\n".join(
-            [f"{place} holds {len(names)} file(s) that shrinker did not write, or that changed since:", *shown, *more]
-        ),
+        "\n".join([said, *(f"  {name}" for name in names[:_SHOWN]), *more]),
         f"nothing was touched; move them away, {way.format(place.name)}",
     )
 
 
 def _discard(old: Path, out: Path) -> tuple[Path, ...]:
     """Remove a tree that was replaced; what in it is its owner's goes to a folder beside `out`, which is returned."""
-    history = [HISTORY] if os.path.lexists(old / HISTORY) else []
-    owned = [*foreign(old), *history]
+    owned = [*foreign(old), *([HISTORY] if os.path.lexists(old / HISTORY) else [])]
     aside = _aside(out)
     try:
         for name in owned:
@@ -184,7 +180,7 @@ def _discard(old: Path, out: Path) -> tuple[Path, ...]:
         ) from error
     # Under a name of what is nobody's: one that is removed by half has no manifest any more to say what it was.
     rest = out.with_name(f".{out.name}.{_NEW}.{os.getpid()}.old")
-    with contextlib.suppress(OSError):
+    with suppress(OSError):
         old.rename(rest)
         shutil.rmtree(rest)
     return (aside,) if owned else ()
@@ -193,7 +189,7 @@ def _discard(old: Path, out: Path) -> tuple[Path, ...]:
 def _aside(place: Path) -> Path:
     """A name beside a folder for what is moved out of it, which nothing has."""
     first = place.with_name(f"{place.name}.backup-{time.strftime('%Y%m%d-%H%M%S')}")
-    names = chain([first], (first.with_name(f"{first.name}-{number}") for number in count(2)))
+    names = (first if number == 1 else first.with_name(f"{first.name}-{number}") for number in count(1))
     return next(name for name in names if not os.path.lexists(name))
 
 
@@ -202,12 +198,12 @@ def _previous(staged: Path) -> Path:
 
 
 def _restore(source: Path, target: Path) -> None:
-    with contextlib.suppress(OSError):
+    with suppress(OSError):
         source.rename(target)
 
 
 def _put_back(previous: Path, place: Path) -> None:
-    with contextlib.suppress(OSError):
+    with suppress(OSError):
         if previous.exists():
             previous.replace(place)
         else:
@@ -251,21 +247,20 @@ def _tidy(out: Path) -> None:
         process = rest.partition(".")[0]
         if kind not in (_NEW, _OLD) or not process.isdigit() or _is_alive(int(process)):
             continue
-        if kind == _OLD and not out.exists():
+        if kind == _NEW:
+            shutil.rmtree(left, ignore_errors=True)
+        elif not out.exists():
             left.rename(out)
-        elif kind == _OLD:
+        else:
             if os.path.lexists(left / HISTORY) and not os.path.lexists(out / HISTORY):
                 (left / HISTORY).rename(out / HISTORY)
             _discard(left, out)
-        else:
-            shutil.rmtree(left, ignore_errors=True)
 
 
 def _is_alive(process: int) -> bool:
     try:
         os.kill(process, 0)
-    except PermissionError:
-        return True
-    except ProcessLookupError:
-        return False
+    except OSError as error:
+        # Of somebody else, it is there.
+        return isinstance(error, PermissionError)
     return True

@@ -8,7 +8,7 @@ from importlib import metadata
 from pathlib import Path
 
 from shrinker.cache import Cache
-from shrinker.cache.files import cached
+from shrinker.cache.files import Progress, cached
 from shrinker.emit.modules import rewrite_modules
 from shrinker.emit.package import notice, pyproject, version_module
 from shrinker.emit.refusals import lost_names, refusals_module, removed_endpoints, removed_options
@@ -30,11 +30,7 @@ from shrinker.values.native import Cut
 from shrinker.values.refusals import FILE as REFUSALS_FILE
 from shrinker.values.upstream import PACKAGE_PREFIX, UpstreamTree, module_name, modules_of
 
-Progress = Callable[[int, int], None]
-"""Called with the files done and the files in all."""
-
 _REFUSALS_PATH = f"{PACKAGE_PREFIX}{REFUSALS_FILE}"
-_LICENSES = ("LICENSE", "python/LICENSE")
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +54,7 @@ def emit_tree(
     tool_version: str,
     required: Distributions | None = None,
     cuts: Mapping[str, Sequence[Cut]] | None = None,
-    progress: Progress | None = None,
+    progress: Progress = lambda done, total: None,
     cache: Cache | None = None,
 ) -> Emitted:
     """Write every kept file, and SHRINK.json, into `out`.
@@ -66,7 +62,6 @@ def emit_tree(
     The bytes depend on nothing but the arguments: not on the machine or the Python version.
 
     Args:
-        tree: upstream.
         folded: folded modules by path; those of removed files are ignored.
         graph: says which files are kept.
         out: an empty folder, see `staging_folder`; `install` puts it in its place.
@@ -86,15 +81,11 @@ def emit_tree(
     rewritten = _rewritten(tree, [folded[path] for path in paths if path in folded and folded[path].changed], cache)
     for done, path in enumerate(paths, 1):
         data = _read(tree, path)
-        before, like = count_lines(data), tree.root / path
-        if path in rewritten:
-            writer.put(path, rewritten[path], before=before, like=like, digest=folded[path].digest)
-        else:
-            gone = (cuts or {}).get(path)
-            text = without_lines(path, data, gone) if gone else data
-            writer.put(path, text, before=before, like=like, changed=bool(gone))
-        if progress is not None:
-            progress(done, len(paths))
+        gone = (cuts or {}).get(path, ())
+        text = rewritten[path] if path in rewritten else without_lines(path, data, gone) if gone else data
+        digest = folded[path].digest if path in rewritten else None
+        writer.put(path, text, before=count_lines(data), like=tree.root / path, digest=digest, changed=bool(gone))
+        progress(done, len(paths))
     features = {rule.id: rule.feature for rule in rules.removes} | {rule.id: rule.feature for rule in rules.registries}
     modules = {file.path: file.sha256 for file in writer.files if module_name(file.path)}
     # What a server no longer has is seen where it is written.
@@ -136,7 +127,7 @@ def _rewritten(tree: UpstreamTree, modules: Sequence[FoldedModule], cache: Cache
     by_path = {module.path: module for module in modules}
     keys = {m.path: layer.key(tree.by_path[m.path].sha256, repr(m.edits)) for m in modules}
     read = partial(_read, tree)
-    return layer.packed(keys, lambda missing: rewrite_modules([by_path[path] for path in missing], read).values())
+    return layer.packed(keys, lambda missing: rewrite_modules(map(by_path.__getitem__, missing), read).values())
 
 
 def _interface(
@@ -154,14 +145,12 @@ def _interface(
     layer, theirs = cache.layer("interface"), cache.layer("offered")
     # What was decided follows from these.
     key = layer.key(rules.digest, hashes, repr(sorted(written.items())))
-    here = Syntax(modules_of(graph.kept), read)
-    found: Interface = cached(
-        layer,
-        key,
-        lambda: compare_interfaces(
-            cached(theirs, theirs.key(hashes), lambda: read_offered(upstream)), here, rules, folded, graph
-        ),
-    )
+
+    def compare() -> Interface:
+        offered = cached(theirs, theirs.key(hashes), lambda: read_offered(upstream))
+        return compare_interfaces(offered, Syntax(modules_of(graph.kept), read), rules, folded, graph)
+
+    found: Interface = cached(layer, key, compare)
     return found
 
 
@@ -190,7 +179,7 @@ def _own_files(
 
 
 def _license(tree: UpstreamTree) -> bytes:
-    for path in _LICENSES:
+    for path in ("LICENSE", "python/LICENSE"):
         if path in tree.by_path:
             return _read(tree, path)
     # Shrinker's licence is upstream's: the same text serves a tree that came without it.

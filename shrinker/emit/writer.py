@@ -55,16 +55,14 @@ class Writer:
 
     def write(self, path: str, data: bytes, *, executable: bool = False) -> None:
         """Write one file and no record."""
-        target = f"{self.out}/{path}"
-        mode = 0o755 if executable else 0o644
+        folder = path.rpartition("/")[0]
         try:
-            folder = path.rpartition("/")[0]
             if folder not in self._folders:
                 os.makedirs(f"{self.out}/{folder}", exist_ok=True)
                 self._folders.add(folder)
-            with open(target, "wb") as file:
+            with open(f"{self.out}/{path}", "wb") as file:
                 file.write(data)
-                os.fchmod(file.fileno(), mode)
+                os.fchmod(file.fileno(), 0o755 if executable else 0o644)
         except OSError as error:
             full = error.errno in (errno.ENOSPC, errno.EDQUOT)
             raise InputError(
@@ -76,23 +74,16 @@ class Writer:
 def without_lines(path: str, data: bytes, cuts: Sequence[Cut]) -> bytes:
     """The file without some lines, and with the note that it was changed before its first line.
 
-    Of blank lines on both sides of what goes, those after it go too.
-
-    Args:
-        path: says which comments its language has.
-        data: of upstream.
-        cuts: lines that go.
+    Of blank lines on both sides of what goes, those after it go too. The path says which comments the file's language has.
     """
     rows = data.split(b"\n")
-    gone = {line - 1 for cut in cuts for line in range(cut.first, cut.last + 1)}
+    gone = {line for cut in cuts for line in range(cut.first, cut.last + 1)}
     kept: list[bytes] = []
     after_cut = False
-    for number, row in enumerate(rows):
-        if number in gone:
-            after_cut = True
-        elif after_cut and not row.strip() and number < len(rows) - 1 and (not kept or not kept[-1].strip()):
-            continue
-        else:
+    for number, row in enumerate(rows, 1):
+        after_cut = after_cut or number in gone
+        meet = after_cut and not row.strip() and number < len(rows) and (not kept or not kept[-1].strip())
+        if number not in gone and not meet:
             kept.append(row)
             after_cut = False
     sign = "#" if path.rpartition("/")[2].endswith(HASH_COMMENTS) else "//"
