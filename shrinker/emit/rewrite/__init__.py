@@ -7,7 +7,7 @@ import ast
 from collections.abc import Sequence
 
 from shrinker.emit.rewrite.sites import RewriteError, Sites
-from shrinker.emit.rewrite.source import Source, preamble
+from shrinker.emit.rewrite.source import Source
 from shrinker.emit.rewrite.statements import Statements
 from shrinker.values.edits import Edit
 
@@ -39,7 +39,7 @@ def rewrite_file(source: bytes, edits: Sequence[Edit], *, header: str | None = N
         sites.finish()
         text = sites.patches.render()
     if header is not None:
-        first = "".join(file.lines[: preamble(file.lines)])
+        first = "".join(file.lines[: file.preamble])
         rest = text.removeprefix(first)
         if first and not first.endswith(("\n", "\r")):
             first += file.newline

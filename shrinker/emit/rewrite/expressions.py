@@ -6,14 +6,14 @@ apart from a word.
 
 import ast
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
+from typing import NamedTuple
 
 from shrinker.emit.rewrite.elements import Elements, parts
 from shrinker.emit.rewrite.lists import Gap, merge, read_gap
 from shrinker.emit.rewrite.sites import Sites
 from shrinker.emit.rewrite.source import Place
-from shrinker.syntax.ranges import Placed, span
+from shrinker.syntax.ranges import Placed
 from shrinker.values.edits import Literal, TakeOperand
 
 _DISPLAYS = ast.List | ast.Set | ast.Dict | ast.ListComp | ast.SetComp | ast.DictComp
@@ -34,8 +34,7 @@ _FREE = {(kind, field) for field, kinds in _PLACES.items() for kind in kinds}
 """Where any expression may stand without parentheses, unless it spans lines."""
 
 
-@dataclass(frozen=True, slots=True)
-class Piece:
+class Piece(NamedTuple):
     """An expression and what is left of it."""
 
     inner: Place
@@ -50,8 +49,7 @@ class Piece:
     """What is left stands in parentheses."""
 
 
-@dataclass(frozen=True, slots=True)
-class Link:
+class Link(NamedTuple):
     """An operator between two operands, with the white space around it."""
 
     before: Gap
@@ -115,9 +113,8 @@ class Expressions:
             return True
         if not isinstance(node, ast.Tuple) or self._source.text[place[0]] != "(":
             return False
-        first = self._source.place(node.elts[0])
         around = self._source.brackets(*place, [self._source.place(element) for element in node.elts])
-        return first[0] > place[0] and around is not None and around[1] == place[1] - 1
+        return around == (place[0], place[1] - 1)
 
     # What becomes of an expression
 
@@ -174,7 +171,7 @@ class Expressions:
             self._patches.drop(*piece.inside, [*gaps[0].places, left.place, *gaps[1].places])
         else:
             self._patches.drop(*piece.place, [left.place])
-        return Piece(piece.inner, piece.inside, piece.place, left.tight, wrapped or left.wrapped)
+        return piece._replace(tight=left.tight, wrapped=wrapped or left.wrapped)
 
     def _needs_parentheses(self, piece: Piece, left: Piece, free: bool, gaps: tuple[Gap, Gap]) -> bool:
         text, (start, end) = self._source.text, piece.place
@@ -202,7 +199,7 @@ class Expressions:
         kept = {
             index: self._expression(operand, *bounds, free=False)
             for index, (operand, *bounds, _) in enumerate(self._children(node, start, end))
-            if isinstance(operand, ast.expr) and not self._sites.drops("BoolOp", span(operand))
+            if isinstance(operand, ast.expr) and not self._sites.drops("BoolOp", operand)
         }
         if not kept:
             raise self._sites.error(node, "no operand of a BoolOp is left")

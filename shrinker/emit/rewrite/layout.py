@@ -7,11 +7,12 @@ import ast
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import dropwhile, takewhile
+from typing import NamedTuple
 
 from shrinker.emit.rewrite.patches import Patches
 from shrinker.syntax.ranges import first_line
 
-Lines = list[int]
+Lines = Sequence[int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,8 +36,7 @@ class Clause:
     """Whether the block stands on the line of the header."""
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+class Row(NamedTuple):
     """Statements of a block that share lines."""
 
     body: list[ast.stmt]
@@ -96,14 +96,13 @@ class Layout:
 
     def rows(self, body: Sequence[ast.stmt]) -> list[Row]:
         """The statements of a block by the lines that they share."""
-        found: list[Row] = []
+        found: list[list[ast.stmt]] = []
         for node in body:
-            if found and first_line(node) <= found[-1].last:
-                found[-1].body.append(node)
-                found[-1] = Row(found[-1].body, found[-1].first, self.last_line(node))
+            if found and first_line(node) <= self.last_line(found[-1][-1]):
+                found[-1].append(node)
             else:
-                found.append(Row([node], first_line(node), self.last_line(node)))
-        return found
+                found.append([node])
+        return [Row(nodes, first_line(nodes[0]), self.last_line(nodes[-1])) for nodes in found]
 
     def last_line(self, node: ast.stmt) -> int:
         """The last line of a statement, with the comments at the end of its last block."""
