@@ -10,23 +10,16 @@ from shrinker.values.folded import FoldedModule
 
 
 class Unwritable(ShrinkerError):
-    """Edits of some files leave no valid Python; each with its reason. Nothing is written then."""
+    """Edits of some files leave no valid Python; the reasons by path. Nothing is written then."""
 
     def __init__(self, reasons: Mapping[str, str]) -> None:
-        """
-        Args:
-            reasons: by path.
-        """
         path, reason = min(reasons.items())
         super().__init__(f"{path}: {reason}", "this is a fault of shrinker: please report it with the upstream version")
         self.reasons = dict(reasons)
 
 
 def rewrite_modules(modules: Iterable[FoldedModule], read: Callable[[str], bytes]) -> dict[str, bytes]:
-    """New texts of modules, by path.
-
-    Args:
-        read: bytes of a file of upstream.
+    """New texts of modules of upstream, by path.
 
     Raises:
         InputError: a file cannot be read or does not parse.

@@ -84,11 +84,7 @@ def _render(template: str, **values: object) -> str:
 
 
 def notice(identity: Identity, *, profile: str, tool_version: str, upstream_notice: str | None = None) -> str:
-    """Text of the NOTICE file.
-
-    Args:
-        upstream_notice: upstream's own NOTICE, which section 4(d) asks to pass on.
-    """
+    """Text of the NOTICE file, with upstream's own, which section 4(d) asks to pass on."""
     known = [f"release {identity.version}"] if identity.version else []
     known += [f"commit {identity.commit}"] if identity.commit else []
     known += ["with local changes"] if identity.dirty else []

@@ -145,11 +145,9 @@ def remove_trees(folder: Path) -> list[Path]:
 
 
 def refuse_foreign(place: Path, names: Sequence[str], way: str = _FORCE) -> None:
-    """End a run that would replace what is its owner's.
+    """End a run that would replace what is its owner's, named in a folder.
 
     Args:
-        place: the folder that holds it.
-        names: of the files there.
         way: what may be done about it, besides moving it away.
 
     Raises:

@@ -50,11 +50,7 @@ class Analysis:
 
 
 def analyse(run: Run, unwritable: Mapping[str, str] | None = None) -> Analysis:
-    """Facts, folding and reachability; writes nothing.
-
-    Args:
-        run: what to analyse, and by which rules.
-        unwritable: files that stay as upstream wrote them, and why.
+    """Facts, folding and reachability; writes nothing. Files that are `unwritable` stay as upstream wrote them.
 
     Raises:
         InputError: rules and upstream cannot be brought together, or a file does not parse.

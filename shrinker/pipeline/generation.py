@@ -22,11 +22,7 @@ def generate(run: Run, out: Path) -> Manifest:
 
 
 def decide_and_emit(run: Run, out: Path) -> tuple[Analysis, Emitted]:
-    """Analyse and write; once more, with the files as upstream wrote them, where what was decided cannot be written.
-
-    Args:
-        run: what is generated.
-        out: an empty folder.
+    """Analyse and write into an empty folder; once more, with the files as upstream wrote them, where what was decided cannot be written.
 
     Raises:
         InputError: rules and upstream cannot be brought together, or a file cannot be read or written.

@@ -49,13 +49,7 @@ def verify_tree(
 
 
 def lock_evidence(out: Path, manifest: Manifest, asked: Path | None = None) -> Evidence:
-    """Judge a tree by its lock: both were written by one run, or a run died between them.
-
-    Args:
-        out: the generated tree.
-        manifest: of that tree.
-        asked: folder with its reports; by default where `shrink` puts them.
-    """
+    """Judge a tree by its lock, among its reports: both were written by one run, or a run died between them."""
     lock = reports_of(out, manifest, asked) / LOCK
     findings = tuple(lock_findings(lock, manifest))
     return Evidence("lock", not findings, (("files", len(manifest.files)),), findings, ())
@@ -93,13 +87,7 @@ def _difference(old: EmittedFile | None, new: EmittedFile | None) -> str:
 
 
 def find_refused(trees: Trees, analysis: Analysis, interface: Interface) -> tuple[Finding, ...]:
-    """What strict mode refuses of a generated tree.
-
-    Args:
-        trees: both trees.
-        analysis: what was decided.
-        interface: what command lines and servers take otherwise than upstream's.
-    """
+    """What strict mode refuses of a generated tree."""
     tree, rules = trees.source, trees.stated
     effects = rule_effects(rules, analysis.graph, analysis.folded, measure(tree, trees.manifest), analysis.cuts)
     left = find_leftovers(trees)

@@ -65,24 +65,15 @@ class Bindings:
 
 
 def collect(body: Iterable[ast.stmt], package: str) -> Bindings:
-    """Bindings of a scope's own statements; bodies of nested functions and classes are other scopes.
-
-    Args:
-        body: the statements.
-        package: what relative imports start from.
-    """
+    """Bindings of a scope's own statements; bodies of nested functions and classes are other scopes."""
     found = Bindings()
     _Collector(package, found).block(body, ())
     return found
 
 
 def lines_of(tree: ast.Module, *, imports: bool = True) -> dict[str, int]:
-    """Line of each definition of a module, and of the first place that binds any other name of it; in classes by dotted names.
-
-    Args:
-        tree: of the module.
-        imports: False where what an import binds does not count.
-    """
+    """Line of each definition of a module, and of the first place that binds any other name of it, perhaps but for `imports`; in classes
+    by dotted names."""
     found: dict[str, int] = {}
     bodies = [("", tree.body)]
     for name, node in definitions(tree):

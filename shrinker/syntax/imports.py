@@ -20,13 +20,8 @@ class Loaded(NamedTuple):
 
 
 def absolute(module: str | None, level: int, package: str) -> str:
-    """The dotted name that an import statement means.
-
-    Args:
-        module: as it is written after ``from``; None where only dots are.
-        level: number of dots before it (`ast.ImportFrom.level`).
-        package: the package that relative imports start from: a package itself, or the one around a module.
-    """
+    """The dotted name that an import statement means, of which `ast` tells module and level (number of dots), where relative ones start
+    from a package: itself, or the one around a module."""
     if not level:
         return module or ""
     base = package.split(".")

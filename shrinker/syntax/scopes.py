@@ -43,11 +43,7 @@ class Scope:
         return name in self.parameters or name in self.bindings.names or name in self.bindings.declared
 
     def owner(self, name: str) -> "Scope | None":
-        """The scope that a name belongs to where it is read in this one.
-
-        Returns:
-            None for what no scope binds: a builtin, or what a star import gives.
-        """
+        """The scope that a name belongs to where it is read in this one; None for a builtin, and for what a star import gives."""
         scope: Scope | None = self
         while scope is not None:
             if name in scope.bindings.globals:
@@ -71,8 +67,6 @@ def scope_of(node: Scoped, package: str, outer: Scope | None = None) -> Scope:
     """The scope of a module or of what stands in one.
 
     Args:
-        node: what has the scope.
-        package: what relative imports start from.
         outer: the scope around it; None for a module, and where nobody asks for what is outside.
     """
     bindings, parameters, rebound = Bindings(), frozenset[str](), frozenset[str]()

@@ -82,11 +82,8 @@ def is_pure_value(node: ast.expr) -> bool:
 
 
 def wrapping_calls(decorator: ast.expr) -> frozenset[str] | None:
-    """Calls that must be pure for a decorator to hand the definition back and tell nobody else of it.
-
-    Returns:
-        Names of the module that are called; None where no name can say it.
-    """
+    """Names of the module whose calls must be pure for a decorator to hand the definition back and tell nobody else of it; None where no
+    name can say it."""
     if isinstance(decorator, ast.Name) and not hands_back(decorator):
         return frozenset({decorator.id})
     if not hands_back(decorator):
@@ -96,11 +93,8 @@ def wrapping_calls(decorator: ast.expr) -> frozenset[str] | None:
 
 
 def open_calls(node: ast.expr) -> frozenset[str] | None:
-    """Calls that must be pure for an expression to make a value and do nothing else.
-
-    Returns:
-        Names of the module that are called; None where it does more, or no name can say it.
-    """
+    """Names of the module whose calls must be pure for an expression to make a value and do nothing else; None where it does more, or no
+    name can say it."""
     found: set[str] = set()
     bound: set[str] = set()
     stack: list[ast.AST] = [node]
@@ -148,15 +142,11 @@ def _is_known(call: ast.Call) -> bool:
 
 
 def function_calls(node: Function, own: str = "", fixed: frozenset[str] = frozenset()) -> tuple[str, ...] | None:
-    """What a function must be allowed to call for calling it to make a value and nothing else.
+    """Names of its module, sorted, that a function calls where calling it makes a value and does nothing else; None where it may do more.
 
     Args:
-        node: the function.
         own: the parameter whose attributes it may set: the object that is being made.
         fixed: attributes of that object that may not be set: setting one may call something.
-
-    Returns:
-        Names of its module that it calls, sorted; None where calling it may do more.
     """
     # What a decorator hands back may do more than the function.
     if not isinstance(node, ast.FunctionDef) or node.decorator_list or is_generator(node):

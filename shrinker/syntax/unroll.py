@@ -29,12 +29,9 @@ _COPIES = frozenset({"list", "tuple", "sorted", "len", "set", "frozenset"})
 
 
 def rows_of(iterated: ast.expr, tables: dict[str, Display], bound: Bound | None = None) -> list[ast.expr] | None:
-    """The elements of a display, or of the name of one; None when they are not all spelled out.
+    """What a loop runs over: the elements of a display, or of the name of one in `tables` or in what the loops around it give.
 
-    Args:
-        iterated: what a loop runs over.
-        tables: displays of the module by name.
-        bound: what the loops around it give.
+    None when they are not all spelled out.
     """
     found: ast.expr | None = iterated
     if isinstance(iterated, ast.Name):
@@ -59,14 +56,7 @@ def bind(target: ast.expr, row: ast.expr | None, bound: Bound) -> None:
 
 
 def text_of(node: ast.expr, bound: Bound, module: str, package: str) -> str | None:
-    """The text that an expression is in one row of the loops around it; None when it is not known.
-
-    Args:
-        node: the expression.
-        bound: what the loops give.
-        module: ``__name__``.
-        package: ``__package__``.
-    """
+    """The text that an expression of a module is in one row of the loops around it; None when it is not known."""
     match node:
         case ast.Constant(value=str() as text):
             return text
@@ -104,12 +94,7 @@ def _texts(nodes: Sequence[ast.expr], bound: Bound, module: str, package: str) -
 
 
 def _combinations(loops: Iterable[Loop], tables: dict[str, Display]) -> list[Bound]:
-    """What the names of nested loops are, row by row; a loop whose rows are not known gives its names no value.
-
-    Args:
-        loops: outermost first.
-        tables: displays of the module by name.
-    """
+    """What the names of nested loops are, row by row, outermost first; a loop whose rows are not known gives its names no value."""
     found: list[Bound] = [{}]
     for target, iterated in loops:
         fresh: list[Bound] = []
@@ -168,16 +153,9 @@ def tables_of(tree: ast.Module) -> dict[str, Display]:
 
 
 class Unroller:
-    """Texts of one module that loops put together."""
+    """Texts of one module that its loops put together."""
 
     def __init__(self, tree: ast.Module, loops: Iterable[ast.For | Comprehension], module: str, package: str) -> None:
-        """
-        Args:
-            tree: the module.
-            loops: its loops and comprehensions.
-            module: its dotted name.
-            package: the package that its relative imports start from.
-        """
         self._tree = tree
         self._module = module
         self._package = package

@@ -161,11 +161,8 @@ class Expressions:
         return read_gap(self._source, *before), read_gap(self._source, *after)
 
     def _settle(self, piece: Piece, left: Piece, free: bool, gaps: tuple[Gap, Gap]) -> Piece:
-        """What is left of an expression takes its place, with the parentheses that it needs there.
-
-        Args:
-            gaps: what is left of the white space within the innermost parentheses.
-        """
+        """What is left of an expression takes its place, with the parentheses that it needs there, and what is left of the white space
+        within the innermost of them."""
         wrapped = piece.wrapped and self._needs_parentheses(piece, left, free, gaps)
         if wrapped:
             self._patches.drop(*piece.inside, [*gaps[0].places, left.place, *gaps[1].places])

@@ -44,9 +44,7 @@ class _Arm(NamedTuple):
 def refuted_lines(data: bytes, undefined: Collection[str]) -> tuple[Refuted, ...]:
     """Lines that go of a C, C++ or CUDA file, in the order of the groups' ends; the lines of an inner group may lie within an outer one's.
 
-    Args:
-        data: the file.
-        undefined: macros that no build defines: 0 where a test reads them.
+    The `undefined` macros, which no build defines, are 0 where a test reads them.
     """
     return _refuted(data, frozenset(undefined)) if any(name.encode() in data for name in undefined) else ()
 

@@ -29,10 +29,9 @@ _Whole = Callable[[tree_sitter.Node], Lines]
 def definitions_of(
     root: tree_sitter.Node, apart: Collection[int], whole: _Whole
 ) -> tuple[tuple[Definition, ...], frozenset[str]]:
-    """Definitions and declarations that may go, and all words outside of them.
+    """Definitions and declarations of a file that may go, and all words outside of them.
 
     Args:
-        root: of a file.
         apart: nodes that are read by themselves: registrations.
         whole: gives the lines of a node, see `Lines`.
     """

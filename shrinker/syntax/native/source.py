@@ -23,22 +23,14 @@ class Registration:
 
 
 @dataclass(frozen=True, slots=True)
-class Declaration:
-    """A function that a file only declares."""
-
-    name: str
-    lines: Lines
-
-
-@dataclass(frozen=True, slots=True)
 class Definition:
     """What may go as a whole when nothing names it; a declaration of a function, too."""
 
     name: str
     lines: Lines
     """With the comment directly above a definition."""
-    words: frozenset[str]
-    """All that it says."""
+    words: frozenset[str] = frozenset()
+    """All that it says; not asked of what is only declared."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +52,8 @@ class NativeSource:
     spoken: frozenset[str]
     """Names in its texts after a namespace: ``sgl::name``."""
     registrations: tuple[Registration, ...]
-    declarations: tuple[Declaration, ...]
+    declarations: tuple[Definition, ...]
+    """Functions that it only declares."""
     definitions: tuple[Definition, ...]
     outside: frozenset[str]
     """All words outside of these and of registrations, those of texts, too."""
