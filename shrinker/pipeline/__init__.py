@@ -4,16 +4,23 @@ from contextlib import ExitStack
 
 from shrinker.cache import Cache
 from shrinker.cache.workers import without_gc
+from shrinker.check.embedders import LEVEL as EMBEDDERS
 from shrinker.check.entries import judge_entries
 from shrinker.check.levels import EVIDENCE_LEVELS
 from shrinker.check.trees import Trees
 from shrinker.pipeline.analysis import analyse
 from shrinker.pipeline.generation import decide_and_emit, generate
-from shrinker.pipeline.outside import EMBEDDERS, embedders_evidence
 from shrinker.pipeline.places import Places
 from shrinker.pipeline.progress import Progress, peak_memory, timed
 from shrinker.pipeline.request import Request, Result, Run
-from shrinker.pipeline.verification import find_refused, lock_evidence, lock_findings, refuse, verify_tree
+from shrinker.pipeline.verification import (
+    embedders_evidence,
+    find_refused,
+    lock_evidence,
+    lock_findings,
+    refuse,
+    verify_tree,
+)
 from shrinker.project import project_folder
 from shrinker.report.place import LOCK, mark_stale
 from shrinker.report.write import Made, begin_reports, finish_reports, write_symbols
