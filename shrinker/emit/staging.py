@@ -28,13 +28,9 @@ def staging_folder(out: Path, *, force: bool = False) -> Iterator[Path]:
     What runs that died left beside `out` is removed first; an old tree that such a run had moved
     away and not replaced is moved back, and so is what was its owner's.
 
-    Args:
-        out: where the tree is to go.
-        force: whether `out` may hold what no run wrote; see `install`.
-
     Raises:
         InputError: the folder of `out` cannot be written, `out` is something else than a generated tree, or it holds
-            what no run wrote.
+            what no run wrote, where that is not moved aside by `force`.
     """
     out = out.absolute()
     _refuse_foreign(out, force)
@@ -95,12 +91,16 @@ def install(
     _refuse_foreign(out, force)
     old = out.with_name(f".{out.name}.{_OLD}.{os.getpid()}")
     with _uninterrupted(), ExitStack() as undo:
+
+        def move(source: Path, target: Path) -> None:
+            source.rename(target)
+            undo.callback(_restore, target, source)
+
         try:
             kept = [_aside(owned[0].parent)] if owned else []
             for file in owned:
                 kept[0].mkdir(exist_ok=True)
-                file.rename(kept[0] / file.name)
-                undo.callback(_restore, kept[0] / file.name, file)
+                move(file, kept[0] / file.name)
             for new, place in files:
                 place.parent.mkdir(parents=True, exist_ok=True)
                 if place.exists():
@@ -108,13 +108,10 @@ def install(
                     shutil.copy2(place, _previous(new))
             moved = out.exists()
             if moved:
-                out.rename(old)
-                undo.callback(_restore, old, out)
-            staging.rename(out)
-            undo.callback(_restore, out, staging)
+                move(out, old)
+            move(staging, out)
             if moved and os.path.lexists(old / HISTORY):
-                (old / HISTORY).rename(out / HISTORY)
-                undo.callback(_restore, out / HISTORY, old / HISTORY)
+                move(old / HISTORY, out / HISTORY)
             for new, place in files:
                 new.replace(place)
                 undo.callback(_put_back, _previous(new), place)

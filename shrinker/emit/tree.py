@@ -9,9 +9,9 @@ from pathlib import Path
 
 from shrinker.cache import Cache
 from shrinker.cache.files import Progress, cached
-from shrinker.emit.modules import rewrite_modules
 from shrinker.emit.package import notice, pyproject, version_module
 from shrinker.emit.refusals import lost_names, refusals_module, removed_endpoints, removed_options
+from shrinker.emit.rewrite import rewrite_modules
 from shrinker.emit.writer import Writer, count_lines, without_lines
 from shrinker.program.decided import looking
 from shrinker.program.definitions import Definition

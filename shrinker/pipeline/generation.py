@@ -4,7 +4,7 @@ from pathlib import Path
 
 from shrinker import __version__
 from shrinker.cache.workers import without_gc
-from shrinker.emit.modules import Unwritable
+from shrinker.emit.rewrite import Unwritable
 from shrinker.emit.tree import Emitted, emit_tree
 from shrinker.pipeline.analysis import Analysis, analyse
 from shrinker.pipeline.request import Run

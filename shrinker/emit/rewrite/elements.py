@@ -41,14 +41,13 @@ class Elements:
             return
         if isinstance(node, ast.Set) and len(gone) == len(nodes):
             raise self._sites.error(node, "an emptied set display would become a dict")
-        left = drop_items(self._sites, region, self._placed(node, region), gone, comma=isinstance(node, ast.Tuple))
+        left = drop_items(self._sites, region, self._placed(node), gone, comma=isinstance(node, ast.Tuple))
         if isinstance(node, ast.Tuple) and not left and not own:
             raise self._sites.error(node, "no element is left of a tuple without parentheses")
 
-    def _placed(self, node: ast.AST, region: Place | None = None) -> list[Place]:
+    def _placed(self, node: ast.AST) -> list[Place]:
         """Where the children of a node stand, from left to right."""
-        places = sorted(self._source.place(child) for child, _ in parts(node))
-        return [place for place in places if region is None or region[0] <= place[0] < region[1]]
+        return sorted(self._source.place(child) for child, _ in parts(node))
 
     def _gone(self, container: str, nodes: Sequence[Placed]) -> list[int]:
         """Where elements begin that go."""

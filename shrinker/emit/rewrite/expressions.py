@@ -95,12 +95,9 @@ class Expressions:
             ((self._source.place(child), child, held) for child, held in parts(node)), key=lambda row: row[0]
         )
         places = [place for place, _, _ in found]
-        own: Place | None = None
-        if isinstance(node, ast.Call | ast.ClassDef):
-            own = self._source.brackets(start, end, places)
-        for index, (place, child, held) in enumerate(found):
-            left = places[index - 1][1] if index else start
-            right = places[index + 1][0] if index + 1 < len(places) else end
+        own = self._source.brackets(start, end, places) if isinstance(node, ast.Call | ast.ClassDef) else None
+        lefts, rights = [start, *(last for _, last in places)], [*(first for first, _ in places[1:]), end]
+        for (place, child, held), left, right in zip(found, lefts, rights, strict=False):
             if own is not None:
                 # The brackets of a call are not around its only argument.
                 inside = place[0] > own[0]
