@@ -54,11 +54,10 @@ def names_of(node: Import, package: str) -> list[tuple[str, str, str]]:
 
 def loads(node: Import, package: str) -> list[tuple[Loaded, ...]]:
     """What each name of an import loads: the module, and what may be a module in it."""
-    if isinstance(node, ast.Import):
-        return [(Loaded(alias.name),) for alias in node.names]
-    source = absolute(node.module, node.level, package)
-    whole = (Loaded(source),)
-    return [whole if a.name == "*" else (*whole, Loaded(f"{source}.{a.name}", True)) for a in node.names]
+    return [
+        (Loaded(module),) if name in ("", "*") else (Loaded(module), Loaded(f"{module}.{name}", True))
+        for module, name, _ in names_of(node, package)
+    ]
 
 
 def is_type_checking(test: ast.expr) -> bool:

@@ -26,8 +26,8 @@ class Clause:
     first: int
     """The line on which its keyword stands."""
     body: list[ast.stmt]
-    above: Lines
-    """Comment and blank lines between its header and its block."""
+    top: int
+    """The first line of its block, with the comments between the header and it."""
     last: int
     """The last line, with the comments at the end of its block."""
     arm: ast.If | None = None
@@ -145,17 +145,17 @@ class Layout:
         arm = body[0]
         if name == "orelse" and isinstance(node, ast.If) and isinstance(arm, ast.If) and self._is_elif(arm):
             lead = self.above(arm.lineno, before + 1)
-            return Clause(name, lead, arm.lineno, body, [], self.last_line(arm), arm)
+            return Clause(name, lead, arm.lineno, body, arm.lineno, self.last_line(arm), arm)
         inline = self.is_inline(body)
-        above = [] if inline else self.above(first_line(arm), node.lineno + 1)
+        top = first_line(arm) - (0 if inline else len(self.above(first_line(arm), node.lineno + 1)))
         # The keyword and the colon of what `ast` has no node for stand on one line.
-        first = first_line(arm) - len(above) - (not inline)
+        first = top - (not inline)
         if name == "body":
             first = first_line(node)
         elif name.startswith("handler"):
             first = node.handlers[int(name.partition(":")[2])].lineno  # type: ignore[attr-defined]
         lead = self.above(first, before + 1) if before else []
-        return Clause(name, lead, first, body, above, self.end(body), inline=inline)
+        return Clause(name, lead, first, body, top, self.end(body), inline=inline)
 
     def _is_elif(self, arm: ast.If) -> bool:
         return self.source.text.startswith("elif", self.source.place(arm)[0])

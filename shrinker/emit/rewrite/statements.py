@@ -12,6 +12,7 @@ from typing import NamedTuple
 from shrinker.emit.rewrite.expressions import Expressions
 from shrinker.emit.rewrite.layout import Clause, Layout, Lines, Row
 from shrinker.emit.rewrite.sites import Sites
+from shrinker.syntax.ranges import first_line
 from shrinker.values.edits import DropBlock, DropStatement, DropTail, Raise, TakeBlock
 
 
@@ -159,10 +160,7 @@ class Statements:
             keep, edit = self._small(clause.body)
             self._trim(clause.body, keep, edit)
             return Left(())
-        return self._block(clause.body, clause.above[0] if clause.above else self._first(clause), clause.last)
-
-    def _first(self, clause: Clause) -> int:
-        return self._layout.rows(clause.body[:1])[0].first
+        return self._block(clause.body, clause.top, clause.last)
 
     def _clauses(self, node: ast.stmt) -> None:
         """Apply the edits to a statement that stays."""
@@ -256,10 +254,9 @@ class Statements:
             start = self._source.starts[clause.first] + len(indent)
             self._patches.drop(start, self._source.place(clause.body[0])[0])
             return Left([*lead, *own])
-        top = clause.above[0] if clause.above else self._first(clause)
-        self._patches.drop_lines(range(clause.first, top))
-        old = self._source.indent(self._first(clause))
-        self._patches.dedent(clause.body, range(top, clause.last + 1), old, indent)
+        self._patches.drop_lines(range(clause.first, clause.top))
+        old = self._source.indent(first_line(clause.body[0]))
+        self._patches.dedent(clause.body, range(clause.top, clause.last + 1), old, indent)
         above = [*lead, *own, *self._layout.without_leading_blanks(inside.lead or ())]
         return Left(above, self._layout.without_trailing_blanks(inside.footer))
 
