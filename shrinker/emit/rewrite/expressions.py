@@ -6,6 +6,7 @@ apart from a word.
 
 import ast
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -180,11 +181,10 @@ class Expressions:
         code = self._patches.render(*left.place)
         if "\n" not in code and "\r" not in code:
             return False
-        try:
+        with suppress(SyntaxError):
             ast.parse(code.strip(), mode="eval")
-        except SyntaxError:
-            return True
-        return False
+            return False
+        return True
 
     # Operands
 
