@@ -51,10 +51,6 @@ _BY_HAND = frozenset(
 """Decorators that change nothing of what they are given: called by hand, they make a value like any other function."""
 _OWN_MAKING = frozenset({"__new__", "__setattr__", "__getattribute__", "__getattr__", "__del__"})
 """Methods by which making an object, or storing in it, is not what Python does by itself, or losing it does something."""
-_NOTHING: frozenset[str] = frozenset()
-
-
-# Decorators
 
 
 def hands_back(decorator: ast.expr) -> bool:
@@ -65,7 +61,7 @@ def hands_back(decorator: ast.expr) -> bool:
 
 def only_wraps(decorator: ast.expr) -> bool:
     """The same where making the decorator does nothing else either."""
-    return wrapping_calls(decorator) == _NOTHING
+    return wrapping_calls(decorator) == frozenset()
 
 
 def is_wrapper(value: ast.expr) -> bool:
@@ -73,12 +69,9 @@ def is_wrapper(value: ast.expr) -> bool:
     return isinstance(value, ast.Call) and not value.args and dotted(value.func) in _BY_HAND
 
 
-# Expressions
-
-
 def is_pure_value(node: ast.expr) -> bool:
     """True when evaluating an expression at module level only makes a value."""
-    return open_calls(node) == _NOTHING
+    return open_calls(node) == frozenset()
 
 
 def wrapping_calls(decorator: ast.expr) -> frozenset[str] | None:
@@ -138,9 +131,6 @@ def _is_known(call: ast.Call) -> bool:
     return name in _PURE_FUNCTIONS or name in _BY_HAND or name.startswith("triton.Config")
 
 
-# Calls
-
-
 def function_calls(node: Function, own: str = "", fixed: frozenset[str] = frozenset()) -> tuple[str, ...] | None:
     """Names of its module, sorted, that a function calls where calling it makes a value and does nothing else; None where it may do more.
 
@@ -195,9 +185,6 @@ def _is_place(target: ast.expr, own: str, fixed: frozenset[str]) -> bool:
         case ast.Attribute(value=ast.Name(id=name), attr=attribute):
             return name == own and attribute not in fixed
     return isinstance(target, ast.Name)
-
-
-# Statements
 
 
 def bound_by(*body: ast.stmt) -> frozenset[str]:

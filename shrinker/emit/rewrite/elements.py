@@ -7,6 +7,7 @@ from itertools import pairwise
 from shrinker.emit.rewrite.lists import drop_items
 from shrinker.emit.rewrite.sites import Sites
 from shrinker.emit.rewrite.source import Place
+from shrinker.syntax.imports import Import
 from shrinker.syntax.ranges import Placed, first_line
 from shrinker.syntax.scopes import Comprehension
 from shrinker.syntax.walk import Definition
@@ -19,13 +20,6 @@ class Elements:
         self._sites = sites
         self._source = sites.source
         self._patches = sites.patches
-
-    def statement(self, node: ast.stmt) -> None:
-        """Drop parts of a statement."""
-        if isinstance(node, ast.Import | ast.ImportFrom):
-            self._aliases(node)
-        elif isinstance(node, Definition):
-            self._definition(node)
 
     def expression(self, node: ast.expr, region: Place, own: bool) -> None:
         """Drop what goes of a display or a comprehension."""
@@ -72,7 +66,7 @@ class Elements:
             start, end = self._source.place(node)
             self._patches.drop(start + len(node.arg), end)
 
-    def _aliases(self, node: ast.Import | ast.ImportFrom) -> None:
+    def aliases(self, node: Import) -> None:
         """Drop imported names."""
         gone = self._gone("alias", node.names)
         if len(gone) == len(node.names):
@@ -83,7 +77,7 @@ class Elements:
             region = (brackets[0] + 1, brackets[1]) if brackets else (places[0][0], places[-1][1])
             drop_items(self._sites, region, places, gone)
 
-    def _definition(self, node: Definition) -> None:
+    def definition(self, node: Definition) -> None:
         """Drop decorators, bases and the annotation of what is returned."""
         # Comments above the first decorator are those of the definition.
         above = first_line(node) - 1

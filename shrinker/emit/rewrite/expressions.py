@@ -14,7 +14,9 @@ from shrinker.emit.rewrite.elements import Elements, parts
 from shrinker.emit.rewrite.lists import Gap, merge, read_gap
 from shrinker.emit.rewrite.sites import Sites
 from shrinker.emit.rewrite.source import Place
+from shrinker.syntax.imports import Import
 from shrinker.syntax.ranges import Placed
+from shrinker.syntax.walk import Definition
 from shrinker.values.edits import Literal, TakeOperand
 
 _DISPLAYS = ast.List | ast.Set | ast.Dict | ast.ListComp | ast.SetComp | ast.DictComp
@@ -70,15 +72,16 @@ class Expressions:
     def statement(self, node: ast.stmt) -> None:
         """Apply the edits to a simple statement, or to the header of a compound one."""
         start, end = self._source.place(node)
-        self._elements.statement(node)
+        if isinstance(node, Import):
+            self._elements.aliases(node)
+        elif isinstance(node, Definition):
+            self._elements.definition(node)
         self._inside(node, start, end)
         for handler in getattr(node, "handlers", ()):
             self._inside(handler, *self._source.place(handler))
         for case in getattr(node, "cases", ()):
             if case.guard is not None:
                 self._expression(case.guard, self._source.place(case.pattern)[1], end, free=False)
-
-    # Where expressions stand
 
     def _inside(self, node: ast.AST, start: int, end: int) -> None:
         """Apply the edits to the children of a node that goes from `start` to `end`."""
@@ -113,8 +116,6 @@ class Expressions:
             return False
         around = self._source.brackets(*place, [self._source.place(element) for element in node.elts])
         return around == (place[0], place[1] - 1)
-
-    # What becomes of an expression
 
     def _expression(self, node: ast.expr, left: int, right: int, *, free: bool) -> Piece:
         """Apply the edits to an expression.
@@ -185,8 +186,6 @@ class Expressions:
             ast.parse(code.strip(), mode="eval")
             return False
         return True
-
-    # Operands
 
     def _chain(self, node: ast.BoolOp, piece: Piece, start: int, end: int, free: bool) -> Piece:
         """Apply the edits to the operands of `and` and `or`."""

@@ -52,8 +52,6 @@ class Layout:
         self._patches = patches
         self._clauses: dict[ast.stmt, list[Clause]] = {}
 
-    # Lines
-
     def above(self, line: int, bottom: int) -> Lines:
         """Comment and blank lines directly above a line, none above `bottom`."""
         first = line
@@ -91,8 +89,6 @@ class Layout:
     def _left(self, lines: Lines, kept: Lines) -> Lines:
         self._patches.drop_lines({*lines}.difference(kept))
         return kept
-
-    # Blocks
 
     def rows(self, body: Sequence[ast.stmt]) -> list[Row]:
         """The statements of a block by the lines that they share."""
@@ -143,7 +139,7 @@ class Layout:
 
     def _clause(self, node: ast.stmt, name: str, body: list[ast.stmt], before: int) -> Clause:
         arm = body[0]
-        if name == "orelse" and isinstance(node, ast.If) and isinstance(arm, ast.If) and self._is_elif(arm):
+        if isinstance(arm, ast.If) and self.source.text.startswith("elif", self.source.place(arm)[0]):
             lead = self.above(arm.lineno, before + 1)
             return Clause(name, lead, arm.lineno, body, arm.lineno, self.last_line(arm), arm)
         inline = self.is_inline(body)
@@ -156,6 +152,3 @@ class Layout:
             first = node.handlers[int(name.partition(":")[2])].lineno  # type: ignore[attr-defined]
         lead = self.above(first, before + 1) if before else []
         return Clause(name, lead, first, body, top, self.end(body), inline=inline)
-
-    def _is_elif(self, arm: ast.If) -> bool:
-        return self.source.text.startswith("elif", self.source.place(arm)[0])

@@ -104,8 +104,6 @@ class Statements:
             self._patches.drop_lines(lead)
         return Left(None, cut=isinstance(edit, DropTail))
 
-    # Small statements
-
     def _line(self, row: Row, lead: Lines, indent: str) -> Left:
         """What is left of small statements that fill their lines."""
         keep, edit = self._small(row.body)
@@ -151,8 +149,6 @@ class Statements:
             self._patches.replace(end, end, f"; {_error(edit)}" if keep else _error(edit))
         elif not keep:
             self._patches.replace(end, end, "pass")
-
-    # Compound statements
 
     def _inside(self, clause: Clause) -> Left:
         """Apply the edits to the block of a clause."""
