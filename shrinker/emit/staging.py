@@ -76,15 +76,14 @@ def install(
 
     Args:
         files: each staged file (in a `scratch_folder`) and the place where it goes, on the same file system.
-        force: whether `out` may hold what no run wrote.
         owned: files of one folder that are their owner's and stand where `files` go; they are moved beside that folder.
 
     Returns:
         Folders to which something of the owner's was moved.
 
     Raises:
-        InputError: `out` is something else than a generated tree, or holds what no run wrote, or something cannot be
-            replaced; all is then unchanged.
+        InputError: `out` is no generated tree, or holds what no run wrote without `force`, or something cannot be replaced; all is then
+            unchanged.
     """
     out = out.absolute()
     # Again: the run took its time, and somebody may have worked in the tree meanwhile.

@@ -7,9 +7,10 @@ can answer: that is what makes `if is_cuda(): from a import f` / `else: f = None
 import ast
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from itertools import chain
 
-from shrinker.syntax.imports import absolute, bound_name
-from shrinker.syntax.walk import children, definitions, walk
+from shrinker.syntax.imports import bound_name, names_of
+from shrinker.syntax.walk import definitions, evaluated, walk
 
 _LEAVES = (ast.Return, ast.Raise, ast.Continue, ast.Break)
 
@@ -115,16 +116,14 @@ class _Collector:
             case ast.Import():
                 for alias in node.names:
                     name = bound_name(node, alias)
-                    target = alias.name if alias.asname else name
-                    found.add(name, Binding("module", line, guards, module=target))
+                    found.add(name, Binding("module", line, guards, alias.name if alias.asname else name))
             case ast.ImportFrom():
-                source = absolute(node.module, node.level, self.package)
-                for alias in node.names:
-                    binding = Binding("from", line, guards, module=source, name=alias.name)
-                    if alias.name == "*":
+                for module, imported, name in names_of(node, self.package):
+                    binding = Binding("from", line, guards, module, imported)
+                    if imported == "*":
                         found.stars.append(binding)
                     else:
-                        found.add(bound_name(node, alias), binding)
+                        found.add(name, binding)
             case ast.FunctionDef() | ast.AsyncFunctionDef():
                 found.add(node.name, Binding("def", line, guards, node=node))
                 self._walrus(line, guards, *node.decorator_list, node.args)
@@ -209,11 +208,8 @@ class _Collector:
                     self._target(item, element, line, guards, alone=False)
 
     def _walrus(self, line: int, guards: tuple[Branch, ...], *nodes: ast.AST) -> None:
-        # Nearly none has one.
-        stack = [node for node in nodes if any(part.__class__ is ast.NamedExpr for part in walk(node))]
-        while stack:
-            part = stack.pop()
+        # Nearly none has one. What the body of a lambda binds is the lambda's own.
+        holding = (node for node in nodes if any(part.__class__ is ast.NamedExpr for part in walk(node)))
+        for part in chain.from_iterable(map(evaluated, holding)):
             if isinstance(part, ast.NamedExpr):
                 self.found.add(part.target.id, Binding("opaque", line, guards, value=part.value))
-            # What the body of a lambda binds is the lambda's own.
-            stack.extend(children(part.args if isinstance(part, ast.Lambda) else part))

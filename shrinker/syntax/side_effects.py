@@ -13,7 +13,7 @@ from shrinker.syntax.control import is_generator
 from shrinker.syntax.imports import is_type_checking
 from shrinker.syntax.names import dotted
 from shrinker.syntax.scopes import parameters_of
-from shrinker.syntax.walk import Function, children, walk
+from shrinker.syntax.walk import Function, evaluated, walk
 
 _WRAPPERS = frozenset(
     {"staticmethod", "classmethod", "property", "cached_property", "abstractmethod", "lru_cache", "cache", "overload"}
@@ -90,22 +90,16 @@ def open_calls(node: ast.expr) -> frozenset[str] | None:
     name can say it."""
     found: set[str] = set()
     bound: set[str] = set()
-    stack: list[ast.AST] = [node]
-    while stack:
-        part = stack.pop()
-        if isinstance(part, ast.Await | ast.Yield | ast.YieldFrom | ast.NamedExpr):
-            return None
-        if isinstance(part, ast.comprehension):
-            bound.update(name.id for name in walk(part.target) if isinstance(name, ast.Name))
-        if isinstance(part, ast.Lambda):
-            # Making it evaluates its defaults.
-            stack.append(part.args)
-            continue
-        if isinstance(part, ast.Call) and not _is_known(part):
-            if not isinstance(part.func, ast.Name):
+    for part in evaluated(node):
+        match part:
+            case ast.Await() | ast.Yield() | ast.YieldFrom() | ast.NamedExpr():
                 return None
-            found.add(part.func.id)
-        stack.extend(children(part))
+            case ast.comprehension():
+                bound.update(name.id for name in walk(part.target) if isinstance(name, ast.Name))
+            case ast.Call() if not _is_known(part):
+                if not isinstance(part.func, ast.Name):
+                    return None
+                found.add(part.func.id)
     return frozenset(found) if found.isdisjoint(bound) else None
 
 

@@ -133,6 +133,15 @@ def definitions(node: ast.AST, around: str = "") -> Iterator[tuple[str, Definiti
             yield from definitions(child, around)
 
 
+def evaluated(node: ast.AST) -> Iterator[ast.AST]:
+    """The node and all below it but the bodies of lambdas, which are run later."""
+    stack = [node]
+    while stack:
+        part = stack.pop()
+        yield part
+        stack.extend(children(part.args if isinstance(part, ast.Lambda) else part))
+
+
 def own_nodes(function: Function) -> Iterator[ast.AST]:
     """Every node of a function's body, but for what stands in functions and classes within it."""
     stack: list[ast.AST] = list(function.body)
