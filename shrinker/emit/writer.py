@@ -25,7 +25,6 @@ class Writer:
     def __init__(self, out: Path) -> None:
         self.out = out
         self.files: list[EmittedFile] = []
-        self._folders: set[str] = set()
 
     def read(self, path: str) -> bytes:
         """Bytes of a file that was written."""
@@ -55,12 +54,10 @@ class Writer:
 
     def write(self, path: str, data: bytes, *, executable: bool = False) -> None:
         """Write one file and no record."""
-        folder = path.rpartition("/")[0]
+        target = f"{self.out}/{path}"
         try:
-            if folder not in self._folders:
-                os.makedirs(f"{self.out}/{folder}", exist_ok=True)
-                self._folders.add(folder)
-            with open(f"{self.out}/{path}", "wb") as file:
+            os.makedirs(os.path.dirname(target), exist_ok=True)
+            with open(target, "wb") as file:
                 file.write(data)
                 os.fchmod(file.fileno(), 0o755 if executable else 0o644)
         except OSError as error:

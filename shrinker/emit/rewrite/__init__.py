@@ -11,6 +11,7 @@ from shrinker.emit.package import HEADER
 from shrinker.emit.rewrite.sites import RewriteError, Sites
 from shrinker.emit.rewrite.source import Source
 from shrinker.emit.rewrite.statements import Statements
+from shrinker.syntax.parsing import decode
 from shrinker.values.edits import Edit
 from shrinker.values.errors import InputError, ShrinkerError
 from shrinker.values.folded import FoldedModule
@@ -35,7 +36,7 @@ def rewrite_file(source: bytes, edits: Sequence[Edit], *, header: str | None = N
         RewriteError: an edit names a place where no node of its kind is, or leaves no valid Python, as without the last name of an import.
         SyntaxError: the file does not parse.
     """
-    file = Source.of(source)
+    file = Source(*decode(source))
     text = file.text
     if edits:
         sites = Sites(edits, file)
@@ -48,7 +49,7 @@ def rewrite_file(source: bytes, edits: Sequence[Edit], *, header: str | None = N
         if first and not first.endswith(("\n", "\r")):
             first += file.newline
         text = first + header + file.newline + rest
-    return file.encode(text)
+    return text.encode(file.encoding, "backslashreplace")
 
 
 class Unwritable(ShrinkerError):

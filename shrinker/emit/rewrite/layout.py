@@ -5,7 +5,6 @@ A run of comment and blank lines is a list of line numbers. What is asked for a 
 
 import ast
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import dropwhile, takewhile
 from typing import NamedTuple
 
@@ -15,8 +14,7 @@ from shrinker.syntax.ranges import first_line
 Lines = Sequence[int]
 
 
-@dataclass(frozen=True, slots=True)
-class Clause:
+class Clause(NamedTuple):
     """A part of a compound statement: a header and a block."""
 
     name: str

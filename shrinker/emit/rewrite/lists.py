@@ -4,7 +4,6 @@ All that goes is cut out of the text; a comment goes with the item that it belon
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import dropwhile
 from typing import NamedTuple
 
@@ -12,8 +11,7 @@ from shrinker.emit.rewrite.sites import Sites
 from shrinker.emit.rewrite.source import LINE, Place, Source
 
 
-@dataclass(frozen=True, slots=True)
-class Gap:
+class Gap(NamedTuple):
     """White space and comments between two tokens, as places in the file."""
 
     first: Place

@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate, takewhile
 
-from shrinker.syntax.parsing import decode
-
 Place = tuple[int, int]
 """Where something begins and ends, in characters from the start of the file."""
 
@@ -21,15 +19,15 @@ _TOKEN = re.compile(r"(?P<space>(?:\s|\\[\r\n]|#[^\r\n]*)+)|\w+|->|\*\*|.")
 class Source:
     """A decoded file."""
 
-    lines: tuple[str, ...]
-    """With their line ends. A form feed does not end a line."""
+    text: str
+    """The whole file, without its byte-order mark."""
     encoding: str
     """``utf-8-sig`` where it begins with a byte-order mark."""
 
     @cached_property
-    def text(self) -> str:
-        """The whole file, without its byte-order mark."""
-        return "".join(self.lines)
+    def lines(self) -> list[str]:
+        """With their line ends. A form feed does not end a line."""
+        return LINE.findall(self.text)
 
     @cached_property
     def newline(self) -> str:
@@ -120,13 +118,3 @@ class Source:
     def is_blank(self, line: int) -> bool:
         """True for a line with white space alone."""
         return not self.lines[line - 1].strip()
-
-    @classmethod
-    def of(cls, data: bytes) -> "Source":
-        """A file as it is read; raises what `decode` does."""
-        text, encoding = decode(data)
-        return cls(tuple(LINE.findall(text)), encoding)
-
-    def encode(self, text: str) -> bytes:
-        """Bytes in the file's own encoding, byte-order mark first."""
-        return text.encode(self.encoding, "backslashreplace")

@@ -4,7 +4,6 @@ Only whole lines go, so that a group whose first open test is an ``#elif`` keeps
 """
 
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import NamedTuple
 
@@ -25,8 +24,7 @@ def native_parser() -> tree_sitter.Parser:
     return tree_sitter.Parser(tree_sitter.Language(tree_sitter_cuda.language()))
 
 
-@dataclass(frozen=True, slots=True)
-class Refuted:
+class Refuted(NamedTuple):
     """Lines that no build reads, or that say nothing once others went."""
 
     lines: Lines

@@ -1,18 +1,16 @@
 """What is read of one C, C++ or CUDA file."""
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 
-@dataclass(frozen=True, slots=True)
-class Lines:
+class Lines(NamedTuple):
     """Whole lines of a file, from 1; the first is 0 for what shares its lines with something else."""
 
     first: int
     last: int
 
 
-@dataclass(frozen=True, slots=True)
-class Registration:
+class Registration(NamedTuple):
     """A statement by which a source offers a function under a name."""
 
     name: str
@@ -22,8 +20,7 @@ class Registration:
     lines: Lines
 
 
-@dataclass(frozen=True, slots=True)
-class Definition:
+class Definition(NamedTuple):
     """What may go as a whole when nothing names it; a declaration of a function, too."""
 
     name: str
@@ -33,8 +30,7 @@ class Definition:
     """All that it says; not asked of what is only declared."""
 
 
-@dataclass(frozen=True, slots=True)
-class NativeSource:
+class NativeSource(NamedTuple):
     """One file."""
 
     words: frozenset[str]
