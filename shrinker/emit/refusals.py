@@ -100,12 +100,7 @@ def _by_rule(rows: Iterable[tuple[str, str, str]]) -> list[str]:
 
 
 def removed_modules(removed: Mapping[str, Removal], kept: Iterable[str]) -> dict[str, str]:
-    """Removed modules to what removed them, sorted; what stands below one and went by the same rule goes with it.
-
-    Args:
-        removed: paths of removed files; those that are no modules of the package are left out.
-        kept: paths of the tree.
-    """
+    """Modules among removed paths to what removed them, sorted; what stands below one and went by the same rule goes with it."""
     gone = {name: removal.rule for path, removal in removed.items() if (name := module_name(path)) is not None}
     below: defaultdict[str, set[str]] = defaultdict(set)
     for name, rule in (*gone.items(), *((name, "") for name in map(module_name, kept) if name is not None)):
@@ -200,9 +195,7 @@ def lost_names(
 
     A name in a branch that facts refute is none: upstream does not have it there either.
 
-    Args:
-        written: SHA-256 of each module of the tree that was rewritten, by path.
-        read: bytes of such a module.
+    `written` has the SHA-256 of each module of the tree that was rewritten, by path.
     """
     paths = [path for path in sorted(written) if path in folded]
     before = public_definitions({path: tree.by_path[path].sha256 for path in paths}, tree.read, cache)

@@ -1,6 +1,7 @@
 """Write the generated tree: changed files rewritten, the others copied, and the files that are shrinker's own."""
 
 import hashlib
+import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -12,7 +13,7 @@ from shrinker.cache.files import Progress, cached
 from shrinker.emit.package import notice, pyproject, version_module
 from shrinker.emit.refusals import lost_names, refusals_module, removed_endpoints, removed_options
 from shrinker.emit.rewrite import rewrite_modules
-from shrinker.emit.writer import Writer, count_lines, without_lines
+from shrinker.emit.writer import Writer, without_lines
 from shrinker.program.decided import looking
 from shrinker.program.definitions import Definition
 from shrinker.program.interface.compare import compare_interfaces, read_offered
@@ -63,7 +64,6 @@ def emit_tree(
 
     Args:
         folded: folded modules by path; those of removed files are ignored.
-        graph: says which files are kept.
         out: an empty folder, see `staging_folder`; `install` puts it in its place.
         rules: the profile, for its name and digest and what the generated tree refuses.
         required: what the package still requires; all that upstream declares when it is not given.
@@ -81,10 +81,11 @@ def emit_tree(
     rewritten = _rewritten(tree, [folded[path] for path in paths if path in folded and folded[path].changed], cache)
     for done, path in enumerate(paths, 1):
         data = _read(tree, path)
-        gone = (cuts or {}).get(path, ())
-        text = rewritten[path] if path in rewritten else without_lines(path, data, gone) if gone else data
+        text = rewritten.get(path, data)
+        if gone := (cuts or {}).get(path):
+            text = without_lines(path, data, gone)
         digest = folded[path].digest if path in rewritten else None
-        writer.put(path, text, before=count_lines(data), like=tree.root / path, digest=digest, changed=bool(gone))
+        writer.put(path, text, data, executable=os.access(tree.root / path, os.X_OK), digest=digest)
         progress(done, len(paths))
     features = {rule.id: rule.feature for rule in rules.removes} | {rule.id: rule.feature for rule in rules.registries}
     modules = {file.path: file.sha256 for file in writer.files if module_name(file.path)}
@@ -108,7 +109,7 @@ def emit_tree(
     if refused is not None:
         own[_REFUSALS_PATH] = refused.encode()
     for path, data in sorted(own.items()):
-        writer.put(path, data, before=0)
+        writer.put(path, data)
     manifest = Manifest(
         tool_version,
         rules.profile,

@@ -34,23 +34,21 @@ class Writer:
         self,
         path: str,
         data: bytes,
+        original: bytes | None = None,
         *,
-        before: int,
-        like: Path | None = None,
+        executable: bool = False,
         digest: str | None = None,
-        changed: bool = False,
     ) -> None:
         """Write one file of the tree.
 
         Args:
-            before: lines of the original, 0 for a file of shrinker's own.
-            like: the original, for the right to execute.
+            original: the bytes of upstream; None for a file of shrinker's own.
             digest: of the decided syntax tree, for a rewritten file.
-            changed: lines of a file that is no Python went.
         """
-        self.write(path, data, executable=like is not None and os.access(like, os.X_OK))
+        self.write(path, data, executable=executable)
+        before, changed = (0, False) if original is None else (count_lines(original), data != original)
         sha256 = hashlib.sha256(data).hexdigest()
-        self.files.append(EmittedFile(path, sha256, before, count_lines(data), changed or digest is not None, digest))
+        self.files.append(EmittedFile(path, sha256, before, count_lines(data), changed, digest))
 
     def write(self, path: str, data: bytes, *, executable: bool = False) -> None:
         """Write one file and no record."""

@@ -76,9 +76,8 @@ def embedders_evidence(
     """Judge a tree by what programs outside use of it.
 
     Args:
-        progress: told which wheels are not here, and how to get them.
         folder: the cache folder, which holds the wheels.
-        download: whether what is not there is asked of the package index.
+        download: whether what is not there is asked of the package index; else it is told how to get it.
         programs: wheels and folders that are judged in place of the pinned wheels.
 
     Raises:
