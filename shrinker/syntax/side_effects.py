@@ -77,10 +77,8 @@ def is_pure_value(node: ast.expr) -> bool:
 def wrapping_calls(decorator: ast.expr) -> frozenset[str] | None:
     """Names of the module whose calls must be pure for a decorator to hand the definition back and tell nobody else of it; None where no
     name can say it."""
-    if isinstance(decorator, ast.Name) and not hands_back(decorator):
-        return frozenset({decorator.id})
     if not hands_back(decorator):
-        return None
+        return frozenset({decorator.id}) if isinstance(decorator, ast.Name) else None
     given = [*decorator.args, *(k.value for k in decorator.keywords)] if isinstance(decorator, ast.Call) else []
     return joined(open_calls(argument) for argument in given)
 
