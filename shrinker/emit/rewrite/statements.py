@@ -6,7 +6,6 @@ Lines go and are dedented. Added are `pass`, the named error, and the `else` tha
 import ast
 import json
 from collections.abc import Sequence
-from itertools import zip_longest
 from typing import NamedTuple
 
 from shrinker.emit.rewrite.expressions import Expressions
@@ -139,9 +138,10 @@ class Statements:
         # One more semicolon may follow, and nothing else.
         rest = self._source.tokens(end, self._source.starts[1 + (body[-1].end_lineno or 0)])
         end = max((last for _, last in rest), default=end)
+        following = [*(first for first, _ in places[1:]), end]
         left = [
-            (place[0], place[1] if node is keep[-1] else following[0])
-            for node, place, following in zip_longest(body, places, places[1:])
+            (first, last if node is keep[-1] else then)
+            for node, (first, last), then in zip(body, places, following, strict=True)
             if node in keep
         ]
         self._patches.drop(start, end, left)
@@ -235,7 +235,7 @@ class Statements:
         if clause is None:
             return self._gone(row.first, row.last, None, lead, indent)
         own = self._layout.without_leading_blanks(own)
-        self._patches.drop_lines(line for line in range(row.first, clause.first) if line not in {*clause.lead, *own})
+        self._patches.drop_lines({*range(row.first, clause.first)}.difference(clause.lead, own))
         if error is not None:
             self._gone(clause.first, row.last, error, (), indent)
             return Left([*lead, *own])
