@@ -11,8 +11,8 @@ import json
 import time
 from pathlib import Path
 
-from shrinker.emit.modules import rewrite_modules
 from shrinker.emit.package import HEADER
+from shrinker.emit.rewrite import rewrite_modules
 from shrinker.facts.build import build_environment
 from shrinker.fold.engine import FoldEngine
 from shrinker.ruleset import Ruleset, load_profile

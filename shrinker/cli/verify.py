@@ -174,9 +174,9 @@ def _static(
 ) -> "list[LevelResult]":
     """The levels that run neither tree."""
     from shrinker.cache import Cache
+    from shrinker.check.embedders import LEVEL as EMBEDDERS
     from shrinker.check.levels import EVIDENCE_LEVELS
-    from shrinker.pipeline import lock_evidence, verify_tree
-    from shrinker.pipeline.outside import EMBEDDERS, embedders_evidence
+    from shrinker.pipeline.verification import embedders_evidence, lock_evidence, verify_tree
     from shrinker.source.cache import default_folder
     from shrinker.values.outcome import LevelResult
 

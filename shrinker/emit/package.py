@@ -23,7 +23,6 @@ def pyproject(
     """Text of `python/pyproject.toml`.
 
     Args:
-        declared: what upstream declares.
         version: of the package; ``0.0.0`` when it is not known.
         kept: paths of the tree; an entry point of a module that went is left out.
         required: requirements and extras that are left; all that is declared when it is not given.
@@ -33,13 +32,14 @@ def pyproject(
         path = "python/" + target.partition(":")[0].strip().replace(".", "/")
         if f"{path}.py" in kept or f"{path}/__init__.py" in kept:
             scripts[name] = target
+    asked = declared if required is None else required
     return _render(
         "pyproject.toml.jinja",
         name=declared.name,
         version=version or "0.0.0",
         requires_python=declared.requires_python,
-        dependencies=(declared if required is None else required).dependencies,
-        extras=declared.extras if required is None else required.extras,
+        dependencies=asked.dependencies,
+        extras=asked.extras,
         scripts=scripts,
     )
 
@@ -58,17 +58,10 @@ def version_tuple(version: str) -> tuple[int | str, ...]:
         parsed = Version(version)
     except InvalidVersion:
         return (version,)
-    found: list[int | str] = [parsed.epoch] if parsed.epoch else []
-    found += parsed.release
-    if parsed.pre is not None:
-        found.append("".join(map(str, parsed.pre)))
-    if parsed.post is not None:
-        found.append(f"post{parsed.post}")
-    if parsed.dev is not None:
-        found.append(f"dev{parsed.dev}")
-    if parsed.local is not None:
-        found.append(parsed.local)
-    return tuple(found)
+    pre = "".join(map(str, parsed.pre or ()))
+    post, dev = (f"{kind}{n}" if n is not None else "" for kind, n in (("post", parsed.post), ("dev", parsed.dev)))
+    epoch = [parsed.epoch] if parsed.epoch else []
+    return (*epoch, *parsed.release, *filter(None, (pre, post, dev, parsed.local)))
 
 
 def environment(*folders: Path, escaped: bool = False) -> Environment:
@@ -91,11 +84,7 @@ def _render(template: str, **values: object) -> str:
 
 
 def notice(identity: Identity, *, profile: str, tool_version: str, upstream_notice: str | None = None) -> str:
-    """Text of the NOTICE file.
-
-    Args:
-        upstream_notice: upstream's own NOTICE, which section 4(d) asks to pass on.
-    """
+    """Text of the NOTICE file, with upstream's own, which section 4(d) asks to pass on."""
     known = [f"release {identity.version}"] if identity.version else []
     known += [f"commit {identity.commit}"] if identity.commit else []
     known += ["with local changes"] if identity.dirty else []

@@ -3,7 +3,9 @@ generated server no longer has, flags and choices that command lines no longer h
 """
 
 import ast
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from textwrap import wrap
 
@@ -14,6 +16,7 @@ from shrinker.program.definitions import Definition, public_definitions
 from shrinker.ruleset import Ruleset
 from shrinker.ruleset.match import any_name_matches, name_matches
 from shrinker.ruleset.models import Refusal
+from shrinker.syntax.imports import with_packages
 from shrinker.values.edits import Guard, Refuse
 from shrinker.values.folded import FoldedModule
 from shrinker.values.graph import UNREACHABLE, Removal
@@ -43,8 +46,6 @@ def refusals_module(
     Args:
         rules: in the order in which they count.
         switches: environment variables that the closed world says are off, and the rule that says so.
-        folded: folded modules by path.
-        kept: paths of the tree.
         removed: path of every other file of upstream to what removed it; for a guard of imports.
         features: rule to the feature that it removes.
         endpoints: what the server no longer answers.
@@ -52,15 +53,10 @@ def refusals_module(
         names: that kept modules have lost, below their modules, with their rules; for a guard of imports.
     """
     kept = sorted(kept)
-    rows: dict[str, None] = {}
     edits = [edit for path in kept if path in folded for edit in folded[path].edits]
     looks = sorted({edit.place for edit in edits if isinstance(edit, Refuse)})
-    for rule in rules:
-        for place in looks:
-            if any_name_matches(rule.functions, place):
-                fields = (place, rule.attributes, rule.values, rule.only, rule.feature, rule.id, rule.instead)
-                more = ", True" if rule.any_case else ""
-                rows[f"    Refusal({', '.join(map(ascii, fields))}{more}),\n"] = None
+    found = ((rule, place) for rule in rules for place in looks if any_name_matches(rule.functions, place))
+    rows = dict.fromkeys(_refusal(rule, place) for rule, place in found)
     guards = any(isinstance(edit, Guard) for edit in edits)
     if not looks and not guards:
         return None
@@ -85,12 +81,17 @@ def refusals_module(
     return text
 
 
+def _refusal(rule: Refusal, place: str) -> str:
+    fields = (place, rule.attributes, rule.values, rule.only, rule.feature, rule.id, rule.instead)
+    return f"    Refusal{(*fields, True) if rule.any_case else fields!a},\n"
+
+
 def _by_rule(rows: Iterable[tuple[str, str, str]]) -> list[str]:
     """Rows of rule, more of it, and all names that have both: several names a line, so that the tables are shorter than what reads
     them."""
-    by_rule: dict[tuple[str, str], list[str]] = {}
+    by_rule: defaultdict[tuple[str, str], list[str]] = defaultdict(list)
     for rule, more, name in rows:
-        by_rule.setdefault((rule, more), []).append(name)
+        by_rule[rule, more].append(name)
     found: list[str] = []
     for (rule, more), names in sorted(by_rule.items()):
         lines = wrap(" ".join(names), _WIDTH, break_on_hyphens=False)
@@ -99,27 +100,19 @@ def _by_rule(rows: Iterable[tuple[str, str, str]]) -> list[str]:
 
 
 def removed_modules(removed: Mapping[str, Removal], kept: Iterable[str]) -> dict[str, str]:
-    """Removed modules to what removed them, sorted; what stands below one and went by the same rule goes with it.
-
-    Args:
-        removed: paths of removed files; those that are no modules of the package are left out.
-        kept: paths of the tree.
-    """
+    """Modules among removed paths to what removed them, sorted; what stands below one and went by the same rule goes with it."""
     gone = {name: removal.rule for path, removal in removed.items() if (name := module_name(path)) is not None}
-    below: dict[str, set[str]] = {}
-    for name, rule in [*gone.items(), *((name, "") for path in kept if (name := module_name(path)) is not None)]:
+    below: defaultdict[str, set[str]] = defaultdict(set)
+    for name, rule in (*gone.items(), *((name, "") for name in map(module_name, kept) if name is not None)):
         # A package is also what only holds modules, without an `__init__`.
-        while name:
-            below.setdefault(name, set()).add(rule)
-            name = name.rpartition(".")[0]
+        for package in with_packages([name]):
+            below[package].add(rule)
     found: dict[str, str] = {}
     for name in sorted(below):
-        above = name.rpartition(".")[0]
-        while above and above not in found:
-            above = above.rpartition(".")[0]
         if name in gone or "" not in below[name]:
             # A folder without an `__init__` went by several rules: one that a person wrote says most.
-            rule = gone.get(name) or min(below[name], key=lambda rule: (rule == "unreachable", rule))
+            rule = gone.get(name) or min(below[name], key=lambda rule: (rule == UNREACHABLE, rule))
+            above = max(found.keys() & with_packages([name]), key=len, default="")
             if not above or found[above] != rule:
                 found[name] = rule
     return found
@@ -127,16 +120,11 @@ def removed_modules(removed: Mapping[str, Removal], kept: Iterable[str]) -> dict
 
 def _in_packages(rows: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
     """Words of the table and their rule: each package or module once, with a colon, before what of it went by the rule."""
-    by_rule: dict[str, dict[str, list[str]]] = {}
+    by_package: defaultdict[tuple[str, str], list[str]] = defaultdict(list)
     for dotted, rule in rows:
         package, _, name = dotted.rpartition(".")
-        by_rule.setdefault(rule, {}).setdefault(package, []).append(name)
-    return [
-        (word, rule)
-        for rule, packages in by_rule.items()
-        for package, names in packages.items()
-        for word in (f"{package}:", *sorted(names))
-    ]
+        by_package[rule, package].append(name)
+    return [(word, rule) for (rule, package), names in by_package.items() for word in (f"{package}:", *sorted(names))]
 
 
 def removed_endpoints(
@@ -154,19 +142,16 @@ def removed_endpoints(
         for edit in folded[path].edits
         if isinstance(edit, Refuse) and any(name_matches(rule.function, edit.place) for rule in rules.answers)
     }
-    found: dict[tuple[str, str, str, str, str], set[str]] = {}
+    found: defaultdict[Endpoint, set[str]] = defaultdict(set)
     for gone in interface.endpoints:
         if gone.kind != "removed" or gone.rule == UNEXPLAINED or not gone.names:
             continue
         method, url, environment = gone.names
         if method not in {"*", "WEBSOCKET"} and (url.startswith("/") or (not url and environment)):
             for place in (place for path, place in places if path == gone.path):
-                row = (place, url, environment, feature_of(rules, gone.rule), gone.rule)
-                found.setdefault(row, set()).add(method)
-    return sorted(
-        Endpoint(place, url, environment, tuple(sorted(methods)), feature, rule)
-        for (place, url, environment, feature, rule), methods in found.items()
-    )
+                row = Endpoint(place, url, environment, (), feature_of(rules, gone.rule), gone.rule)
+                found[row].add(method)
+    return sorted(row._replace(methods=tuple(sorted(methods))) for row, methods in found.items())
 
 
 def removed_options(interface: Interface, rules: Ruleset) -> list[Option]:
@@ -175,18 +160,16 @@ def removed_options(interface: Interface, rules: Ruleset) -> list[Option]:
     A command line that went as a whole is not asked any more. A choice that is computed is left out: nobody types it.
     """
     found: set[Option] = set()
-    choices: dict[Option, set[str]] = {}
+    choices: defaultdict[Option, set[str]] = defaultdict(set)
     for difference in interface.flags:
         if difference.rule == UNEXPLAINED:
             continue
         if difference.kind == "removed" and difference.names:
             found.add(_option(difference.names, "", difference.rule, rules))
         elif difference.kind == "choice removed":
-            try:
-                choice = ast.literal_eval(difference.before)
-            except (ValueError, SyntaxError):
-                continue
-            choices.setdefault(_option(difference.names, str(choice), difference.rule, rules), set()).add(str(choice))
+            with suppress(ValueError, SyntaxError):
+                choice = str(ast.literal_eval(difference.before))
+                choices[_option(difference.names, choice, difference.rule, rules)].add(choice)
     return sorted([*found, *(option._replace(choices=tuple(sorted(each))) for option, each in choices.items())])
 
 
@@ -212,31 +195,24 @@ def lost_names(
 
     A name in a branch that facts refute is none: upstream does not have it there either.
 
-    Args:
-        tree: upstream.
-        folded: folded modules by path.
-        written: SHA-256 of each module of the tree that was rewritten, by path.
-        read: bytes of such a module.
-        cache: of earlier runs.
+    `written` has the SHA-256 of each module of the tree that was rewritten, by path.
     """
     paths = [path for path in sorted(written) if path in folded]
     before = public_definitions({path: tree.by_path[path].sha256 for path in paths}, tree.read, cache)
     after = public_definitions({path: written[path] for path in paths}, read, cache)
     removes = {rule.id for rule in rules.removes}
     stated = {rule.id for rule in rules.all_rules()}.difference(removes)
-    found: dict[str, dict[Definition, str]] = {}
+    found: defaultdict[str, dict[Definition, str]] = defaultdict(dict)
     left = {path: {one.name for one in after[path]} for path in paths}
     for path in paths:
         for one in before[path]:
             if one.name not in left[path] and one.kind != "star":
                 why = rule_of(path, one.line, one.end_line, folded, {}, one.name).split("+")
                 if not one.guarded or stated.isdisjoint(why):
-                    found.setdefault(path, {})[one] = next((r for r in why if r in removes), UNREACHABLE)
+                    found[path][one] = next((r for r in why if r in removes), UNREACHABLE)
     # What a module has lost, those that take all of its names have lost, too; such imports may stand in a row.
     paths_of = {folded[path].module: path for path in before}
-    stars = [
-        (path, one) for path, names in before.items() for one in names if one.kind == "star" and one.name in paths_of
-    ]
+    stars = [(path, one) for path in before for one in before[path] if one.kind == "star" and one.name in paths_of]
     more = True
     while more:
         more = False
@@ -244,7 +220,7 @@ def lost_names(
             known = {one.name for one in found.get(path, ())} | left[path]
             for one, rule in list(found.get(paths_of[star.name], {}).items()):
                 if one.name not in known:
-                    found.setdefault(path, {})[Definition(one.name, "import", star.line, star.end_line)] = rule
+                    found[path][Definition(one.name, "import", star.line, star.end_line)] = rule
                     more = True
     return found
 

@@ -1,6 +1,5 @@
 """Write beside the output, then swap: whatever happens, the output is the old tree or the new one."""
 
-import contextlib
 import glob
 import os
 import shutil
@@ -9,8 +8,8 @@ import tempfile
 import threading
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
-from itertools import chain, count
+from contextlib import ExitStack, contextmanager, suppress
+from itertools import count
 from pathlib import Path
 
 from shrinker.values.contents import HISTORY, MANIFEST, foreign
@@ -29,13 +28,9 @@ def staging_folder(out: Path, *, force: bool = False) -> Iterator[Path]:
     What runs that died left beside `out` is removed first; an old tree that such a run had moved
     away and not replaced is moved back, and so is what was its owner's.
 
-    Args:
-        out: where the tree is to go.
-        force: whether `out` may hold what no run wrote; see `install`.
-
     Raises:
         InputError: the folder of `out` cannot be written, `out` is something else than a generated tree, or it holds
-            what no run wrote.
+            what no run wrote, where that is not moved aside by `force`.
     """
     out = out.absolute()
     _refuse_foreign(out, force)
@@ -81,27 +76,30 @@ def install(
 
     Args:
         files: each staged file (in a `scratch_folder`) and the place where it goes, on the same file system.
-        force: whether `out` may hold what no run wrote.
         owned: files of one folder that are their owner's and stand where `files` go; they are moved beside that folder.
 
     Returns:
         Folders to which something of the owner's was moved.
 
     Raises:
-        InputError: `out` is something else than a generated tree, or holds what no run wrote, or something cannot be
-            replaced; all is then unchanged.
+        InputError: `out` is no generated tree, or holds what no run wrote without `force`, or something cannot be replaced; all is then
+            unchanged.
     """
     out = out.absolute()
     # Again: the run took its time, and somebody may have worked in the tree meanwhile.
     _refuse_foreign(out, force)
     old = out.with_name(f".{out.name}.{_OLD}.{os.getpid()}")
     with _uninterrupted(), ExitStack() as undo:
+
+        def move(source: Path, target: Path) -> None:
+            source.rename(target)
+            undo.callback(_restore, target, source)
+
         try:
             kept = [_aside(owned[0].parent)] if owned else []
             for file in owned:
                 kept[0].mkdir(exist_ok=True)
-                file.rename(kept[0] / file.name)
-                undo.callback(_restore, kept[0] / file.name, file)
+                move(file, kept[0] / file.name)
             for new, place in files:
                 place.parent.mkdir(parents=True, exist_ok=True)
                 if place.exists():
@@ -109,13 +107,10 @@ def install(
                     shutil.copy2(place, _previous(new))
             moved = out.exists()
             if moved:
-                out.rename(old)
-                undo.callback(_restore, old, out)
-            staging.rename(out)
-            undo.callback(_restore, out, staging)
+                move(out, old)
+            move(staging, out)
             if moved and os.path.lexists(old / HISTORY):
-                (old / HISTORY).rename(out / HISTORY)
-                undo.callback(_restore, out / HISTORY, old / HISTORY)
+                move(old / HISTORY, out / HISTORY)
             for new, place in files:
                 new.replace(place)
                 undo.callback(_put_back, _previous(new), place)
@@ -146,11 +141,9 @@ def remove_trees(folder: Path) -> list[Path]:
 
 
 def refuse_foreign(place: Path, names: Sequence[str], way: str = _FORCE) -> None:
-    """End a run that would replace what is its owner's.
+    """End a run that would replace what is its owner's, named in a folder.
 
     Args:
-        place: the folder that holds it.
-        names: of the files there.
         way: what may be done about it, besides moving it away.
 
     Raises:
@@ -158,20 +151,17 @@ def refuse_foreign(place: Path, names: Sequence[str], way: str = _FORCE) -> None
     """
     if not names:
         return
-    shown = [f"  {name}" for name in names[:_SHOWN]]
+    said = f"{place} holds {len(names)} file(s) that shrinker did not write, or that changed since:"
     more = [f"  … and {len(names) - _SHOWN} more"] if len(names) > _SHOWN else []
     raise InputError(
-        "\n".join(
-            [f"{place} holds {len(names)} file(s) that shrinker did not write, or that changed since:", *shown, *more]
-        ),
+        "\n".join([said, *(f"  {name}" for name in names[:_SHOWN]), *more]),
         f"nothing was touched; move them away, {way.format(place.name)}",
     )
 
 
 def _discard(old: Path, out: Path) -> tuple[Path, ...]:
     """Remove a tree that was replaced; what in it is its owner's goes to a folder beside `out`, which is returned."""
-    history = [HISTORY] if os.path.lexists(old / HISTORY) else []
-    owned = [*foreign(old), *history]
+    owned = [*foreign(old), *([HISTORY] if os.path.lexists(old / HISTORY) else [])]
     aside = _aside(out)
     try:
         for name in owned:
@@ -184,7 +174,7 @@ def _discard(old: Path, out: Path) -> tuple[Path, ...]:
         ) from error
     # Under a name of what is nobody's: one that is removed by half has no manifest any more to say what it was.
     rest = out.with_name(f".{out.name}.{_NEW}.{os.getpid()}.old")
-    with contextlib.suppress(OSError):
+    with suppress(OSError):
         old.rename(rest)
         shutil.rmtree(rest)
     return (aside,) if owned else ()
@@ -193,7 +183,7 @@ def _discard(old: Path, out: Path) -> tuple[Path, ...]:
 def _aside(place: Path) -> Path:
     """A name beside a folder for what is moved out of it, which nothing has."""
     first = place.with_name(f"{place.name}.backup-{time.strftime('%Y%m%d-%H%M%S')}")
-    names = chain([first], (first.with_name(f"{first.name}-{number}") for number in count(2)))
+    names = (first if number == 1 else first.with_name(f"{first.name}-{number}") for number in count(1))
     return next(name for name in names if not os.path.lexists(name))
 
 
@@ -202,12 +192,12 @@ def _previous(staged: Path) -> Path:
 
 
 def _restore(source: Path, target: Path) -> None:
-    with contextlib.suppress(OSError):
+    with suppress(OSError):
         source.rename(target)
 
 
 def _put_back(previous: Path, place: Path) -> None:
-    with contextlib.suppress(OSError):
+    with suppress(OSError):
         if previous.exists():
             previous.replace(place)
         else:
@@ -251,21 +241,20 @@ def _tidy(out: Path) -> None:
         process = rest.partition(".")[0]
         if kind not in (_NEW, _OLD) or not process.isdigit() or _is_alive(int(process)):
             continue
-        if kind == _OLD and not out.exists():
+        if kind == _NEW:
+            shutil.rmtree(left, ignore_errors=True)
+        elif not out.exists():
             left.rename(out)
-        elif kind == _OLD:
+        else:
             if os.path.lexists(left / HISTORY) and not os.path.lexists(out / HISTORY):
                 (left / HISTORY).rename(out / HISTORY)
             _discard(left, out)
-        else:
-            shutil.rmtree(left, ignore_errors=True)
 
 
 def _is_alive(process: int) -> bool:
     try:
         os.kill(process, 0)
-    except PermissionError:
-        return True
-    except ProcessLookupError:
-        return False
+    except OSError as error:
+        # Of somebody else, it is there.
+        return isinstance(error, PermissionError)
     return True

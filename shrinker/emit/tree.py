@@ -1,6 +1,7 @@
 """Write the generated tree: changed files rewritten, the others copied, and the files that are shrinker's own."""
 
 import hashlib
+import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -8,11 +9,11 @@ from importlib import metadata
 from pathlib import Path
 
 from shrinker.cache import Cache
-from shrinker.cache.files import cached
-from shrinker.emit.modules import rewrite_modules
+from shrinker.cache.files import Progress, cached
 from shrinker.emit.package import notice, pyproject, version_module
 from shrinker.emit.refusals import lost_names, refusals_module, removed_endpoints, removed_options
-from shrinker.emit.writer import Writer, count_lines, without_lines
+from shrinker.emit.rewrite import rewrite_modules
+from shrinker.emit.writer import Writer, without_lines
 from shrinker.program.decided import looking
 from shrinker.program.definitions import Definition
 from shrinker.program.interface.compare import compare_interfaces, read_offered
@@ -30,11 +31,7 @@ from shrinker.values.native import Cut
 from shrinker.values.refusals import FILE as REFUSALS_FILE
 from shrinker.values.upstream import PACKAGE_PREFIX, UpstreamTree, module_name, modules_of
 
-Progress = Callable[[int, int], None]
-"""Called with the files done and the files in all."""
-
 _REFUSALS_PATH = f"{PACKAGE_PREFIX}{REFUSALS_FILE}"
-_LICENSES = ("LICENSE", "python/LICENSE")
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +55,7 @@ def emit_tree(
     tool_version: str,
     required: Distributions | None = None,
     cuts: Mapping[str, Sequence[Cut]] | None = None,
-    progress: Progress | None = None,
+    progress: Progress = lambda done, total: None,
     cache: Cache | None = None,
 ) -> Emitted:
     """Write every kept file, and SHRINK.json, into `out`.
@@ -66,9 +63,7 @@ def emit_tree(
     The bytes depend on nothing but the arguments: not on the machine or the Python version.
 
     Args:
-        tree: upstream.
         folded: folded modules by path; those of removed files are ignored.
-        graph: says which files are kept.
         out: an empty folder, see `staging_folder`; `install` puts it in its place.
         rules: the profile, for its name and digest and what the generated tree refuses.
         required: what the package still requires; all that upstream declares when it is not given.
@@ -86,15 +81,12 @@ def emit_tree(
     rewritten = _rewritten(tree, [folded[path] for path in paths if path in folded and folded[path].changed], cache)
     for done, path in enumerate(paths, 1):
         data = _read(tree, path)
-        before, like = count_lines(data), tree.root / path
-        if path in rewritten:
-            writer.put(path, rewritten[path], before=before, like=like, digest=folded[path].digest)
-        else:
-            gone = (cuts or {}).get(path)
-            text = without_lines(path, data, gone) if gone else data
-            writer.put(path, text, before=before, like=like, changed=bool(gone))
-        if progress is not None:
-            progress(done, len(paths))
+        text = rewritten.get(path, data)
+        if gone := (cuts or {}).get(path):
+            text = without_lines(path, data, gone)
+        digest = folded[path].digest if path in rewritten else None
+        writer.put(path, text, data, executable=os.access(tree.root / path, os.X_OK), digest=digest)
+        progress(done, len(paths))
     features = {rule.id: rule.feature for rule in rules.removes} | {rule.id: rule.feature for rule in rules.registries}
     modules = {file.path: file.sha256 for file in writer.files if module_name(file.path)}
     # What a server no longer has is seen where it is written.
@@ -117,7 +109,7 @@ def emit_tree(
     if refused is not None:
         own[_REFUSALS_PATH] = refused.encode()
     for path, data in sorted(own.items()):
-        writer.put(path, data, before=0)
+        writer.put(path, data)
     manifest = Manifest(
         tool_version,
         rules.profile,
@@ -136,7 +128,7 @@ def _rewritten(tree: UpstreamTree, modules: Sequence[FoldedModule], cache: Cache
     by_path = {module.path: module for module in modules}
     keys = {m.path: layer.key(tree.by_path[m.path].sha256, repr(m.edits)) for m in modules}
     read = partial(_read, tree)
-    return layer.packed(keys, lambda missing: rewrite_modules([by_path[path] for path in missing], read).values())
+    return layer.packed(keys, lambda missing: rewrite_modules(map(by_path.__getitem__, missing), read).values())
 
 
 def _interface(
@@ -154,14 +146,12 @@ def _interface(
     layer, theirs = cache.layer("interface"), cache.layer("offered")
     # What was decided follows from these.
     key = layer.key(rules.digest, hashes, repr(sorted(written.items())))
-    here = Syntax(modules_of(graph.kept), read)
-    found: Interface = cached(
-        layer,
-        key,
-        lambda: compare_interfaces(
-            cached(theirs, theirs.key(hashes), lambda: read_offered(upstream)), here, rules, folded, graph
-        ),
-    )
+
+    def compare() -> Interface:
+        offered = cached(theirs, theirs.key(hashes), lambda: read_offered(upstream))
+        return compare_interfaces(offered, Syntax(modules_of(graph.kept), read), rules, folded, graph)
+
+    found: Interface = cached(layer, key, compare)
     return found
 
 
@@ -190,7 +180,7 @@ def _own_files(
 
 
 def _license(tree: UpstreamTree) -> bytes:
-    for path in _LICENSES:
+    for path in ("LICENSE", "python/LICENSE"):
         if path in tree.by_path:
             return _read(tree, path)
     # Shrinker's licence is upstream's: the same text serves a tree that came without it.

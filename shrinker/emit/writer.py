@@ -25,7 +25,6 @@ class Writer:
     def __init__(self, out: Path) -> None:
         self.out = out
         self.files: list[EmittedFile] = []
-        self._folders: set[str] = set()
 
     def read(self, path: str) -> bytes:
         """Bytes of a file that was written."""
@@ -35,36 +34,30 @@ class Writer:
         self,
         path: str,
         data: bytes,
+        original: bytes | None = None,
         *,
-        before: int,
-        like: Path | None = None,
+        executable: bool = False,
         digest: str | None = None,
-        changed: bool = False,
     ) -> None:
         """Write one file of the tree.
 
         Args:
-            before: lines of the original, 0 for a file of shrinker's own.
-            like: the original, for the right to execute.
+            original: the bytes of upstream; None for a file of shrinker's own.
             digest: of the decided syntax tree, for a rewritten file.
-            changed: lines of a file that is no Python went.
         """
-        self.write(path, data, executable=like is not None and os.access(like, os.X_OK))
+        self.write(path, data, executable=executable)
+        before, changed = (0, False) if original is None else (count_lines(original), data != original)
         sha256 = hashlib.sha256(data).hexdigest()
-        self.files.append(EmittedFile(path, sha256, before, count_lines(data), changed or digest is not None, digest))
+        self.files.append(EmittedFile(path, sha256, before, count_lines(data), changed, digest))
 
     def write(self, path: str, data: bytes, *, executable: bool = False) -> None:
         """Write one file and no record."""
         target = f"{self.out}/{path}"
-        mode = 0o755 if executable else 0o644
         try:
-            folder = path.rpartition("/")[0]
-            if folder not in self._folders:
-                os.makedirs(f"{self.out}/{folder}", exist_ok=True)
-                self._folders.add(folder)
+            os.makedirs(os.path.dirname(target), exist_ok=True)
             with open(target, "wb") as file:
                 file.write(data)
-                os.fchmod(file.fileno(), mode)
+                os.fchmod(file.fileno(), 0o755 if executable else 0o644)
         except OSError as error:
             full = error.errno in (errno.ENOSPC, errno.EDQUOT)
             raise InputError(
@@ -76,23 +69,16 @@ class Writer:
 def without_lines(path: str, data: bytes, cuts: Sequence[Cut]) -> bytes:
     """The file without some lines, and with the note that it was changed before its first line.
 
-    Of blank lines on both sides of what goes, those after it go too.
-
-    Args:
-        path: says which comments its language has.
-        data: of upstream.
-        cuts: lines that go.
+    Of blank lines on both sides of what goes, those after it go too. The path says which comments the file's language has.
     """
     rows = data.split(b"\n")
-    gone = {line - 1 for cut in cuts for line in range(cut.first, cut.last + 1)}
+    gone = {line for cut in cuts for line in range(cut.first, cut.last + 1)}
     kept: list[bytes] = []
     after_cut = False
-    for number, row in enumerate(rows):
-        if number in gone:
-            after_cut = True
-        elif after_cut and not row.strip() and number < len(rows) - 1 and (not kept or not kept[-1].strip()):
-            continue
-        else:
+    for number, row in enumerate(rows, 1):
+        after_cut = after_cut or number in gone
+        meet = after_cut and not row.strip() and number < len(rows) and (not kept or not kept[-1].strip())
+        if number not in gone and not meet:
             kept.append(row)
             after_cut = False
     sign = "#" if path.rpartition("/")[2].endswith(HASH_COMMENTS) else "//"

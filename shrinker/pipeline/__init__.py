@@ -4,16 +4,23 @@ from contextlib import ExitStack
 
 from shrinker.cache import Cache
 from shrinker.cache.workers import without_gc
+from shrinker.check.embedders import LEVEL as EMBEDDERS
 from shrinker.check.entries import judge_entries
 from shrinker.check.levels import EVIDENCE_LEVELS
 from shrinker.check.trees import Trees
 from shrinker.pipeline.analysis import analyse
 from shrinker.pipeline.generation import decide_and_emit, generate
-from shrinker.pipeline.outside import EMBEDDERS, embedders_evidence
 from shrinker.pipeline.places import Places
 from shrinker.pipeline.progress import Progress, peak_memory, timed
 from shrinker.pipeline.request import Request, Result, Run
-from shrinker.pipeline.verification import lock_evidence, lock_findings, refuse, verify_tree
+from shrinker.pipeline.verification import (
+    embedders_evidence,
+    find_refused,
+    lock_evidence,
+    lock_findings,
+    refuse,
+    verify_tree,
+)
 from shrinker.project import project_folder
 from shrinker.report.place import LOCK, mark_stale
 from shrinker.report.write import Made, begin_reports, finish_reports, write_symbols
@@ -47,9 +54,6 @@ def shrink(request: Request, progress: Progress) -> Result:
         trees = Trees(tree, places.tree, manifest, rules, jobs, cache)
         refused: tuple[Finding, ...] = ()
         if request.strict or request.look:
-            # Here and not above: only such a run looks for them.
-            from shrinker.pipeline.strict import find_refused
-
             with timed("leftovers", timings, progress):
                 refused = find_refused(trees, analysis, emitted.interface)
         evidence: tuple[Evidence, ...] = ()
@@ -95,16 +99,4 @@ def shrink(request: Request, progress: Progress) -> Result:
     )
 
 
-__all__ = [
-    "Progress",
-    "Request",
-    "Result",
-    "Run",
-    "analyse",
-    "embedders_evidence",
-    "generate",
-    "lock_evidence",
-    "lock_findings",
-    "shrink",
-    "verify_tree",
-]
+__all__ = ["Progress", "Request", "Result", "Run", "analyse", "generate", "lock_evidence", "shrink", "verify_tree"]

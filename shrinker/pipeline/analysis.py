@@ -1,13 +1,18 @@
 """What is kept and what is left of it: facts, folding and reachability."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import Any, cast
 
+from shrinker.cache import pack, unpack
+from shrinker.cache.layer import Counts
+from shrinker.cache.workers import Tell, run_in_child
 from shrinker.facts.build import build_environment
 from shrinker.fold.companions import fold_companions
 from shrinker.fold.engine import FoldEngine
-from shrinker.pipeline.analysis_cache import remember
+from shrinker.pipeline.progress import Told
 from shrinker.pipeline.request import Run
 from shrinker.program.build import build_graph
 from shrinker.program.distributions import decide_distributions, with_uncertain
@@ -22,12 +27,13 @@ from shrinker.program.symbols.search import Search
 from shrinker.program.written import Written, written_imports
 from shrinker.values.distributions import Distributions
 from shrinker.values.edits import Span
+from shrinker.values.errors import ShrinkerError
 from shrinker.values.folded import FoldedModule
 from shrinker.values.graph import Graph
 from shrinker.values.native import Cut
 from shrinker.values.refinement import Refinement
 from shrinker.values.symbols import EMPTY_SYMBOLS
-from shrinker.values.upstream import modules_of
+from shrinker.values.upstream import PACKAGE_PREFIX, modules_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,17 +56,55 @@ class Analysis:
 
 
 def analyse(run: Run, unwritable: Mapping[str, str] | None = None) -> Analysis:
-    """Facts, folding and reachability; writes nothing.
+    """Facts, folding and reachability; writes nothing. Files that are `unwritable` stay as upstream wrote them.
 
-    Args:
-        run: what to analyse, and by which rules.
-        unwritable: files that stay as upstream wrote them, and why.
+    An earlier run's is used again where no file that it looked at differs: commits that touch documents, tests and what is not kept
+    outside the package are many. An analysis looks at the rules and the tool, all files of the package, the paths of all others, and those
+    of them that were kept in any of its steps.
 
     Raises:
         InputError: rules and upstream cannot be brought together, or a file does not parse.
+        ShrinkerError: the process that analyses was killed.
     """
-    stay = unwritable or {}
-    return remember(run, f"{sorted(stay.items())} {run.explained}", lambda run: _Steps(run, stay).analysis())
+    stay, tree, cache = unwritable or {}, run.tree, run.cache
+    if not cache.enabled:
+        return _Steps(run, stay).analysis()[0]
+    layer = cache.layer("analyses", run.rules.model_dump_json(), f"{sorted(stay.items())} {run.explained}")
+    lines = [f"{f.path} {f.sha256}" if f.path.startswith(PACKAGE_PREFIX) else f.path for f in tree.files]
+    keys = {"analysis": layer.key("\n".join(lines), repr(tree.declared))}
+    known = layer.load(keys, counted=False)
+    found: Analysis
+    if known:
+        outside, packed = unpack(known["analysis"])
+        if all(tree.by_path[path].sha256 == sha256 for path, sha256 in outside.items()):
+            layer.count(1, 1)
+            found = unpack(packed)
+            return found
+    layer.count(1, 0)
+
+    def call(tell: Tell) -> tuple[bytes, dict[str, float], dict[str, Counts]]:
+        there = replace(run, progress=Told(tell), timings={})
+        found, kept = _Steps(there, stay).analysis()
+        outside = {path: tree.by_path[path].sha256 for path in kept if not path.startswith(PACKAGE_PREFIX)}
+        packed = pack(found)
+        layer.save(keys, {"analysis": pack((outside, packed))})
+        return packed, there.timings, cache.counts
+
+    # In a process of its own: it takes three times the memory of all that follows.
+    with run_in_child(call) as child:
+        for name, *arguments in cast(Iterator[tuple[Any, ...]], child.hear()):
+            getattr(run.progress, name)(*arguments)
+        try:
+            packed, took, counts = child()
+        except BrokenProcessPool as error:
+            raise ShrinkerError(
+                "the process that decides what stays was killed (often: out of memory)", "run again with fewer JOBS"
+            ) from error
+    for name, seconds in took.items():
+        run.timings[name] = run.timings.get(name, 0.0) + seconds
+    cache.counts.update(counts)
+    found = unpack(packed)
+    return found
 
 
 class _Steps:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from shrinker import __version__
 from shrinker.cache.workers import without_gc
-from shrinker.emit.modules import Unwritable
+from shrinker.emit.rewrite import Unwritable
 from shrinker.emit.tree import Emitted, emit_tree
 from shrinker.pipeline.analysis import Analysis, analyse
 from shrinker.pipeline.request import Run
@@ -22,11 +22,7 @@ def generate(run: Run, out: Path) -> Manifest:
 
 
 def decide_and_emit(run: Run, out: Path) -> tuple[Analysis, Emitted]:
-    """Analyse and write; once more, with the files as upstream wrote them, where what was decided cannot be written.
-
-    Args:
-        run: what is generated.
-        out: an empty folder.
+    """Analyse and write into an empty folder; once more, with the files as upstream wrote them, where what was decided cannot be written.
 
     Raises:
         InputError: rules and upstream cannot be brought together, or a file cannot be read or written.

@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Protocol
 
+from shrinker.cache.workers import Tell
+
 
 class Progress(Protocol):
     """What the pipeline tells of itself while it works."""
@@ -19,6 +21,22 @@ class Progress(Protocol):
 
     def advance(self, done: int, total: int | None) -> None:
         """How far the phase is."""
+
+
+class Told(Progress):
+    """Hands on what is told to another process."""
+
+    def __init__(self, tell: Tell) -> None:
+        self._tell = tell
+
+    def phase(self, name: str) -> None:
+        self._tell(("phase", name))
+
+    def note(self, line: str) -> None:
+        self._tell(("note", line))
+
+    def advance(self, done: int, total: int | None) -> None:
+        self._tell(("advance", done, total))
 
 
 @contextmanager

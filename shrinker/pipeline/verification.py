@@ -1,20 +1,44 @@
-"""Trees held against their evidence, their lock, and what a strict run refuses."""
+"""Trees held against their evidence, their lock, and what a strict run refuses; what programs outside use of them, by wheels that are
+here or that the package index gives.
+"""
 
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from zipfile import BadZipFile
 
+from shrinker.cache import hash_of
+from shrinker.check.embedders import LEVEL as EMBEDDERS
+from shrinker.check.embedders import Read, verify_embedders
+from shrinker.check.embedders.uses import sources_of
+from shrinker.check.leftovers import find_leftovers
 from shrinker.check.levels import judge
 from shrinker.check.trees import Trees
-from shrinker.pipeline.outside import is_pinned
+from shrinker.pipeline.analysis import Analysis
 from shrinker.pipeline.progress import Progress, timed
+from shrinker.program.build import missing_roots
+from shrinker.project import project_folder
+from shrinker.report.effects import rule_effects
 from shrinker.report.place import LOCK, read_manifest, reports_of
+from shrinker.report.strict import strict_findings
+from shrinker.report.summary import measure
+from shrinker.source.cache import default_folder
+from shrinker.source.pins import load_pins
+from shrinker.source.wheels import cached_wheel, load_wheels, open_wheel
 from shrinker.values.contents import MANIFEST
-from shrinker.values.errors import EvidenceError
+from shrinker.values.errors import EvidenceError, InputError
+from shrinker.values.interface import Interface
 from shrinker.values.manifest import Manifest
-from shrinker.values.outcome import EmittedFile, Evidence, Finding
+from shrinker.values.outcome import EmittedFile, Evidence, Finding, LevelResult
+from shrinker.values.upstream import PACKAGE
 
 _SHOWN = 20
+_GET_WHEELS = "(not in the cache; `shrinker verify --level embedders` downloads them)"
+
+
+def is_pinned(manifest: Manifest) -> bool:
+    """Whether somebody answers for this upstream: then nothing about it is open."""
+    return load_pins(project_folder()).is_pinned(manifest.upstream)
 
 
 def verify_tree(
@@ -41,14 +65,67 @@ def verify_tree(
     return tuple(found)
 
 
-def lock_evidence(out: Path, manifest: Manifest, asked: Path | None = None) -> Evidence:
-    """Judge a tree by its lock: both were written by one run, or a run died between them.
+def embedders_evidence(
+    trees: Trees,
+    progress: Progress,
+    *,
+    folder: Path | None = None,
+    download: bool = False,
+    programs: Sequence[Path] = (),
+) -> LevelResult:
+    """Judge a tree by what programs outside use of it.
 
     Args:
-        out: the generated tree.
-        manifest: of that tree.
-        asked: folder with its reports; by default where `shrink` puts them.
+        folder: the cache folder, which holds the wheels.
+        download: whether what is not there is asked of the package index; else it is told how to get it.
+        programs: wheels and folders that are judged in place of the pinned wheels.
+
+    Raises:
+        InputError: one of the programs is not there, or holds nothing that names the package.
     """
+    if trees.rules is not None and trees.rules.digest != trees.manifest.rules_hash:
+        trees = replace(trees, rules=None)
+    if programs:
+        return verify_embedders(trees, [_program(place) for place in programs], ())
+    place = (folder or default_folder()).absolute()
+    here: list[Read] = []
+    missing: list[str] = []
+    for wheel in load_wheels(project_folder()):
+        file = None
+        try:
+            file = open_wheel(wheel, place, progress.note) if download else cached_wheel(wheel, place)
+        except InputError as error:
+            progress.note(f"{wheel.file} cannot be had: {error}")
+        if file is not None:
+            here.append(Read(wheel.name, wheel.sha256, file))
+        else:
+            missing.append(wheel.file)
+    if missing and not download:
+        which = f"for {len(missing)} of {len(missing) + len(here)} wheels" if here else ""
+        progress.note(" ".join(filter(None, (f"{EMBEDDERS}: not run", which, _GET_WHEELS))))
+    found = verify_embedders(trees, here, missing)
+    # What an embedder takes from a release that nobody answers for is a question, as in `verify_tree`, but for who asks for this level.
+    if download or is_pinned(trees.manifest):
+        return found
+    asked = found.evidence.asked()
+    if asked.open:
+        progress.note(f"{EMBEDDERS}: {len(asked.open)} open, `shrinker verify --level {EMBEDDERS}` lists them")
+    return replace(found, evidence=asked)
+
+
+def _program(place: Path) -> Read:
+    try:
+        sources = [*sources_of(place)]
+    except (OSError, BadZipFile) as error:
+        raise InputError(f"{place} is no program: {error}", "give a wheel, or a folder that holds Python") from error
+    if not any(PACKAGE.encode() in source for _, source in sources):
+        raise InputError(f"nothing in {place} names {PACKAGE}", "give the folder that holds the program's own files")
+    content = hash_of(*(part for path, source in sources for part in (path, source.decode("latin-1")))).hex()
+    return Read(place.absolute().name, content, place)
+
+
+def lock_evidence(out: Path, manifest: Manifest, asked: Path | None = None) -> Evidence:
+    """Judge a tree by its lock, among its reports: both were written by one run, or a run died between them."""
     lock = reports_of(out, manifest, asked) / LOCK
     findings = tuple(lock_findings(lock, manifest))
     return Evidence("lock", not findings, (("files", len(manifest.files)),), findings, ())
@@ -63,20 +140,18 @@ def lock_findings(lock: Path, manifest: Manifest) -> Sequence[Finding]:
 
 def compare(lock: Manifest, manifest: Manifest) -> list[Finding]:
     """What differs between the recorded manifest and a new one, the cause before its effects."""
-    found: list[Finding] = []
-    for what, old, new in (
+    causes = (
         ("tool version", lock.tool_version, manifest.tool_version),
         ("profile", lock.profile, manifest.profile),
         ("rules", lock.rules_hash, manifest.rules_hash),
         ("upstream", lock.upstream, manifest.upstream),
-    ):
-        if old != new:
-            found.append(Finding("lock", MANIFEST, 0, f"{what} was {old}, is {new}"))
+    )
+    found = [(MANIFEST, f"{what} was {old}, is {new}") for what, old, new in causes if old != new]
     before, after = ({file.path: file for file in each.files} for each in (lock, manifest))
     for path in sorted(before.keys() | after.keys()):
         if before.get(path) != after.get(path):
-            found.append(Finding("lock", path, 0, _difference(before.get(path), after.get(path))))
-    return found
+            found.append((path, _difference(before.get(path), after.get(path))))
+    return [Finding("lock", path, 0, message) for path, message in found]
 
 
 def _difference(old: EmittedFile | None, new: EmittedFile | None) -> str:
@@ -85,6 +160,15 @@ def _difference(old: EmittedFile | None, new: EmittedFile | None) -> str:
     if old.sha256 != new.sha256:
         return f"has other content: {old.lines_after} lines in the lock, {new.lines_after} now"
     return "has the content of the lock, but its record differs (lines, changed or digest)"
+
+
+def find_refused(trees: Trees, analysis: Analysis, interface: Interface) -> tuple[Finding, ...]:
+    """What strict mode refuses of a generated tree."""
+    tree, rules = trees.source, trees.stated
+    effects = rule_effects(rules, analysis.graph, analysis.folded, measure(tree, trees.manifest), analysis.cuts)
+    left = find_leftovers(trees)
+    found = strict_findings(rules, effects, missing_roots(tree, rules), analysis.folded, left, tree)
+    return (*found, *interface.unexplained())
 
 
 def refuse(findings: Sequence[Finding], what: str) -> None:

@@ -7,9 +7,10 @@ can answer: that is what makes `if is_cuda(): from a import f` / `else: f = None
 import ast
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from itertools import chain
 
-from shrinker.syntax.imports import absolute, bound_name
-from shrinker.syntax.walk import children, definitions, walk
+from shrinker.syntax.imports import bound_name, names_of
+from shrinker.syntax.walk import definitions, evaluated, walk
 
 _LEAVES = (ast.Return, ast.Raise, ast.Continue, ast.Break)
 
@@ -65,24 +66,15 @@ class Bindings:
 
 
 def collect(body: Iterable[ast.stmt], package: str) -> Bindings:
-    """Bindings of a scope's own statements; bodies of nested functions and classes are other scopes.
-
-    Args:
-        body: the statements.
-        package: what relative imports start from.
-    """
+    """Bindings of a scope's own statements; bodies of nested functions and classes are other scopes."""
     found = Bindings()
-    _block(body, package, (), found)
+    _Collector(package, found).block(body, ())
     return found
 
 
 def lines_of(tree: ast.Module, *, imports: bool = True) -> dict[str, int]:
-    """Line of each definition of a module, and of the first place that binds any other name of it; in classes by dotted names.
-
-    Args:
-        tree: of the module.
-        imports: False where what an import binds does not count.
-    """
+    """Line of each definition of a module, and of the first place that binds any other name of it, perhaps but for `imports`; in classes
+    by dotted names."""
     found: dict[str, int] = {}
     bodies = [("", tree.body)]
     for name, node in definitions(tree):
@@ -97,151 +89,127 @@ def lines_of(tree: ast.Module, *, imports: bool = True) -> dict[str, int]:
     return found
 
 
-def collect_named(body: ast.expr) -> Bindings:
-    """What the body of a lambda binds."""
-    found = Bindings()
-    _walrus(body, body.lineno, (), found)
-    return found
+@dataclass(frozen=True, slots=True)
+class _Collector:
+    package: str
+    found: Bindings
 
+    def block(self, body: Iterable[ast.stmt], guards: tuple[Branch, ...]) -> None:
+        rest = iter(body)
+        for statement in rest:
+            self._statement(statement, guards)
+            if isinstance(statement, _LEAVES):
+                break
+        for statement in rest:
+            # Never run, whatever the facts say: the name is of this scope all the same, and nothing gives it a value.
+            unreached = Bindings()
+            _Collector(self.package, unreached)._statement(statement, guards)
+            for name, bindings in unreached.names.items():
+                self.found.add(name, Binding("opaque", bindings[0].line, guards))
+            self.found.stars += unreached.stars
+            self.found.globals |= unreached.globals
+            self.found.nonlocals |= unreached.nonlocals
 
-def _block(body: Iterable[ast.stmt], package: str, guards: tuple[Branch, ...], found: Bindings) -> None:
-    ended = False
-    for statement in body:
-        if not ended:
-            _statement(statement, package, guards, found)
-            ended = isinstance(statement, _LEAVES)
-            continue
-        # Never run, whatever the facts say: the name is of this scope all the same, and nothing gives it a value.
-        unreached = Bindings()
-        _statement(statement, package, guards, unreached)
-        for name, bindings in unreached.names.items():
-            found.add(name, Binding("opaque", bindings[0].line, guards))
-        found.stars += unreached.stars
-        found.globals |= unreached.globals
-        found.nonlocals |= unreached.nonlocals
+    def _statement(self, node: ast.stmt, guards: tuple[Branch, ...]) -> None:
+        line, found = node.lineno, self.found
+        match node:
+            case ast.Import():
+                for alias in node.names:
+                    name = bound_name(node, alias)
+                    found.add(name, Binding("module", line, guards, alias.name if alias.asname else name))
+            case ast.ImportFrom():
+                for module, imported, name in names_of(node, self.package):
+                    binding = Binding("from", line, guards, module, imported)
+                    if imported == "*":
+                        found.stars.append(binding)
+                    else:
+                        found.add(name, binding)
+            case ast.FunctionDef() | ast.AsyncFunctionDef():
+                found.add(node.name, Binding("def", line, guards, node=node))
+                self._walrus(line, guards, *node.decorator_list, node.args)
+            case ast.ClassDef():
+                found.add(node.name, Binding("class", line, guards, node=node))
+            case ast.Assign():
+                for place in node.targets:
+                    self._target(place, node.value, line, guards)
+                self._walrus(line, guards, node.value)
+            case ast.AnnAssign(value=None):
+                if isinstance(node.target, ast.Name):
+                    found.declared.setdefault(node.target.id, line)
+            case ast.AnnAssign(target=place, value=ast.expr() as value):
+                self._target(place, value, line, guards)
+                self._walrus(line, guards, value)
+            case ast.AugAssign():
+                self._target(node.target, None, line, guards)
+                self._walrus(line, guards, node.value)
+            case ast.Global():
+                found.globals.update(node.names)
+            case ast.Nonlocal():
+                found.nonlocals.update(node.names)
+            case ast.If():
+                self._walrus(line, guards, node.test)
+                self.block(node.body, (*guards, Branch("if", node.test, True)))
+                self.block(node.orelse, (*guards, Branch("if", node.test, False)))
+            case ast.Try():
+                tried, handled = (*guards, Branch("try", node=node)), (*guards, Branch("handler", node=node))
+                self.block(node.body, tried)
+                for handler in node.handlers:
+                    if handler.name:
+                        found.add(handler.name, Binding("opaque", handler.lineno, handled))
+                    self.block(handler.body, handled)
+                self.block(node.orelse, tried)
+                self.block(node.finalbody, guards)
+            case ast.For() | ast.AsyncFor():
+                inner = (*guards, Branch("loop"))
+                self._walrus(line, guards, node.iter)
+                self._target(node.target, None, line, inner)
+                self.block(node.body, inner)
+                self.block(node.orelse, inner)
+            case ast.While():
+                inner = (*guards, Branch("loop"))
+                self._walrus(line, guards, node.test)
+                self.block(node.body, (*inner, Branch("if", node.test, True)))
+                self.block(node.orelse, inner)
+            case ast.With() | ast.AsyncWith():
+                for item in node.items:
+                    self._walrus(line, guards, item.context_expr)
+                    if item.optional_vars is not None:
+                        self._target(item.optional_vars, None, line, guards)
+                self.block(node.body, guards)
+            case ast.Match():
+                inner = (*guards, Branch("loop"))
+                self._walrus(line, guards, node.subject)
+                for case in node.cases:
+                    for part in walk(case.pattern):
+                        captured = getattr(part, "name", None) or getattr(part, "rest", None)
+                        if isinstance(captured, str):
+                            found.add(captured, Binding("opaque", line, inner))
+                    if case.guard is not None:
+                        self._walrus(line, inner, case.guard)
+                    self.block(case.body, inner)
+            case _:
+                self._walrus(line, guards, node)
 
+    def _target(
+        self, target: ast.expr, value: ast.expr | None, line: int, guards: tuple[Branch, ...], alone: bool = True
+    ) -> None:
+        """Note what a target binds; of several, what one gets may change with the others, so that nothing evaluates it."""
+        match target:
+            case ast.Name(id=name):
+                kind = "value" if alone and value is not None else "opaque"
+                self.found.add(name, Binding(kind, line, guards, value=value))
+            case ast.Starred(value=inner):
+                self._target(inner, None, line, guards, alone=False)
+            case ast.Tuple(elts=inner) | ast.List(elts=inner):
+                values: list[ast.expr | None] = [None] * len(inner)
+                if isinstance(value, ast.Tuple | ast.List) and len(value.elts) == len(values):
+                    values = [None if isinstance(element, ast.Starred) else element for element in value.elts]
+                for item, element in zip(inner, values, strict=True):
+                    self._target(item, element, line, guards, alone=False)
 
-def _statement(node: ast.stmt, package: str, guards: tuple[Branch, ...], found: Bindings) -> None:
-    line = node.lineno
-    match node:
-        case ast.Expr() | ast.Return():
-            _walrus(node, line, guards, found)
-        case ast.Import():
-            for alias in node.names:
-                name = bound_name(node, alias)
-                target = alias.name if alias.asname else name
-                found.add(name, Binding("module", line, guards, module=target))
-        case ast.ImportFrom():
-            source = absolute(node.module, node.level, package)
-            for alias in node.names:
-                binding = Binding("from", line, guards, module=source, name=alias.name)
-                if alias.name == "*":
-                    found.stars.append(binding)
-                else:
-                    found.add(bound_name(node, alias), binding)
-        case ast.FunctionDef() | ast.AsyncFunctionDef():
-            found.add(node.name, Binding("def", line, guards, node=node))
-            for part in (*node.decorator_list, node.args):
-                _walrus(part, line, guards, found)
-        case ast.ClassDef():
-            found.add(node.name, Binding("class", line, guards, node=node))
-        case ast.Assign():
-            for place in node.targets:
-                _target(place, node.value, line, guards, found)
-            _walrus(node.value, line, guards, found)
-        case ast.AnnAssign():
-            if node.value is not None:
-                _target(node.target, node.value, line, guards, found)
-                _walrus(node.value, line, guards, found)
-            elif isinstance(node.target, ast.Name):
-                found.declared.setdefault(node.target.id, line)
-        case ast.AugAssign():
-            _target(node.target, None, line, guards, found)
-            _walrus(node.value, line, guards, found)
-        case ast.Global():
-            found.globals.update(node.names)
-        case ast.Nonlocal():
-            found.nonlocals.update(node.names)
-        case ast.If():
-            _walrus(node.test, line, guards, found)
-            _block(node.body, package, (*guards, Branch("if", node.test, True)), found)
-            _block(node.orelse, package, (*guards, Branch("if", node.test, False)), found)
-        case ast.Try():
-            _block(node.body, package, (*guards, Branch("try", node=node)), found)
-            for handler in node.handlers:
-                inner = (*guards, Branch("handler", node=node))
-                if handler.name:
-                    found.add(handler.name, Binding("opaque", handler.lineno, inner))
-                _block(handler.body, package, inner, found)
-            _block(node.orelse, package, (*guards, Branch("try", node=node)), found)
-            _block(node.finalbody, package, guards, found)
-        case ast.For() | ast.AsyncFor():
-            inner = (*guards, Branch("loop"))
-            _walrus(node.iter, line, guards, found)
-            _target(node.target, None, line, inner, found)
-            _block(node.body, package, inner, found)
-            _block(node.orelse, package, inner, found)
-        case ast.While():
-            _walrus(node.test, line, guards, found)
-            inner = (*guards, Branch("loop"))
-            _block(node.body, package, (*inner, Branch("if", node.test, True)), found)
-            _block(node.orelse, package, inner, found)
-        case ast.With() | ast.AsyncWith():
-            for item in node.items:
-                _walrus(item.context_expr, line, guards, found)
-                if item.optional_vars is not None:
-                    _target(item.optional_vars, None, line, guards, found)
-            _block(node.body, package, guards, found)
-        case ast.Match():
-            _walrus(node.subject, line, guards, found)
-            inner = (*guards, Branch("loop"))
-            for case in node.cases:
-                for part in walk(case.pattern):
-                    captured = getattr(part, "name", None) or getattr(part, "rest", None)
-                    if isinstance(captured, str):
-                        found.add(captured, Binding("opaque", line, inner))
-                if case.guard is not None:
-                    _walrus(case.guard, line, inner, found)
-                _block(case.body, package, inner, found)
-        case ast.Delete():
-            # Unbinding gives no value: whoever reads the name reads it before.
-            pass
-        case _:
-            _walrus(node, line, guards, found)
-
-
-def _target(target: ast.expr, value: ast.expr | None, line: int, guards: tuple[Branch, ...], found: Bindings) -> None:
-    if isinstance(target, ast.Name):
-        found.add(target.id, Binding("opaque" if value is None else "value", line, guards, value=value))
-        return
-    if isinstance(target, ast.Starred):
-        _part(target, None, line, guards, found)
-    elif isinstance(target, ast.Tuple | ast.List):
-        values: list[ast.expr | None] = [None] * len(target.elts)
-        if isinstance(value, ast.Tuple | ast.List) and len(value.elts) == len(values):
-            values = [None if isinstance(element, ast.Starred) else element for element in value.elts]
-        for item, element in zip(target.elts, values, strict=True):
-            _part(item, element, line, guards, found)
-
-
-def _part(target: ast.expr, value: ast.expr | None, line: int, guards: tuple[Branch, ...], found: Bindings) -> None:
-    """One of several targets: what it gets may change with the others, so that nothing evaluates it."""
-    if isinstance(target, ast.Name):
-        found.add(target.id, Binding("opaque", line, guards, value=value))
-    elif isinstance(target, ast.Starred):
-        _part(target.value, None, line, guards, found)
-    else:
-        _target(target, value, line, guards, found)
-
-
-def _walrus(node: ast.AST, line: int, guards: tuple[Branch, ...], found: Bindings) -> None:
-    if not any(part.__class__ is ast.NamedExpr for part in walk(node)):
-        # Nearly all.
-        return
-    stack = [node]
-    while stack:
-        part = stack.pop()
-        if isinstance(part, ast.NamedExpr):
-            found.add(part.target.id, Binding("opaque", line, guards, value=part.value))
-        # What the body of a lambda binds is the lambda's own.
-        stack.extend(children(part.args if isinstance(part, ast.Lambda) else part))
+    def _walrus(self, line: int, guards: tuple[Branch, ...], *nodes: ast.AST) -> None:
+        # Nearly none has one. What the body of a lambda binds is the lambda's own.
+        holding = (node for node in nodes if any(part.__class__ is ast.NamedExpr for part in walk(node)))
+        for part in chain.from_iterable(map(evaluated, holding)):
+            if isinstance(part, ast.NamedExpr):
+                self.found.add(part.target.id, Binding("opaque", line, guards, value=part.value))

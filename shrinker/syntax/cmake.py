@@ -2,7 +2,6 @@
 
 import re
 from collections import Counter
-from dataclasses import dataclass
 from typing import NamedTuple
 
 _TOKEN = re.compile(
@@ -18,8 +17,7 @@ _TOKEN = re.compile(
 """Comments in brackets and of a line, which have no name here, then what counts."""
 
 
-@dataclass(frozen=True, slots=True)
-class Argument:
+class Argument(NamedTuple):
     """One argument of a command."""
 
     text: str
@@ -29,8 +27,7 @@ class Argument:
     """True when nothing but a comment stands beside it on its line."""
 
 
-@dataclass(frozen=True, slots=True)
-class Command:
+class Command(NamedTuple):
     """``name(arguments)``."""
 
     name: str

@@ -12,10 +12,8 @@ READ_ALL_LOCALS = frozenset({"locals", "vars", "eval", "exec"})
 
 def is_main(node: ast.stmt) -> TypeGuard[ast.If]:
     """True for ``if __name__ == "__main__":`` without another arm: what runs where the module is run as a program."""
-    if not isinstance(node, ast.If) or node.orelse:
-        return False
-    match node.test:
-        case ast.Compare(left=ast.Name(id="__name__"), ops=[ast.Eq()], comparators=[ast.Constant(value="__main__")]):
+    match node:
+        case ast.If(ast.Compare(ast.Name("__name__"), [ast.Eq()], [ast.Constant("__main__")]), orelse=[]):
             return True
     return False
 
@@ -30,24 +28,20 @@ _EXCEPTION = frozenset({"exc_info", "exception", "print_exc", "format_exc"})
 
 def asks_for_exception(parts: Iterable[ast.AST]) -> bool:
     """True when code of a handler raises or prints the exception that is being handled without naming it."""
-    return any(
-        (isinstance(part, ast.Raise) and part.exc is None)
-        or (isinstance(part, ast.Attribute) and part.attr in _EXCEPTION)
-        or (isinstance(part, ast.Name) and part.id in _EXCEPTION)
-        or (isinstance(part, ast.keyword) and part.arg in _EXCEPTION)
-        for part in parts
-    )
+    for part in parts:
+        match part:
+            case ast.Raise(exc=None):
+                return True
+            case ast.Attribute(attr=name) | ast.Name(id=name) | ast.keyword(arg=name) if name in _EXCEPTION:
+                return True
+    return False
 
 
 def leaves(node: ast.stmt) -> bool:
     """True when control never reaches the statement after this one."""
-    match node:
-        case ast.Return() | ast.Raise() | ast.Continue() | ast.Break():
-            return True
-        case ast.If():
-            return bool(node.orelse) and leaves(node.body[-1]) and leaves(node.orelse[-1])
-        case _:
-            return False
+    if isinstance(node, ast.If):
+        return bool(node.orelse) and leaves(node.body[-1]) and leaves(node.orelse[-1])
+    return isinstance(node, ast.Return | ast.Raise | ast.Continue | ast.Break)
 
 
 def is_generator(node: Function) -> bool:

@@ -21,13 +21,8 @@ class Loaded(NamedTuple):
 
 
 def absolute(module: str | None, level: int, package: str) -> str:
-    """The dotted name that an import statement means.
-
-    Args:
-        module: as it is written after ``from``; None where only dots are.
-        level: number of dots before it (`ast.ImportFrom.level`).
-        package: the package that relative imports start from: a package itself, or the one around a module.
-    """
+    """The dotted name that an import statement means, of which `ast` tells module and level (number of dots), where relative ones start
+    from a package: itself, or the one around a module."""
     if not level:
         return module or ""
     base = package.split(".")
@@ -66,11 +61,10 @@ def names_of(node: Import, package: str) -> list[tuple[str, str, str]]:
 
 def loads(node: Import, package: str) -> list[tuple[Loaded, ...]]:
     """What each name of an import loads: the module, and what may be a module in it."""
-    if isinstance(node, ast.Import):
-        return [(Loaded(alias.name),) for alias in node.names]
-    source = absolute(node.module, node.level, package)
-    whole = (Loaded(source),)
-    return [whole if a.name == "*" else (*whole, Loaded(f"{source}.{a.name}", True)) for a in node.names]
+    return [
+        (Loaded(module),) if name in ("", "*") else (Loaded(module), Loaded(f"{module}.{name}", True))
+        for module, name, _ in names_of(node, package)
+    ]
 
 
 def is_type_checking(test: ast.expr) -> bool:

@@ -2,7 +2,6 @@
 
 import ast
 import re
-from typing import TypeGuard
 
 from shrinker.syntax.walk import walk
 
@@ -18,23 +17,18 @@ def is_special(name: str) -> bool:
 
 def dotted(node: ast.AST) -> str:
     """``a.b.c`` of names and attributes; empty for anything else."""
-    parts: list[str] = []
+    end = ""
     while isinstance(node, ast.Attribute):
-        parts.append(node.attr)
+        end = f".{node.attr}{end}"
         node = node.value
-    if not isinstance(node, ast.Name):
-        return ""
-    return ".".join([node.id, *reversed(parts)])
+    return f"{node.id}{end}" if isinstance(node, ast.Name) else ""
 
 
 def written(node: ast.expr) -> str:
     """A name as it is written: ``self.device``; only its end where it hangs on something else than a name."""
-    if isinstance(node, ast.Name):
-        return node.id
     if isinstance(node, ast.Attribute):
-        base = written(node.value)
-        return f"{base}.{node.attr}" if base else node.attr
-    return ""
+        return f"{written(node.value)}.{node.attr}".removeprefix(".")
+    return node.id if isinstance(node, ast.Name) else ""
 
 
 def last_name(node: ast.expr) -> str:
@@ -64,34 +58,31 @@ def words_of(node: ast.AST) -> tuple[set[str], set[str]]:
     names: set[str] = set()
     others: set[str] = set()
     for part in walk(node):
-        if isinstance(part, ast.Name):
-            names.add(part.id)
-        elif isinstance(part, ast.Attribute):
-            others.add(part.attr)
-        elif isinstance(part, ast.Constant):
-            if isinstance(part.value, str) and part.value.isidentifier():
-                others.add(part.value)
-        elif isinstance(part, ast.alias):
-            others.add(part.name.rpartition(".")[2])
+        match part:
+            case ast.Name(id=name):
+                names.add(name)
+            case ast.Attribute(attr=name):
+                others.add(name)
+            case ast.Constant(value=str() as text) if text.isidentifier():
+                others.add(text)
+            case ast.alias(name=name):
+                others.add(name.rpartition(".")[2])
     return names, names | others
 
 
 def reads_in(tree: ast.AST) -> set[str]:
     """Names that the code below a node reads, or may read through a string: an annotation, an argument of `getattr`."""
     found: set[str] = set()
-    documentation: set[int] = set()
+    documentation: set[ast.expr] = set()
     for node in walk(tree):
-        if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Store):
-            found.add(node.id)
-        elif isinstance(node, ast.Global):
-            found.update(node.names)
-        elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
-            # Parents come before what is in them.
-            documentation.add(id(node.value))
-        elif _is_text(node) and id(node) not in documentation:
-            found.update(_WORDS.findall(str(node.value)))
+        match node:
+            case ast.Name() if not isinstance(node.ctx, ast.Store):
+                found.add(node.id)
+            case ast.Global():
+                found.update(node.names)
+            case ast.Expr(value=ast.Constant()):
+                # Parents come before what is in them.
+                documentation.add(node.value)
+            case ast.Constant(value=str() as text) if len(text) < _LONGEST and node not in documentation:
+                found.update(_WORDS.findall(text))
     return found
-
-
-def _is_text(node: ast.AST) -> TypeGuard[ast.Constant]:
-    return isinstance(node, ast.Constant) and isinstance(node.value, str) and len(node.value) < _LONGEST

@@ -10,7 +10,7 @@ import ast
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from shrinker.syntax.bindings import Binding, Bindings, collect, collect_named
+from shrinker.syntax.bindings import Binding, Bindings, collect
 from shrinker.syntax.control import declares
 from shrinker.syntax.walk import Function, statements, walk
 
@@ -43,11 +43,7 @@ class Scope:
         return name in self.parameters or name in self.bindings.names or name in self.bindings.declared
 
     def owner(self, name: str) -> "Scope | None":
-        """The scope that a name belongs to where it is read in this one.
-
-        Returns:
-            None for what no scope binds: a builtin, or what a star import gives.
-        """
+        """The scope that a name belongs to where it is read in this one; None for a builtin, and for what a star import gives."""
         scope: Scope | None = self
         while scope is not None:
             if name in scope.bindings.globals:
@@ -71,8 +67,6 @@ def scope_of(node: Scoped, package: str, outer: Scope | None = None) -> Scope:
     """The scope of a module or of what stands in one.
 
     Args:
-        node: what has the scope.
-        package: what relative imports start from.
         outer: the scope around it; None for a module, and where nobody asks for what is outside.
     """
     bindings, parameters, rebound = Bindings(), frozenset[str](), frozenset[str]()
@@ -85,7 +79,8 @@ def scope_of(node: Scoped, package: str, outer: Scope | None = None) -> Scope:
             bindings, parameters = collect(node.body, package), parameters_of(node.args)
             rebound = frozenset(n for s in statements(node) if isinstance(s, ast.Nonlocal) for n in s.names)
         case ast.Lambda():
-            bindings, parameters = collect_named(node.body), parameters_of(node.args)
+            body = ast.Expr(node.body, lineno=node.body.lineno)
+            bindings, parameters = collect([body], package), parameters_of(node.args)
         case _:
             parameters = frozenset(n.id for g in node.generators for n in walk(g.target) if isinstance(n, ast.Name))
     return Scope(node, outer, package, bindings, parameters, rebound)

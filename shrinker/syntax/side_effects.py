@@ -9,10 +9,11 @@ import ast
 from collections.abc import Iterable
 
 from shrinker.syntax.bindings import collect
+from shrinker.syntax.control import is_generator
 from shrinker.syntax.imports import is_type_checking
 from shrinker.syntax.names import dotted
 from shrinker.syntax.scopes import parameters_of
-from shrinker.syntax.walk import Function, children, walk
+from shrinker.syntax.walk import Function, evaluated, walk
 
 _WRAPPERS = frozenset(
     {"staticmethod", "classmethod", "property", "cached_property", "abstractmethod", "lru_cache", "cache", "overload"}
@@ -50,10 +51,6 @@ _BY_HAND = frozenset(
 """Decorators that change nothing of what they are given: called by hand, they make a value like any other function."""
 _OWN_MAKING = frozenset({"__new__", "__setattr__", "__getattribute__", "__getattr__", "__del__"})
 """Methods by which making an object, or storing in it, is not what Python does by itself, or losing it does something."""
-_NOTHING: frozenset[str] = frozenset()
-
-
-# Decorators
 
 
 def hands_back(decorator: ast.expr) -> bool:
@@ -64,7 +61,7 @@ def hands_back(decorator: ast.expr) -> bool:
 
 def only_wraps(decorator: ast.expr) -> bool:
     """The same where making the decorator does nothing else either."""
-    return wrapping_calls(decorator) == _NOTHING
+    return wrapping_calls(decorator) == frozenset()
 
 
 def is_wrapper(value: ast.expr) -> bool:
@@ -72,52 +69,35 @@ def is_wrapper(value: ast.expr) -> bool:
     return isinstance(value, ast.Call) and not value.args and dotted(value.func) in _BY_HAND
 
 
-# Expressions
-
-
 def is_pure_value(node: ast.expr) -> bool:
     """True when evaluating an expression at module level only makes a value."""
-    return open_calls(node) == _NOTHING
+    return open_calls(node) == frozenset()
 
 
 def wrapping_calls(decorator: ast.expr) -> frozenset[str] | None:
-    """Calls that must be pure for a decorator to hand the definition back and tell nobody else of it.
-
-    Returns:
-        Names of the module that are called; None where no name can say it.
-    """
-    if isinstance(decorator, ast.Name) and not hands_back(decorator):
-        return frozenset({decorator.id})
+    """Names of the module whose calls must be pure for a decorator to hand the definition back and tell nobody else of it; None where no
+    name can say it."""
     if not hands_back(decorator):
-        return None
+        return frozenset({decorator.id}) if isinstance(decorator, ast.Name) else None
     given = [*decorator.args, *(k.value for k in decorator.keywords)] if isinstance(decorator, ast.Call) else []
     return joined(open_calls(argument) for argument in given)
 
 
 def open_calls(node: ast.expr) -> frozenset[str] | None:
-    """Calls that must be pure for an expression to make a value and do nothing else.
-
-    Returns:
-        Names of the module that are called; None where it does more, or no name can say it.
-    """
+    """Names of the module whose calls must be pure for an expression to make a value and do nothing else; None where it does more, or no
+    name can say it."""
     found: set[str] = set()
     bound: set[str] = set()
-    stack: list[ast.AST] = [node]
-    while stack:
-        part = stack.pop()
-        if isinstance(part, ast.Await | ast.Yield | ast.YieldFrom | ast.NamedExpr):
-            return None
-        if isinstance(part, ast.comprehension):
-            bound.update(name.id for name in walk(part.target) if isinstance(name, ast.Name))
-        if isinstance(part, ast.Lambda):
-            # Making it evaluates its defaults.
-            stack.append(part.args)
-            continue
-        if isinstance(part, ast.Call) and not _is_known(part):
-            if not isinstance(part.func, ast.Name):
+    for part in evaluated(node):
+        match part:
+            case ast.Await() | ast.Yield() | ast.YieldFrom() | ast.NamedExpr():
                 return None
-            found.add(part.func.id)
-        stack.extend(children(part))
+            case ast.comprehension():
+                bound.update(name.id for name in walk(part.target) if isinstance(name, ast.Name))
+            case ast.Call() if not _is_known(part):
+                if not isinstance(part.func, ast.Name):
+                    return None
+                found.add(part.func.id)
     return frozenset(found) if found.isdisjoint(bound) else None
 
 
@@ -133,31 +113,25 @@ def joined(parts: Iterable[frozenset[str] | None]) -> frozenset[str] | None:
 
 def _is_known(call: ast.Call) -> bool:
     """True for a call that makes a value and nothing else, by its name alone."""
+    match call.func:
+        case ast.Call(func=decorator):
+            # ``lru_cache(maxsize=1)(f)``: a decorator that is called by hand.
+            return dotted(decorator) in _BY_HAND
+        case ast.Attribute(attr=method) if method in _PURE_METHODS:
+            return True
     name = dotted(call.func)
-    if name in _PURE_FUNCTIONS or name in _BY_HAND or name.startswith("triton.Config"):
-        return True
-    if isinstance(call.func, ast.Attribute) and call.func.attr in _PURE_METHODS:
-        return True
-    # ``lru_cache(maxsize=1)(f)``: a decorator that is called by hand.
-    return isinstance(call.func, ast.Call) and dotted(call.func.func) in _BY_HAND
-
-
-# Calls
+    return name in _PURE_FUNCTIONS or name in _BY_HAND or name.startswith("triton.Config")
 
 
 def function_calls(node: Function, own: str = "", fixed: frozenset[str] = frozenset()) -> tuple[str, ...] | None:
-    """What a function must be allowed to call for calling it to make a value and nothing else.
+    """Names of its module, sorted, that a function calls where calling it makes a value and does nothing else; None where it may do more.
 
     Args:
-        node: the function.
         own: the parameter whose attributes it may set: the object that is being made.
         fixed: attributes of that object that may not be set: setting one may call something.
-
-    Returns:
-        Names of its module that it calls, sorted; None where calling it may do more.
     """
     # What a decorator hands back may do more than the function.
-    if not isinstance(node, ast.FunctionDef) or node.decorator_list or _yields(node):
+    if not isinstance(node, ast.FunctionDef) or node.decorator_list or is_generator(node):
         return None
     parts = joined(_statement(statement, own, fixed) for statement in node.body)
     if parts is None or not parts.isdisjoint(parameters_of(node.args) | bound_by(*node.body)):
@@ -167,33 +141,29 @@ def function_calls(node: Function, own: str = "", fixed: frozenset[str] = frozen
 
 def class_calls(node: ast.ClassDef) -> tuple[str, ...] | None:
     """The same of making an object of a class that inherits from nothing and is made as Python makes classes."""
-    if node.bases or node.keywords or node.decorator_list:
+    methods = [s for s in node.body if isinstance(s, Function)]
+    if node.bases or node.keywords or node.decorator_list or any(method.name in _OWN_MAKING for method in methods):
         return None
-    methods = [s for s in node.body if isinstance(s, ast.FunctionDef | ast.AsyncFunctionDef)]
-    names = {method.name for method in methods}
-    if names & _OWN_MAKING:
-        return None
-    made = [method for method in methods if method.name == "__init__"]
-    if not made:
-        return ()
-    parameters = made[0].args.posonlyargs + made[0].args.args
-    if len(made) > 1 or not parameters:
-        return None
-    return function_calls(made[0], parameters[0].arg, bound_by(*node.body))
+    match [method for method in methods if method.name == "__init__"]:
+        case []:
+            return ()
+        case [made] if parameters := [*made.args.posonlyargs, *made.args.args]:
+            return function_calls(made, parameters[0].arg, bound_by(*node.body))
+    return None
 
 
 def _statement(node: ast.stmt, own: str, fixed: frozenset[str]) -> frozenset[str] | None:
     match node:
         case ast.Expr(value=ast.Constant()) | ast.Pass() | ast.Nonlocal():
             return frozenset()
-        case ast.Return(value=value):
-            return open_calls(value) if value is not None else frozenset()
         case ast.FunctionDef() | ast.AsyncFunctionDef():
-            defaults = [*node.args.defaults, *(d for d in node.args.kw_defaults if d is not None)]
-            return joined((*(wrapping_calls(d) for d in node.decorator_list), *map(open_calls, defaults)))
+            defaults = (*node.args.defaults, *filter(None, node.args.kw_defaults))
+            return joined((*map(wrapping_calls, node.decorator_list), *map(open_calls, defaults)))
         case ast.Assign(targets=targets, value=value) if all(_is_place(t, own, fixed) for t in targets):
             return open_calls(value)
-        case ast.AnnAssign(target=target, value=value) if _is_place(target, own, fixed):
+        case ast.AnnAssign(target=target) if not _is_place(target, own, fixed):
+            return None
+        case ast.Return(value=value) | ast.AnnAssign(value=value):
             return open_calls(value) if value is not None else frozenset()
         case ast.If():
             blocks = (_statement(statement, own, fixed) for statement in (*node.body, *node.orelse))
@@ -204,19 +174,9 @@ def _statement(node: ast.stmt, own: str, fixed: frozenset[str]) -> frozenset[str
 def _is_place(target: ast.expr, own: str, fixed: frozenset[str]) -> bool:
     """True for a local name, and for an attribute of the object that is being made."""
     match target:
-        case ast.Name():
-            return True
         case ast.Attribute(value=ast.Name(id=name), attr=attribute):
-            return bool(own) and name == own and attribute not in fixed
-    return False
-
-
-def _yields(node: ast.FunctionDef) -> bool:
-    """True for a generator: calling it runs nothing, and what it makes is no plain value."""
-    return any(isinstance(part, ast.Yield | ast.YieldFrom) for statement in node.body for part in walk(statement))
-
-
-# Statements
+            return name == own and attribute not in fixed
+    return isinstance(target, ast.Name)
 
 
 def bound_by(*body: ast.stmt) -> frozenset[str]:
@@ -240,7 +200,7 @@ def acts(node: ast.stmt) -> bool:
         case ast.Expr(value=value):
             return not is_pure_value(value)
         case ast.FunctionDef() | ast.AsyncFunctionDef():
-            defaults = (*node.args.defaults, *(d for d in node.args.kw_defaults if d is not None))
+            defaults = (*node.args.defaults, *filter(None, node.args.kw_defaults))
             quiet = all(only_wraps(d) or is_accessor(d) for d in node.decorator_list)
             return not (quiet and all(map(is_pure_value, defaults)))
         case ast.ClassDef():

@@ -6,10 +6,12 @@ name of the module that holds one and is only ever looped over or copied.
 
 import ast
 from collections import Counter
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
-from itertools import chain
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from functools import cached_property
 
+from shrinker.syntax.names import assigned
+from shrinker.syntax.ranges import span
 from shrinker.syntax.scopes import Comprehension
 from shrinker.syntax.walk import walk
 
@@ -27,52 +29,34 @@ _COPIES = frozenset({"list", "tuple", "sorted", "len", "set", "frozenset"})
 
 
 def rows_of(iterated: ast.expr, tables: dict[str, Display], bound: Bound | None = None) -> list[ast.expr] | None:
-    """The elements of a display, or of the name of one; None when they are not all spelled out.
+    """What a loop runs over: the elements of a display, or of the name of one in `tables` or in what the loops around it give.
 
-    Args:
-        iterated: what a loop runs over.
-        tables: displays of the module by name.
-        bound: what the loops around it give.
+    None when they are not all spelled out.
     """
     found: ast.expr | None = iterated
     if isinstance(iterated, ast.Name):
         found = bound[iterated.id] if bound and iterated.id in bound else tables.get(iterated.id)
-    if isinstance(found, Display) and not any(isinstance(e, ast.Starred) for e in found.elts):
-        return found.elts
-    return None
+    return found.elts if isinstance(found, Display) and not _is_open(found) else None
+
+
+def _is_open(display: Display) -> bool:
+    return any(isinstance(element, ast.Starred) for element in display.elts)
 
 
 def bind(target: ast.expr, row: ast.expr | None, bound: Bound) -> None:
-    """Note what the names of a loop are in one row.
-
-    Args:
-        target: what the loop binds.
-        row: the element; None when it is not known.
-        bound: takes the names.
-    """
+    """Note in `bound` what the names that a loop binds are in one row; None where that is not known."""
     if isinstance(target, ast.Name):
         bound[target.id] = row
     elif isinstance(target, Display):
         parts: list[ast.expr | None] = [None] * len(target.elts)
-        if (
-            isinstance(row, Display)
-            and len(row.elts) == len(parts)
-            and not any(isinstance(e, ast.Starred) for e in (*row.elts, *target.elts))
-        ):
+        if isinstance(row, Display) and len(row.elts) == len(parts) and not (_is_open(row) or _is_open(target)):
             parts = [*row.elts]
         for inner, part in zip(target.elts, parts, strict=True):
             bind(inner.value if isinstance(inner, ast.Starred) else inner, part, bound)
 
 
 def text_of(node: ast.expr, bound: Bound, module: str, package: str) -> str | None:
-    """The text that an expression is in one row of the loops around it; None when it is not known.
-
-    Args:
-        node: the expression.
-        bound: what the loops give.
-        module: ``__name__``.
-        package: ``__package__``.
-    """
+    """The text that an expression of a module is in one row of the loops around it; None when it is not known."""
     match node:
         case ast.Constant(value=str() as text):
             return text
@@ -84,70 +68,53 @@ def text_of(node: ast.expr, bound: Bound, module: str, package: str) -> str | No
             return module
         case ast.Name(id="__package__"):
             return package
+        case ast.FormattedValue(value=value, conversion=-1, format_spec=None):
+            return text_of(value, bound, module, package)
         case ast.JoinedStr(values=values):
-            parts = [_part(value, bound, module, package) for value in values]
+            parts = _texts(values, bound, module, package)
+            return None if parts is None else "".join(parts)
         case ast.BinOp(left=left, op=ast.Add(), right=right):
-            parts = [text_of(side, bound, module, package) for side in (left, right)]
+            parts = _texts([left, right], bound, module, package)
+            return None if parts is None else "".join(parts)
         case ast.IfExp(test=ast.Compare(left=left, ops=[ast.Eq()], comparators=[right]), body=body, orelse=orelse):
-            one, other = (text_of(side, bound, module, package) for side in (left, right))
-            if one is None or other is None:
-                return None
-            return text_of(body if one == other else orelse, bound, module, package)
+            sides = _texts([left, right], bound, module, package)
+            if sides is not None:
+                return text_of(body if sides[0] == sides[1] else orelse, bound, module, package)
         case ast.Call(func=ast.Attribute(value=value, attr=method), args=arguments, keywords=[]) if method in OF_TEXTS:
-            given = [text_of(each, bound, module, package) for each in (value, *arguments)]
-            if None in given:
-                return None
-            try:
-                return str(getattr(str, method)(*given))
-            except TypeError:
-                return None
-        case _:
-            return None
-    return None if any(part is None for part in parts) else "".join(part for part in parts if part is not None)
+            given = _texts([value, *arguments], bound, module, package)
+            with suppress(TypeError):
+                return None if given is None else str(getattr(str, method)(*given))
+    return None
 
 
-def _part(node: ast.expr, bound: Bound, module: str, package: str) -> str | None:
-    if not isinstance(node, ast.FormattedValue):
-        return text_of(node, bound, module, package)
-    if node.conversion != -1 or node.format_spec is not None:
-        return None
-    return text_of(node.value, bound, module, package)
+def _texts(nodes: Sequence[ast.expr], bound: Bound, module: str, package: str) -> list[str] | None:
+    """Texts of some expressions; None where one is not known."""
+    found = [text for node in nodes if (text := text_of(node, bound, module, package)) is not None]
+    return found if len(found) == len(nodes) else None
 
 
-def combinations(loops: Iterable[Loop], tables: dict[str, Display]) -> Iterator[Bound]:
-    """What the names of nested loops are, row by row; a loop whose rows are not known gives its names no value.
-
-    Args:
-        loops: outermost first.
-        tables: displays of the module by name.
-    """
+def _combinations(loops: Iterable[Loop], tables: dict[str, Display]) -> list[Bound]:
+    """What the names of nested loops are, row by row, outermost first; a loop whose rows are not known gives its names no value."""
     found: list[Bound] = [{}]
     for target, iterated in loops:
         fresh: list[Bound] = []
         for bound in found:
             rows = rows_of(iterated, tables, bound)
             for row in [None] if rows is None else rows:
-                after = dict(bound)
-                bind(target, row, after)
-                fresh.append(after)
+                fresh.append({**bound})
+                bind(target, row, fresh[-1])
             if len(fresh) > _MOST:
                 bind(target, None, bound)
                 fresh = [bound]
                 break
         found = fresh
-    yield from found
+    return found
 
 
 def displays_of(tree: ast.Module) -> dict[str, Display]:
     """Displays that the module gives a name which nothing else is given, wherever that is."""
-    given: dict[str, Display] = {}
-    for node in tree.body:
-        match node:
-            case (
-                ast.Assign(targets=[ast.Name(id=name)], value=ast.Tuple() | ast.List() as display)
-                | ast.AnnAssign(target=ast.Name(id=name), value=ast.Tuple() | ast.List() as display)
-            ):
-                given[name] = display
+    assignments = map(assigned, tree.body)
+    given = {t.id: value for t, value in assignments if isinstance(t, ast.Name) and isinstance(value, Display)}
     if not given:
         return {}
     stored: Counter[str] = Counter()
@@ -167,8 +134,7 @@ def displays_of(tree: ast.Module) -> dict[str, Display]:
 def tables_of(tree: ast.Module) -> dict[str, Display]:
     """Those of them that nothing may change: tuples, and private lists that are only looped over or copied."""
     found = displays_of(tree)
-    lists = {name for name, display in found.items() if isinstance(display, ast.List)}
-    if not lists:
+    if all(isinstance(display, ast.Tuple) for display in found.values()):
         return found
     open_reads: Counter[str] = Counter()
     for part in walk(tree):
@@ -179,36 +145,30 @@ def tables_of(tree: ast.Module) -> dict[str, Display]:
                 open_reads[name] -= 1
             case ast.Call(func=ast.Name(id=function), args=[ast.Name(id=name)], keywords=[]) if function in _COPIES:
                 open_reads[name] -= 1
-    private = {name for name in lists if name.startswith("_") and not open_reads[name]}
-    return {name: display for name, display in found.items() if name not in lists or name in private}
+    return {
+        name: display
+        for name, display in found.items()
+        if isinstance(display, ast.Tuple) or (name.startswith("_") and not open_reads[name])
+    }
 
 
 class Unroller:
-    """Texts of one module that loops put together."""
+    """Texts of one module that its loops put together."""
 
     def __init__(self, tree: ast.Module, loops: Iterable[ast.For | Comprehension], module: str, package: str) -> None:
-        """
-        Args:
-            tree: the module.
-            loops: its loops and comprehensions.
-            module: its dotted name.
-            package: the package that its relative imports start from.
-        """
         self._tree = tree
         self._module = module
         self._package = package
-        self._around = [_statement(loop) if isinstance(loop, ast.For) else _comprehension(loop) for loop in loops]
-        self._own: dict[int, bool] = {}
-        self._tables: dict[str, Display] | None = None
+        self._around = [_Around(loop) for loop in loops]
+
+    @cached_property
+    def _tables(self) -> dict[str, Display]:
+        return tables_of(self._tree)
 
     def texts(self, node: ast.expr) -> tuple[str, ...] | None:
-        """All that an expression may be, where loops around it say so; None where they do not.
-
-        Args:
-            node: an expression of the tree, with its position.
-        """
+        """All that an expression of the tree may be, where loops around it say so; None where they do not."""
         loops = self._loops(node)
-        rows = self._rows(loops, (node,)) if loops else None
+        rows = self._rows(loops, [node]) if loops else None
         return None if rows is None else tuple(dict.fromkeys(text for (text,) in rows))
 
     def rows(self, *nodes: ast.expr) -> list[tuple[str, ...]] | None:
@@ -217,61 +177,48 @@ class Unroller:
 
     def _loops(self, node: ast.expr) -> list[Loop]:
         around = [each for each in self._around if any(_holds(part, node) for part in each.inside)]
-        return [
-            loop for each in sorted(around, key=lambda e: e.place) if self._binds_alone(each) for loop in each.loops
-        ]
+        return [loop for each in sorted(around, key=lambda each: each.place) if each.binds_alone for loop in each.loops]
 
-    def _rows(self, loops: list[Loop], nodes: tuple[ast.expr, ...]) -> list[tuple[str, ...]] | None:
-        if self._tables is None:
-            self._tables = tables_of(self._tree)
+    def _rows(self, loops: list[Loop], nodes: Sequence[ast.expr]) -> list[tuple[str, ...]] | None:
         found: list[tuple[str, ...]] = []
-        for bound in combinations(loops, self._tables):
-            texts = tuple(
-                text for node in nodes if (text := text_of(node, bound, self._module, self._package)) is not None
-            )
-            if len(texts) < len(nodes):
+        for bound in _combinations(loops, self._tables):
+            texts = _texts(nodes, bound, self._module, self._package)
+            if texts is None:
                 return None
-            found.append(texts)
+            found.append(tuple(texts))
         return found
-
-    def _binds_alone(self, loop: "_Around") -> bool:
-        """False when code inside gives a name of the loop another value, or defines what may run when the loop has gone on."""
-        known = self._own.get(id(loop))
-        if known is None:
-            names = {n.id for target, _ in loop.loops for n in walk(target) if isinstance(n, ast.Name)}
-            known = self._own[id(loop)] = not any(
-                isinstance(n, _LATER) or (isinstance(n, ast.Name) and n.id in names and isinstance(n.ctx, ast.Store))
-                for part in loop.inside
-                for n in walk(part)
-            )
-        return known
 
 
 _LATER = (ast.arg, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda, ast.Global)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
 class _Around:
     """A loop statement or a comprehension."""
 
-    place: tuple[int, int]
-    loops: tuple[Loop, ...]
-    inside: tuple[ast.AST, ...]
+    loops: Sequence[Loop]
+    inside: Sequence[ast.stmt | ast.expr]
     """What sees the names of the loops."""
 
+    def __init__(self, node: ast.For | Comprehension) -> None:
+        self.place = span(node)
+        if isinstance(node, ast.For):
+            self.loops, self.inside = [(node.target, node.iter)], node.body
+        else:
+            results = [node.key, node.value] if isinstance(node, ast.DictComp) else [node.elt]
+            self.loops = [(each.target, each.iter) for each in node.generators]
+            self.inside = [*results, *(test for each in node.generators for test in each.ifs)]
 
-def _statement(node: ast.For) -> _Around:
-    return _Around((node.lineno, node.col_offset), ((node.target, node.iter),), tuple(node.body))
+    @cached_property
+    def binds_alone(self) -> bool:
+        """False when code inside gives a name of the loop another value, or defines what may run when the loop has gone on."""
+        names = {n.id for target, _ in self.loops for n in walk(target) if isinstance(n, ast.Name)}
+        return not any(
+            isinstance(n, _LATER) or (isinstance(n, ast.Name) and n.id in names and isinstance(n.ctx, ast.Store))
+            for part in self.inside
+            for n in walk(part)
+        )
 
 
-def _comprehension(node: Comprehension) -> _Around:
-    results = [node.key, node.value] if isinstance(node, ast.DictComp) else [node.elt]
-    loops = tuple((g.target, g.iter) for g in node.generators)
-    conditions = chain.from_iterable(g.ifs for g in node.generators)
-    return _Around((node.lineno, node.col_offset), loops, (*results, *conditions))
-
-
-def _holds(outer: ast.AST, node: ast.AST) -> bool:
-    first = (node.lineno, node.col_offset)  # type: ignore[attr-defined]
-    last = (node.end_lineno, node.end_col_offset)  # type: ignore[attr-defined]
-    return (outer.lineno, outer.col_offset) <= first and last <= (outer.end_lineno, outer.end_col_offset)  # type: ignore[attr-defined]
+def _holds(outer: ast.stmt | ast.expr, node: ast.expr) -> bool:
+    around, within = span(outer), span(node)
+    return (around.line, around.col) <= (within.line, within.col) and within.after <= around.after

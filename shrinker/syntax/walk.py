@@ -2,7 +2,7 @@
 
 import ast
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from typing import TypeVar
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
@@ -17,36 +17,35 @@ _DECLARED = re.compile(r"(\w+)[?*]? (\w+)")
 _MANY = re.compile(r"\w+\* (\w+)")
 
 
-class _Fields(dict[type, tuple[tuple[str, bool], ...]]):
-    """Fields of each class that hold nodes, in their order, and whether it is a list of nothing else.
+class _OfKind(dict[type[ast.AST], T]):
+    """Something of each class, found when it is first asked for."""
+
+    def __init__(self, find: Callable[[type[ast.AST]], T]) -> None:
+        self._find = find
+
+    def __missing__(self, kind: type[ast.AST]) -> T:
+        found = self[kind] = self._find(kind)
+        return found
+
+
+def _fields_of(kind: type[ast.AST]) -> tuple[tuple[str, bool], ...]:
+    """Fields that hold nodes, in their order, and whether it is a list of nothing else.
 
     What a field may hold is told by the grammar, which each class of `ast` has as its documentation.
     """
-
-    def __missing__(self, kind: type[ast.AST]) -> tuple[tuple[str, bool], ...]:
-        grammar = next(base.__doc__ for base in kind.__mro__ if base.__module__ == "ast" and base.__doc__)
-        leaves = {name for held, name in _DECLARED.findall(grammar) if held in _LEAVES}
-        lists = {*_MANY.findall(grammar)} - _WITH_GAPS
-        found = self[kind] = tuple((name, name in lists) for name in kind._fields if name not in leaves)
-        return found
+    grammar = next(base.__doc__ for base in kind.__mro__ if base.__module__ == "ast" and base.__doc__)
+    leaves = {name for held, name in _DECLARED.findall(grammar) if held in _LEAVES}
+    lists = {*_MANY.findall(grammar)} - _WITH_GAPS
+    return tuple((name, name in lists) for name in kind._fields if name not in leaves)
 
 
-_FIELDS = _Fields()
-
-
-class _Names(dict[type, tuple[str, ...]]):
-    """Some fields of each class, found when it is first asked for."""
-
-    def __init__(self, names_of: Callable[[type[ast.AST]], Iterable[str]]) -> None:
-        self._names_of = names_of
-
-    def __missing__(self, kind: type[ast.AST]) -> tuple[str, ...]:
-        found = self[kind] = tuple(self._names_of(kind))
-        return found
-
-
-HOLDERS = _Names(lambda kind: (name for name, _ in _FIELDS[kind]))
+_FIELDS = _OfKind(_fields_of)
+HOLDERS = _OfKind(lambda kind: tuple(name for name, _ in _FIELDS[kind]))
 """The fields of each class that hold nodes: most nodes are names, constants and attributes, with one or none."""
+BLOCKS = ("body", "orelse", "finalbody", "handlers", "cases")
+"""Fields of a node that hold statements, or clauses that hold them."""
+BLOCKS_OF = _OfKind(lambda kind: tuple(name for name in BLOCKS if name in kind._fields))
+"""Those of each class: most statements have none."""
 
 
 class ByClass(dict[type[ast.AST], T]):
@@ -96,14 +95,6 @@ def children(node: ast.AST) -> Iterator[ast.AST]:
             yield value
 
 
-BLOCKS = ("body", "orelse", "finalbody", "handlers", "cases")
-"""Fields of a node that hold statements, or clauses that hold them."""
-
-
-BLOCKS_OF = _Names(lambda kind: (name for name in BLOCKS if name in kind._fields))
-"""Those of each class: most statements have none."""
-
-
 def statements(node: ast.AST) -> Iterator[ast.stmt]:
     """Every statement below a node, nested functions and classes included; expressions are not entered."""
     stack: list[ast.AST] = [node]
@@ -142,11 +133,20 @@ def definitions(node: ast.AST, around: str = "") -> Iterator[tuple[str, Definiti
             yield from definitions(child, around)
 
 
+def evaluated(node: ast.AST) -> Iterator[ast.AST]:
+    """The node and all below it but the bodies of lambdas, which are run later."""
+    stack = [node]
+    while stack:
+        part = stack.pop()
+        yield part
+        stack.extend(children(part.args if isinstance(part, ast.Lambda) else part))
+
+
 def own_nodes(function: Function) -> Iterator[ast.AST]:
     """Every node of a function's body, but for what stands in functions and classes within it."""
     stack: list[ast.AST] = list(function.body)
     while stack:
         part = stack.pop()
         yield part
-        if not isinstance(part, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | ast.ClassDef):
+        if not isinstance(part, Definition | ast.Lambda):
             stack.extend(children(part))

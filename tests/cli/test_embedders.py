@@ -11,7 +11,7 @@ from shrinker.source.wheels import Wheel
 from tests.cli.small import Done, World
 from tests.small import write
 
-PINS = "shrinker.pipeline.outside.load_wheels"
+PINS = "shrinker.pipeline.verification.load_wheels"
 
 
 def pin(monkeypatch: pytest.MonkeyPatch, cache: Path, program: str, *, here: bool = True) -> None:

@@ -26,7 +26,7 @@ def failing(monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> World:
             raise RewriteError(REASON)
         return rewrite_file(source, edits, header=header)
 
-    monkeypatch.setattr("shrinker.emit.modules.rewrite_file", rewrite)
+    monkeypatch.setattr("shrinker.emit.rewrite.rewrite_file", rewrite)
     return small_world(tmp_path, FILES_HERE)
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from shrinker.emit.modules import Unwritable
+from shrinker.emit.rewrite import Unwritable
 from shrinker.emit.staging import staging_folder
 from shrinker.emit.tree import emit_tree
 from shrinker.ruleset.models import Refusal, Ruleset

@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 
 from shrinker.cache import Cache
-from shrinker.emit.modules import rewrite_modules
+from shrinker.emit.rewrite import rewrite_modules
 from shrinker.facts.build import build_environment
 from shrinker.facts.environment import Environment
 from shrinker.facts.lattice import Value

@@ -9,12 +9,13 @@ from pathlib import Path
 
 from shrinker.cache import Cache
 from shrinker.check.allowances import OWN_FILES
+from shrinker.check.embedders import LEVEL as EMBEDDERS
 from shrinker.check.enforced import CHECK
 from shrinker.check.entries import judge_entries
 from shrinker.check.levels import CAPABILITIES, EVIDENCE_LEVELS
 from shrinker.check.trees import Trees
 from shrinker.pipeline import Progress, Run, generate, verify_tree
-from shrinker.pipeline.outside import EMBEDDERS, embedders_evidence
+from shrinker.pipeline.verification import embedders_evidence
 from shrinker.ruleset import Ruleset, with_rule
 from shrinker.source.cache import default_folder
 from shrinker.values.errors import EvidenceError, InputError

@@ -1,17 +1,22 @@
-"""Apply edits to one Python file, token for token as upstream wrote it but for what the edits say.
+"""Apply edits to Python files, token for token as upstream wrote them but for what the edits say.
 
 Positions come from `ast`, and the text is cut there: no line without an edit is read a second time.
 """
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
+from shrinker.cache.workers import without_gc
+from shrinker.emit.package import HEADER
 from shrinker.emit.rewrite.sites import RewriteError, Sites
-from shrinker.emit.rewrite.source import Source, preamble
+from shrinker.emit.rewrite.source import Source
 from shrinker.emit.rewrite.statements import Statements
+from shrinker.syntax.parsing import decode
 from shrinker.values.edits import Edit
+from shrinker.values.errors import InputError, ShrinkerError
+from shrinker.values.folded import FoldedModule
 
-__all__ = ["RewriteError", "rewrite_file"]
+__all__ = ["RewriteError", "Unwritable", "rewrite_file", "rewrite_modules"]
 
 
 def rewrite_file(source: bytes, edits: Sequence[Edit], *, header: str | None = None) -> bytes:
@@ -31,7 +36,7 @@ def rewrite_file(source: bytes, edits: Sequence[Edit], *, header: str | None = N
         RewriteError: an edit names a place where no node of its kind is, or leaves no valid Python, as without the last name of an import.
         SyntaxError: the file does not parse.
     """
-    file = Source.of(source)
+    file = Source(*decode(source))
     text = file.text
     if edits:
         sites = Sites(edits, file)
@@ -39,9 +44,40 @@ def rewrite_file(source: bytes, edits: Sequence[Edit], *, header: str | None = N
         sites.finish()
         text = sites.patches.render()
     if header is not None:
-        first = "".join(file.lines[: preamble(file.lines)])
+        first = "".join(file.lines[: file.preamble])
         rest = text.removeprefix(first)
         if first and not first.endswith(("\n", "\r")):
             first += file.newline
         text = first + header + file.newline + rest
-    return file.encode(text)
+    return text.encode(file.encoding, "backslashreplace")
+
+
+class Unwritable(ShrinkerError):
+    """Edits of some files leave no valid Python; the reasons by path. Nothing is written then."""
+
+    def __init__(self, reasons: Mapping[str, str]) -> None:
+        path, reason = min(reasons.items())
+        super().__init__(f"{path}: {reason}", "this is a fault of shrinker: please report it with the upstream version")
+        self.reasons = dict(reasons)
+
+
+def rewrite_modules(modules: Iterable[FoldedModule], read: Callable[[str], bytes]) -> dict[str, bytes]:
+    """New texts of modules of upstream, by path.
+
+    Raises:
+        InputError: a file cannot be read or does not parse.
+        Unwritable: edits could not be applied; after all files were tried.
+    """
+    found: dict[str, bytes] = {}
+    reasons: dict[str, str] = {}
+    with without_gc():
+        for module in modules:
+            try:
+                found[module.path] = rewrite_file(read(module.path), module.edits, header=HEADER)
+            except RewriteError as error:
+                reasons[module.path] = str(error)
+            except (SyntaxError, ValueError) as error:
+                raise InputError(f"{module.path}: {error}", "check the upstream tree") from error
+    if reasons:
+        raise Unwritable(reasons)
+    return found

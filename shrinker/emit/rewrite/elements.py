@@ -7,8 +7,10 @@ from itertools import pairwise
 from shrinker.emit.rewrite.lists import drop_items
 from shrinker.emit.rewrite.sites import Sites
 from shrinker.emit.rewrite.source import Place
-from shrinker.syntax.ranges import Placed, first_line, span
-from shrinker.values.edits import Span
+from shrinker.syntax.imports import Import
+from shrinker.syntax.ranges import Placed, first_line
+from shrinker.syntax.scopes import Comprehension
+from shrinker.syntax.walk import Definition
 
 
 class Elements:
@@ -19,53 +21,38 @@ class Elements:
         self._source = sites.source
         self._patches = sites.patches
 
-    def statement(self, node: ast.stmt) -> None:
-        """Drop parts of a statement."""
-        if isinstance(node, ast.Import | ast.ImportFrom):
-            self._aliases(node)
-        elif isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
-            self._definition(node)
-
     def expression(self, node: ast.expr, region: Place, own: bool) -> None:
         """Drop what goes of a display or a comprehension."""
-        nodes: Sequence[Placed]
-        match node:
-            case ast.Tuple():
-                nodes = node.elts
-            case ast.List() | ast.Set():
-                nodes, region = node.elts, (region[0] + 1, region[1] - 1)
-            case ast.Dict():
-                nodes, region = node.values, (region[0] + 1, region[1] - 1)
-            case ast.ListComp() | ast.SetComp() | ast.DictComp() | ast.GeneratorExp():
-                self._filters(node)
-                return
-            case _:
-                return
+        if isinstance(node, Comprehension):
+            self._filters(node)
+        if not isinstance(node, ast.Tuple | ast.List | ast.Set | ast.Dict):
+            return
+        nodes = node.values if isinstance(node, ast.Dict) else node.elts
+        if not isinstance(node, ast.Tuple):
+            region = (region[0] + 1, region[1] - 1)
         gone = self._gone(type(node).__name__, nodes)
         if not gone:
             return
         if isinstance(node, ast.Set) and len(gone) == len(nodes):
             raise self._sites.error(node, "an emptied set display would become a dict")
-        left = drop_items(self._sites, region, self._placed(node, region), gone, comma=isinstance(node, ast.Tuple))
+        left = drop_items(self._sites, region, self._placed(node), gone, comma=isinstance(node, ast.Tuple))
         if isinstance(node, ast.Tuple) and not left and not own:
             raise self._sites.error(node, "no element is left of a tuple without parentheses")
 
-    def _placed(self, node: ast.AST, region: Place | None = None) -> list[Place]:
+    def _placed(self, node: ast.AST) -> list[Place]:
         """Where the children of a node stand, from left to right."""
-        places = sorted(self._source.place(child) for child, _ in parts(node))
-        return [place for place in places if region is None or region[0] <= place[0] < region[1]]
+        return sorted(self._source.place(child) for child, _ in parts(node))
 
-    def _gone(self, container: str, nodes: Sequence[Placed]) -> list[Span]:
-        """The places of elements that go."""
-        return [span(node) for node in nodes if self._sites.drops(container, span(node))]
+    def _gone(self, container: str, nodes: Sequence[Placed]) -> list[int]:
+        """Where elements begin that go."""
+        return [self._source.place(node)[0] for node in nodes if self._sites.drops(container, node)]
 
-    def _filters(self, node: ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp) -> None:
+    def _filters(self, node: Comprehension) -> None:
         """Drop `if` parts of a comprehension."""
         for part in node.generators:
             for before, test in pairwise([part.iter, *part.ifs]):
-                if self._sites.drops("comprehension", span(test)):
-                    place = self._source.place(test)
-                    start = self._source.place(before)[1]
+                if self._sites.drops("comprehension", test):
+                    place, start = self._source.place(test), self._source.place(before)[1]
                     for first, last in self._source.tokens(start, place[0]):
                         if self._source.text[first:last] == "if":
                             break
@@ -75,11 +62,11 @@ class Elements:
 
     def annotation(self, node: Placed) -> None:
         """Drop the annotation of a parameter."""
-        if isinstance(node, ast.arg) and node.annotation and self._sites.drops("annotation", span(node.annotation)):
+        if isinstance(node, ast.arg) and node.annotation and self._sites.drops("annotation", node.annotation):
             start, end = self._source.place(node)
             self._patches.drop(start + len(node.arg), end)
 
-    def _aliases(self, node: ast.Import | ast.ImportFrom) -> None:
+    def aliases(self, node: Import) -> None:
         """Drop imported names."""
         gone = self._gone("alias", node.names)
         if len(gone) == len(node.names):
@@ -90,13 +77,13 @@ class Elements:
             region = (brackets[0] + 1, brackets[1]) if brackets else (places[0][0], places[-1][1])
             drop_items(self._sites, region, places, gone)
 
-    def _definition(self, node: ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) -> None:
+    def definition(self, node: Definition) -> None:
         """Drop decorators, bases and the annotation of what is returned."""
         # Comments above the first decorator are those of the definition.
         above = first_line(node) - 1
         for decorator in node.decorator_list:
             last = decorator.end_lineno or decorator.lineno
-            if self._sites.drops("decorator", span(decorator)):
+            if self._sites.drops("decorator", decorator):
                 self._patches.drop_lines(range(above + 1, last + 1))
             above = last
         start, end = self._source.place(node)
@@ -106,7 +93,7 @@ class Elements:
             return
         opening, closing = brackets
         if not isinstance(node, ast.ClassDef):
-            if node.returns is not None and self._sites.drops("returns", span(node.returns)):
+            if node.returns is not None and self._sites.drops("returns", node.returns):
                 _, outer = self._source.parentheses(self._source.place(node.returns), closing + 1, end)
                 self._patches.drop(closing + 1, outer[1])
             return

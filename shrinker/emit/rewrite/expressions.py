@@ -6,14 +6,17 @@ apart from a word.
 
 import ast
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from contextlib import suppress
 from itertools import pairwise
+from typing import NamedTuple
 
 from shrinker.emit.rewrite.elements import Elements, parts
 from shrinker.emit.rewrite.lists import Gap, merge, read_gap
 from shrinker.emit.rewrite.sites import Sites
 from shrinker.emit.rewrite.source import Place
-from shrinker.syntax.ranges import Placed, span
+from shrinker.syntax.imports import Import
+from shrinker.syntax.ranges import Placed
+from shrinker.syntax.walk import Definition
 from shrinker.values.edits import Literal, TakeOperand
 
 _DISPLAYS = ast.List | ast.Set | ast.Dict | ast.ListComp | ast.SetComp | ast.DictComp
@@ -34,8 +37,7 @@ _FREE = {(kind, field) for field, kinds in _PLACES.items() for kind in kinds}
 """Where any expression may stand without parentheses, unless it spans lines."""
 
 
-@dataclass(frozen=True, slots=True)
-class Piece:
+class Piece(NamedTuple):
     """An expression and what is left of it."""
 
     inner: Place
@@ -50,8 +52,7 @@ class Piece:
     """What is left stands in parentheses."""
 
 
-@dataclass(frozen=True, slots=True)
-class Link:
+class Link(NamedTuple):
     """An operator between two operands, with the white space around it."""
 
     before: Gap
@@ -71,15 +72,16 @@ class Expressions:
     def statement(self, node: ast.stmt) -> None:
         """Apply the edits to a simple statement, or to the header of a compound one."""
         start, end = self._source.place(node)
-        self._elements.statement(node)
+        if isinstance(node, Import):
+            self._elements.aliases(node)
+        elif isinstance(node, Definition):
+            self._elements.definition(node)
         self._inside(node, start, end)
         for handler in getattr(node, "handlers", ()):
             self._inside(handler, *self._source.place(handler))
         for case in getattr(node, "cases", ()):
             if case.guard is not None:
                 self._expression(case.guard, self._source.place(case.pattern)[1], end, free=False)
-
-    # Where expressions stand
 
     def _inside(self, node: ast.AST, start: int, end: int) -> None:
         """Apply the edits to the children of a node that goes from `start` to `end`."""
@@ -97,12 +99,9 @@ class Expressions:
             ((self._source.place(child), child, held) for child, held in parts(node)), key=lambda row: row[0]
         )
         places = [place for place, _, _ in found]
-        own: Place | None = None
-        if isinstance(node, ast.Call | ast.ClassDef):
-            own = self._source.brackets(start, end, places)
-        for index, (place, child, held) in enumerate(found):
-            left = places[index - 1][1] if index else start
-            right = places[index + 1][0] if index + 1 < len(places) else end
+        own = self._source.brackets(start, end, places) if isinstance(node, ast.Call | ast.ClassDef) else None
+        lefts, rights = [start, *(last for _, last in places)], [*(first for first, _ in places[1:]), end]
+        for (place, child, held), left, right in zip(found, lefts, rights, strict=False):
             if own is not None:
                 # The brackets of a call are not around its only argument.
                 inside = place[0] > own[0]
@@ -115,11 +114,8 @@ class Expressions:
             return True
         if not isinstance(node, ast.Tuple) or self._source.text[place[0]] != "(":
             return False
-        first = self._source.place(node.elts[0])
         around = self._source.brackets(*place, [self._source.place(element) for element in node.elts])
-        return first[0] > place[0] and around is not None and around[1] == place[1] - 1
-
-    # What becomes of an expression
+        return around == (place[0], place[1] - 1)
 
     def _expression(self, node: ast.expr, left: int, right: int, *, free: bool) -> Piece:
         """Apply the edits to an expression.
@@ -164,17 +160,14 @@ class Expressions:
         return read_gap(self._source, *before), read_gap(self._source, *after)
 
     def _settle(self, piece: Piece, left: Piece, free: bool, gaps: tuple[Gap, Gap]) -> Piece:
-        """What is left of an expression takes its place, with the parentheses that it needs there.
-
-        Args:
-            gaps: what is left of the white space within the innermost parentheses.
-        """
+        """What is left of an expression takes its place, with the parentheses that it needs there, and what is left of the white space
+        within the innermost of them."""
         wrapped = piece.wrapped and self._needs_parentheses(piece, left, free, gaps)
         if wrapped:
             self._patches.drop(*piece.inside, [*gaps[0].places, left.place, *gaps[1].places])
         else:
             self._patches.drop(*piece.place, [left.place])
-        return Piece(piece.inner, piece.inside, piece.place, left.tight, wrapped or left.wrapped)
+        return piece._replace(tight=left.tight, wrapped=wrapped or left.wrapped)
 
     def _needs_parentheses(self, piece: Piece, left: Piece, free: bool, gaps: tuple[Gap, Gap]) -> bool:
         text, (start, end) = self._source.text, piece.place
@@ -189,20 +182,17 @@ class Expressions:
         code = self._patches.render(*left.place)
         if "\n" not in code and "\r" not in code:
             return False
-        try:
+        with suppress(SyntaxError):
             ast.parse(code.strip(), mode="eval")
-        except SyntaxError:
-            return True
-        return False
-
-    # Operands
+            return False
+        return True
 
     def _chain(self, node: ast.BoolOp, piece: Piece, start: int, end: int, free: bool) -> Piece:
         """Apply the edits to the operands of `and` and `or`."""
         kept = {
             index: self._expression(operand, *bounds, free=False)
             for index, (operand, *bounds, _) in enumerate(self._children(node, start, end))
-            if isinstance(operand, ast.expr) and not self._sites.drops("BoolOp", span(operand))
+            if isinstance(operand, ast.expr) and not self._sites.drops("BoolOp", operand)
         }
         if not kept:
             raise self._sites.error(node, "no operand of a BoolOp is left")

@@ -5,17 +5,16 @@ A run of comment and blank lines is a list of line numbers. What is asked for a 
 
 import ast
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import dropwhile, takewhile
+from typing import NamedTuple
 
 from shrinker.emit.rewrite.patches import Patches
 from shrinker.syntax.ranges import first_line
 
-Lines = list[int]
+Lines = Sequence[int]
 
 
-@dataclass(frozen=True, slots=True)
-class Clause:
+class Clause(NamedTuple):
     """A part of a compound statement: a header and a block."""
 
     name: str
@@ -25,8 +24,8 @@ class Clause:
     first: int
     """The line on which its keyword stands."""
     body: list[ast.stmt]
-    above: Lines
-    """Comment and blank lines between its header and its block."""
+    top: int
+    """The first line of its block, with the comments between the header and it."""
     last: int
     """The last line, with the comments at the end of its block."""
     arm: ast.If | None = None
@@ -35,8 +34,7 @@ class Clause:
     """Whether the block stands on the line of the header."""
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+class Row(NamedTuple):
     """Statements of a block that share lines."""
 
     body: list[ast.stmt]
@@ -51,8 +49,6 @@ class Layout:
         self.source = patches.source
         self._patches = patches
         self._clauses: dict[ast.stmt, list[Clause]] = {}
-
-    # Lines
 
     def above(self, line: int, bottom: int) -> Lines:
         """Comment and blank lines directly above a line, none above `bottom`."""
@@ -92,18 +88,15 @@ class Layout:
         self._patches.drop_lines({*lines}.difference(kept))
         return kept
 
-    # Blocks
-
     def rows(self, body: Sequence[ast.stmt]) -> list[Row]:
         """The statements of a block by the lines that they share."""
-        found: list[Row] = []
+        found: list[list[ast.stmt]] = []
         for node in body:
-            if found and first_line(node) <= found[-1].last:
-                found[-1].body.append(node)
-                found[-1] = Row(found[-1].body, found[-1].first, self.last_line(node))
+            if found and first_line(node) <= self.last_line(found[-1][-1]):
+                found[-1].append(node)
             else:
-                found.append(Row([node], first_line(node), self.last_line(node)))
-        return found
+                found.append([node])
+        return [Row(nodes, first_line(nodes[0]), self.last_line(nodes[-1])) for nodes in found]
 
     def last_line(self, node: ast.stmt) -> int:
         """The last line of a statement, with the comments at the end of its last block."""
@@ -144,19 +137,16 @@ class Layout:
 
     def _clause(self, node: ast.stmt, name: str, body: list[ast.stmt], before: int) -> Clause:
         arm = body[0]
-        if name == "orelse" and isinstance(node, ast.If) and isinstance(arm, ast.If) and self._is_elif(arm):
+        if isinstance(arm, ast.If) and self.source.text.startswith("elif", self.source.place(arm)[0]):
             lead = self.above(arm.lineno, before + 1)
-            return Clause(name, lead, arm.lineno, body, [], self.last_line(arm), arm)
+            return Clause(name, lead, arm.lineno, body, arm.lineno, self.last_line(arm), arm)
         inline = self.is_inline(body)
-        above = [] if inline else self.above(first_line(arm), node.lineno + 1)
+        top = first_line(arm) - (0 if inline else len(self.above(first_line(arm), node.lineno + 1)))
         # The keyword and the colon of what `ast` has no node for stand on one line.
-        first = first_line(arm) - len(above) - (not inline)
+        first = top - (not inline)
         if name == "body":
             first = first_line(node)
         elif name.startswith("handler"):
             first = node.handlers[int(name.partition(":")[2])].lineno  # type: ignore[attr-defined]
         lead = self.above(first, before + 1) if before else []
-        return Clause(name, lead, first, body, above, self.end(body), inline=inline)
-
-    def _is_elif(self, arm: ast.If) -> bool:
-        return self.source.text.startswith("elif", self.source.place(arm)[0])
+        return Clause(name, lead, first, body, top, self.end(body), inline=inline)

@@ -4,15 +4,14 @@ All that goes is cut out of the text; a comment goes with the item that it belon
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from itertools import dropwhile
+from typing import NamedTuple
 
 from shrinker.emit.rewrite.sites import Sites
 from shrinker.emit.rewrite.source import LINE, Place, Source
-from shrinker.values.edits import Span
 
 
-@dataclass(frozen=True, slots=True)
-class Gap:
+class Gap(NamedTuple):
     """White space and comments between two tokens, as places in the file."""
 
     first: Place
@@ -53,10 +52,9 @@ def merge(before: Gap, after: Gap, *, begins: bool = False, ends: bool = False) 
         ends: nothing but the bracket follows.
     """
     if before.last and after.last:
-        above = list(before.lines)
-        while above and above[-1][1]:
-            above.pop()
-        lines = (*above, *after.lines)
+        # Without the comments directly above the item.
+        below = [*dropwhile(lambda line: line[1], before.lines[::-1])]
+        lines = (*below[::-1], *after.lines)
         return Gap(before.first, lines, after.last, before.comment or any(comment for _, comment in lines))
     if before.last:
         return after if ends and not before.comment else before
@@ -66,8 +64,7 @@ def merge(before: Gap, after: Gap, *, begins: bool = False, ends: bool = False) 
     return after if ends else before
 
 
-@dataclass(frozen=True, slots=True)
-class Item:
+class Item(NamedTuple):
     """What stands between two commas, and where the comma after it ends, if there is one."""
 
     start: int
@@ -91,14 +88,14 @@ def _items(source: Source, start: int, end: int, nodes: Sequence[Place]) -> list
 
 
 def drop_items(
-    sites: Sites, region: Place, nodes: Sequence[Place], gone: Sequence[Span], *, comma: bool = False
+    sites: Sites, region: Place, nodes: Sequence[Place], gone: Sequence[int], *, comma: bool = False
 ) -> bool:
     """Drop some of the items between two brackets.
 
     Args:
         region: what the brackets hold, or all that stands there without them.
         nodes: what the items are made of, in order.
-        gone: the places of those that go, or of parts of them.
+        gone: where those that go begin, or parts of them.
         comma: one item alone keeps a comma, as in a tuple.
 
     Returns:
@@ -107,8 +104,7 @@ def drop_items(
     source, patches = sites.source, sites.patches
     start, end = region
     items = _items(source, start, end, nodes)
-    places = [source.point(where.line, where.col) for where in gone]
-    kept = [item for item in items if not any(item.start <= place < item.end for place in places)]
+    kept = [item for item in items if not any(item.start <= place < item.end for place in gone)]
     starts = [*(item.start for item in items), end]
     after = [item.comma or item.end for item in items]
     gap, done, left = read_gap(source, start, starts[0]), start, False

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 
 from shrinker.emit.rewrite.source import Place, Source
+from shrinker.syntax.ranges import first_line
 
 _OPENS, _CLOSES = (getattr(tokenize, f"FSTRING_{name}", -1) for name in ("START", "END"))
 """From Python 3.12 on."""
@@ -48,7 +49,7 @@ class Patches:
 
     def dedent(self, body: Sequence[ast.stmt], lines: Iterable[int], old: str, new: str) -> None:
         """Give the lines of a block that begin with one indentation another one; not those that a string or a backslash continues."""
-        within = {line for statement in body for line in _lines_in_strings(statement, self.source)}
+        within = {*_lines_in_strings(body, self.source)}
         for line in lines:
             if line not in within and not self.source.lines[line - 2].rstrip("\r\n").endswith("\\"):
                 self._dedents.setdefault(self.source.starts[line], []).append((old, new))
@@ -86,22 +87,15 @@ def _dedented(text: str, dedents: Iterable[tuple[str, str]]) -> str:
     return text
 
 
-def _lines_in_strings(statement: ast.stmt, source: Source) -> Iterator[int]:
-    """Lines that begin within a string."""
-    waiting: list[ast.AST] = [statement]
-    while waiting:
-        node = waiting.pop()
-        if getattr(node, "lineno", 0) == getattr(node, "end_lineno", None):
-            continue
-        if not isinstance(node, ast.Constant | ast.JoinedStr):
-            waiting.extend(ast.iter_child_nodes(node))
-            continue
-        start, end = source.place(node)
-        opened: list[int] = []
-        # Of strings that follow each other without an operator `ast` makes one.
-        for token in tokenize.generate_tokens(io.StringIO(f"({source.text[start:end]})").readline):
-            if token.type == _OPENS:
-                opened.append(token.start[0])
-            elif token.type in (_CLOSES, tokenize.STRING):
-                first = opened.pop() if token.type == _CLOSES else token.start[0]
-                yield from range(node.lineno + first, node.lineno + token.end[0])
+def _lines_in_strings(body: Sequence[ast.stmt], source: Source) -> Iterator[int]:
+    """Lines of a block that begin within a string."""
+    first = first_line(body[0])
+    # Within parentheses, so that any indentation may come first.
+    text = f"({source.text[source.starts[first] : source.place(body[-1])[1]]}\n)"
+    opened: list[int] = []
+    for token in tokenize.generate_tokens(io.StringIO(text, newline=None).readline):
+        if token.type == _OPENS:
+            opened.append(token.start[0])
+        elif token.type in (_CLOSES, tokenize.STRING):
+            begins = opened.pop() if token.type == _CLOSES else token.start[0]
+            yield from range(first + begins, first + token.end[0])

@@ -4,24 +4,13 @@ What can go wrong is always a fault of shrinker itself, never of the input.
 """
 
 import ast
+from collections import defaultdict
 from collections.abc import Iterable
 
 from shrinker.emit.rewrite.patches import Patches
 from shrinker.emit.rewrite.source import Source
 from shrinker.syntax.ranges import Placed, meets, span
-from shrinker.values.edits import (
-    DropElement,
-    DropStatement,
-    DropTail,
-    Edit,
-    Guard,
-    Literal,
-    Raise,
-    Refuse,
-    Span,
-    TakeBlock,
-    TakeOperand,
-)
+from shrinker.values import edits
 from shrinker.values.refusals import refusal_line
 
 
@@ -32,59 +21,52 @@ class RewriteError(RuntimeError):
 class Sites:
     """Where the edits of a file go."""
 
-    def __init__(self, edits: Iterable[Edit], source: Source) -> None:
+    def __init__(self, decided: Iterable[edits.Edit], source: Source) -> None:
         self.source = source
         self.patches = Patches(source)
-        found = set(edits)
-        added = {edit for edit in found if isinstance(edit, Refuse | Guard)}
+        self._edits = frozenset(decided)
+        added = {edit for edit in self._edits if isinstance(edit, edits.Refuse | edits.Guard)}
         for where, line in sorted((edit.span, refusal_line(edit)) for edit in added):
             start = source.starts[where.line]
             self.patches.replace(start, start, f"{source.indent(where.line)}{line}{source.newline}")
-        self._pending = dict.fromkeys(sorted(found - added, key=lambda edit: edit.span))
-        self._statements: dict[tuple[int, int], list[Edit]] = {}
-        self._expressions: dict[Span, list[Literal | TakeOperand]] = {}
-        self._elements: set[DropElement] = set()
+        self._pending = dict.fromkeys(sorted(self._edits - added, key=lambda edit: edit.span))
+        self._at: defaultdict[tuple[int, int], list[edits.Edit]] = defaultdict(list)
         for edit in self._pending:
-            match edit:
-                case Literal() | TakeOperand():
-                    self._expressions.setdefault(edit.span, []).append(edit)
-                case DropElement():
-                    self._elements.add(edit)
-                case _:
-                    self._statements.setdefault((edit.span.line, edit.span.col), []).append(edit)
-        self._lines = sorted({edit.span.line for edit in self._pending})
+            self._at[edit.span.line, edit.span.col].append(edit)
+        self._lines = sorted({line for line, _ in self._at})
 
     def touched(self, node: Placed) -> bool:
         """True when an edit begins on a line of the node."""
         return meets(self._lines, node)
 
-    def statement(self, node: ast.stmt) -> list[Edit]:
-        """Edits of the statement that begins where `node` does."""
-        return self._statements.get((node.lineno, node.col_offset), [])
+    def at(self, node: ast.stmt | ast.expr) -> list[edits.Edit]:
+        """Edits of what begins where `node` does."""
+        return self._at.get((node.lineno, node.col_offset), [])
 
-    def decisive(self, node: ast.stmt) -> Edit | None:
+    def decisive(self, node: ast.stmt) -> edits.Edit | None:
         """The edit that settles a statement when several name it: the one that deletes most; the others are void."""
-        edits = self.statement(node)
-        kinds = (Raise, DropTail, DropStatement, TakeBlock)
-        found = next((edit for kind in kinds for edit in edits if isinstance(edit, kind)), None)
-        for edit in edits if found is not None else ():
+        kinds = (edits.Raise, edits.DropTail, edits.DropStatement, edits.TakeBlock)
+        found = next((edit for kind in kinds for edit in self.at(node) if isinstance(edit, kind)), None)
+        for edit in self.at(node) if found is not None else ():
             self.applied(edit)
         return found
 
-    def expression(self, node: ast.expr) -> Literal | TakeOperand | None:
+    def expression(self, node: ast.expr) -> edits.Literal | edits.TakeOperand | None:
         """The edit that replaces the expression; a literal wins over an operand."""
-        found = self._expressions.get(span(node), [])
-        for edit in found:
-            self.applied(edit)
-        return next((e for e in found if isinstance(e, Literal)), found[0] if found else None)
+        found: edits.Literal | edits.TakeOperand | None = None
+        for edit in self.at(node):
+            if isinstance(edit, edits.Literal | edits.TakeOperand) and edit.span == span(node):
+                self.applied(edit)
+                found = edit if found is None or isinstance(edit, edits.Literal) else found
+        return found
 
-    def drops(self, container: str, where: Span) -> bool:
+    def drops(self, container: str, node: Placed) -> bool:
         """True when an element is to be dropped; marks it as applied."""
-        edit = DropElement(where, container)
+        edit = edits.DropElement(span(node), container)
         self.applied(edit)
-        return edit in self._elements
+        return edit in self._edits
 
-    def applied(self, edit: Edit) -> None:
+    def applied(self, edit: edits.Edit) -> None:
         """Cross an edit off."""
         self._pending.pop(edit, None)
 

@@ -5,9 +5,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import accumulate
-
-from shrinker.syntax.parsing import decode
+from itertools import accumulate, takewhile
 
 Place = tuple[int, int]
 """Where something begins and ends, in characters from the start of the file."""
@@ -21,20 +19,28 @@ _TOKEN = re.compile(r"(?P<space>(?:\s|\\[\r\n]|#[^\r\n]*)+)|\w+|->|\*\*|.")
 class Source:
     """A decoded file."""
 
-    lines: tuple[str, ...]
-    """With their line ends. A form feed does not end a line."""
+    text: str
+    """The whole file, without its byte-order mark."""
     encoding: str
     """``utf-8-sig`` where it begins with a byte-order mark."""
 
     @cached_property
-    def text(self) -> str:
-        """The whole file, without its byte-order mark."""
-        return "".join(self.lines)
+    def lines(self) -> list[str]:
+        """With their line ends. A form feed does not end a line."""
+        return LINE.findall(self.text)
 
     @cached_property
     def newline(self) -> str:
         """The file's first line end; ``\\n`` when it has none."""
-        return line_end(self.lines[0]) if self.lines else "\n"
+        found = re.search(r"\r\n|\r|\n", self.text)
+        return found[0] if found else "\n"
+
+    @cached_property
+    def preamble(self) -> int:
+        """How many lines must stay first: the shebang and the coding cookie."""
+        remarks = takewhile(self.is_remark, range(1, 1 + len(self.lines[:2])))
+        coding = (line for line in remarks if _CODING.match(self.lines[line - 1]))
+        return next(coding, int(self.text.startswith("#!")))
 
     @cached_property
     def starts(self) -> list[int]:
@@ -92,11 +98,8 @@ class Source:
         opening: list[int] = []
         for first, last in self.tokens(left, place[0]):
             opening = [*opening, first] if self.text[first:last] == "(" else []
-        closing: list[int] = []
-        for first, last in self.tokens(place[1], right):
-            if self.text[first:last] != ")":
-                break
-            closing.append(last)
+        following = takewhile(lambda token: self.text[slice(*token)] == ")", self.tokens(place[1], right))
+        closing = [last for _, last in following]
         count = min(len(opening), len(closing))
         if not count:
             return place, place
@@ -115,31 +118,3 @@ class Source:
     def is_blank(self, line: int) -> bool:
         """True for a line with white space alone."""
         return not self.lines[line - 1].strip()
-
-    @classmethod
-    def of(cls, data: bytes) -> "Source":
-        """A file as it is read; raises what `decode` does."""
-        text, encoding = decode(data)
-        return cls(tuple(LINE.findall(text)), encoding)
-
-    def encode(self, text: str) -> bytes:
-        """Bytes in the file's own encoding, byte-order mark first."""
-        return text.encode(self.encoding, "backslashreplace")
-
-
-def line_end(line: str) -> str:
-    """How a line ends; ``\\n`` for a last line without an end."""
-    if line.endswith("\r\n"):
-        return "\r\n"
-    return line[-1] if line.endswith(("\r", "\n")) else "\n"
-
-
-def preamble(lines: tuple[str, ...]) -> int:
-    """How many lines must stay first: the shebang and the coding cookie."""
-    count = 1 if lines and lines[0].startswith("#!") else 0
-    for index in range(min(2, len(lines))):
-        if _CODING.match(lines[index]):
-            return index + 1
-        if lines[index].strip() and not lines[index].lstrip().startswith("#"):
-            break
-    return count

@@ -6,22 +6,21 @@ Lines go and are dedented. Added are `pass`, the named error, and the `else` tha
 import ast
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from shrinker.emit.rewrite.expressions import Expressions
 from shrinker.emit.rewrite.layout import Clause, Layout, Lines, Row
 from shrinker.emit.rewrite.sites import Sites
-from shrinker.emit.rewrite.source import preamble
+from shrinker.syntax.ranges import first_line
 from shrinker.values.edits import DropBlock, DropStatement, DropTail, Raise, TakeBlock
 
 
-@dataclass(frozen=True, slots=True)
-class Left:
+class Left(NamedTuple):
     """What is left of a statement, of a line of small statements, or of a block: the comment and blank lines at its ends."""
 
     lead: Lines | None
     """Above; None when nothing else is left."""
-    footer: Lines
+    footer: Lines = ()
     """Below."""
     cut: bool = False
     """Everything after it in the block goes."""
@@ -40,7 +39,7 @@ class Statements:
     def module(self, tree: ast.Module) -> None:
         """Apply all edits to a file."""
         if tree.body:
-            self._block(tree.body, preamble(self._source.lines) + 1, len(self._source.lines), is_module=True)
+            self._block(tree.body, self._source.preamble + 1, len(self._source.lines), is_module=True)
 
     def _block(self, body: list[ast.stmt], bottom: int, end: int, *, is_module: bool = False) -> Left:
         """Apply the edits to the statements of a block.
@@ -52,7 +51,7 @@ class Statements:
         layout, rows = self._layout, self._layout.rows(body)
         indent = self._source.indent(rows[0].first)
         first: Lines | None = None  # Above the first statement that stays.
-        waiting: Lines = []
+        waiting: Lines = ()
         seam = False  # A row went between `waiting` and what comes next.
         for index, row in enumerate(rows):
             lead = layout.above(row.first, bottom)
@@ -62,7 +61,7 @@ class Statements:
             if above is None:
                 # Comments above the first statement of a file are the file's.
                 kept = lead if is_module and index == 0 else layout.detached(lead, indent)
-                above = [] if left.cut else kept
+                above = () if left.cut else kept
             waiting = layout.join(waiting, above, opens=first is None) if seam else [*waiting, *above]
             seam = left.lead is None
             if left.lead is not None:
@@ -74,41 +73,35 @@ class Statements:
                 break
         footer = [*range(bottom, end + 1)]
         if first is None and not is_module:
-            first, waiting = layout.without_trailing_blanks(waiting), []
+            first, waiting = layout.without_trailing_blanks(waiting), ()
             start = first[-1] + 1 if first else rows[0].first
             self._patches.replace_lines(start, rows[-1].last, f"{indent}pass{self._source.newline}")
-        return Left(first or [], [*layout.without_trailing_blanks(waiting), *footer])
+        return Left(first or (), [*layout.without_trailing_blanks(waiting), *footer])
 
     def _row(self, row: Row, lead: Lines, indent: str) -> Left:
         node = row.body[0]
-        kept = Left(lead, [])
         if not any(map(self._sites.touched, row.body)):
-            return kept
-        clauses = self._layout.clauses(node)
-        if not clauses:
+            return Left(lead)
+        if not self._layout.clauses(node):
             return self._line(row, lead, indent)
         edit = self._sites.decisive(node)
-        if edit is None:
-            self._clauses(node, clauses)
-            return kept
         if isinstance(edit, TakeBlock):
             return self._take(node, edit, row, lead, indent)
-        return self._gone(row.first, row.last, edit, lead, indent)
+        if edit is not None:
+            return self._gone(row.first, row.last, edit, lead, indent)
+        self._clauses(node)
+        return Left(lead)
 
     def _gone(self, first: int, last: int, edit: object, lead: Lines, indent: str) -> Left:
         """Whole lines go, and a named error may take their place."""
         if isinstance(edit, Raise):
-            newline = self._source.newline
-            self._patches.replace_lines(first, last, f"{indent}{_error(edit)}{newline}")
-            return Left(self._layout.detached(lead, indent), [], cut=True)
+            self._patches.replace_lines(first, last, f"{indent}{_error(edit)}{self._source.newline}")
+            return Left(self._layout.detached(lead, indent), cut=True)
         self._patches.drop_lines(range(first, last + 1))
         if isinstance(edit, DropTail):
             # With all that is above it.
             self._patches.drop_lines(lead)
-            return Left(None, [], cut=True)
-        return Left(None, [])
-
-    # Small statements
+        return Left(None, cut=isinstance(edit, DropTail))
 
     def _line(self, row: Row, lead: Lines, indent: str) -> Left:
         """What is left of small statements that fill their lines."""
@@ -116,7 +109,7 @@ class Statements:
         if not keep:
             return self._gone(row.first, row.last, edit, lead, indent)
         self._trim(row.body, keep, edit)
-        return Left(lead, [], cut=isinstance(edit, DropTail | Raise))
+        return Left(lead, cut=isinstance(edit, DropTail | Raise))
 
     def _small(self, body: Sequence[ast.stmt]) -> tuple[list[ast.stmt], object]:
         """The small statements of one line that stay, and the edit that decides about the others."""
@@ -143,43 +136,40 @@ class Statements:
         places = [self._source.place(node) for node in body]
         start, end = places[0][0], places[-1][1]
         # One more semicolon may follow, and nothing else.
-        for token in self._source.tokens(end, self._source.starts[1 + (body[-1].end_lineno or 0)]):
-            end = token[1]
-        left: list[tuple[int, int]] = []
-        for index, node in enumerate(body):
-            if node in keep:
-                left.append((places[index][0], places[index][1] if node is keep[-1] else places[index + 1][0]))
+        rest = self._source.tokens(end, self._source.starts[1 + (body[-1].end_lineno or 0)])
+        end = max((last for _, last in rest), default=end)
+        following = [*(first for first, _ in places[1:]), end]
+        left = [
+            (first, last if node is keep[-1] else then)
+            for node, (first, last), then in zip(body, places, following, strict=True)
+            if node in keep
+        ]
         self._patches.drop(start, end, left)
         if isinstance(edit, Raise):
             self._patches.replace(end, end, f"; {_error(edit)}" if keep else _error(edit))
         elif not keep:
             self._patches.replace(end, end, "pass")
 
-    # Compound statements
-
     def _inside(self, clause: Clause) -> Left:
         """Apply the edits to the block of a clause."""
         if clause.inline:
             keep, edit = self._small(clause.body)
             self._trim(clause.body, keep, edit)
-            return Left([], [])
-        return self._block(clause.body, clause.above[0] if clause.above else self._first(clause), clause.last)
+            return Left(())
+        return self._block(clause.body, clause.top, clause.last)
 
-    def _first(self, clause: Clause) -> int:
-        return self._layout.rows(clause.body[:1])[0].first
-
-    def _clauses(self, node: ast.stmt, clauses: list[Clause]) -> None:
+    def _clauses(self, node: ast.stmt) -> None:
         """Apply the edits to a statement that stays."""
         dropped: set[str] = set()
-        for edit in self._sites.statement(node):
+        for edit in self._sites.at(node):
             if isinstance(edit, DropBlock):
                 self._sites.applied(edit)
                 self._part(node, edit.block)
                 dropped.add(edit.block)
         if "body" in dropped:
             raise self._sites.error(node, "DropBlock cannot drop the body")
-        left = [clause for clause in clauses if clause.name not in dropped]
-        names = {clause.name.partition(":")[0] for clause in left}
+        clauses = self._layout.clauses(node)
+        names = {clause.name.partition(":")[0] for clause in clauses if clause.name not in dropped}
         if isinstance(node, ast.Try) and "handler" not in names and ("orelse" in names or "finalbody" not in names):
             raise self._sites.error(node, "DropBlock leaves a `try` without handlers")
         self._expressions.statement(node)
@@ -210,7 +200,7 @@ class Statements:
             text = f"{indent}else:{newline}{indent}    {_error(edit)}{newline}"
             self._patches.replace_lines(clause.first, clause.last, text)
         elif clause.arm is not None:
-            self._clauses(clause.arm, self._layout.clauses(clause.arm))
+            self._clauses(clause.arm)
         else:
             self._inside(clause)
 
@@ -232,7 +222,7 @@ class Statements:
                 return lead, body, None
             if not others or not isinstance(edit, TakeBlock):
                 self._patches.drop_lines([*lead, *range(clause.first, clause.last + 1)])
-                return [], None, None
+                return (), None, None
             self._patches.drop_lines(range(clause.first, body.last + 1))
             clause = others[0]
             lead = self._layout.join(self._layout.detached(lead, indent), clause.lead)
@@ -241,36 +231,30 @@ class Statements:
     def _take(self, node: ast.stmt, edit: TakeBlock, row: Row, lead: Lines, indent: str) -> Left:
         """One block takes the place of its statement."""
         clause = self._part(node, edit.block)
-        error: Raise | None = None
-        own: Lines = []
-        if clause is not None:
-            own, clause, error = self._follow(clause)
+        own, clause, error = self._follow(clause) if clause is not None else ((), None, None)
         if clause is None:
             return self._gone(row.first, row.last, None, lead, indent)
         own = self._layout.without_leading_blanks(own)
-        self._patches.drop_lines(line for line in range(row.first, clause.first) if line not in clause.lead + own)
+        self._patches.drop_lines({*range(row.first, clause.first)}.difference(clause.lead, own))
         if error is not None:
-            self._gone(clause.first, row.last, error, [], indent)
-            return Left([*lead, *own], [])
+            self._gone(clause.first, row.last, error, (), indent)
+            return Left([*lead, *own])
         if clause.arm is not None:
             start = self._source.place(clause.arm)[0]
             self._patches.replace(start, start + len("el"), "")
-            self._clauses(clause.arm, self._layout.clauses(clause.arm))
-            return Left([*lead, *own], [])
+            self._clauses(clause.arm)
+            return Left([*lead, *own])
         inside = self._inside(clause)
         self._patches.drop_lines(range(clause.last + 1, row.last + 1))
         if clause.inline:
             start = self._source.starts[clause.first] + len(indent)
             self._patches.drop(start, self._source.place(clause.body[0])[0])
-            return Left([*lead, *own], [])
-        top = clause.above[0] if clause.above else self._first(clause)
-        self._patches.drop_lines(range(clause.first, top))
-        old = self._source.indent(self._first(clause))
-        self._patches.dedent(clause.body, range(top, clause.last + 1), old, indent)
-        return Left(
-            [*lead, *own, *self._layout.without_leading_blanks(inside.lead or [])],
-            self._layout.without_trailing_blanks(inside.footer),
-        )
+            return Left([*lead, *own])
+        self._patches.drop_lines(range(clause.first, clause.top))
+        old = self._source.indent(first_line(clause.body[0]))
+        self._patches.dedent(clause.body, range(clause.top, clause.last + 1), old, indent)
+        above = [*lead, *own, *self._layout.without_leading_blanks(inside.lead or ())]
+        return Left(above, self._layout.without_trailing_blanks(inside.footer))
 
 
 def _error(edit: Raise) -> str:

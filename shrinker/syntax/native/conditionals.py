@@ -4,14 +4,14 @@ Only whole lines go, so that a group whose first open test is an ``#elif`` keeps
 """
 
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass, field
 from functools import cache, lru_cache
+from typing import NamedTuple
 
 import tree_sitter
 import tree_sitter_cuda
 
 from shrinker.syntax.native.source import Lines
-from shrinker.syntax.native.tokens import leaves, text_of
+from shrinker.syntax.native.tokens import field, leaves, text_of
 
 _OPENS = frozenset({"#if", "#ifdef", "#ifndef"})
 _CONTINUES = frozenset({"#elif", "#elifdef", "#elifndef", "#else"})
@@ -24,8 +24,7 @@ def native_parser() -> tree_sitter.Parser:
     return tree_sitter.Parser(tree_sitter.Language(tree_sitter_cuda.language()))
 
 
-@dataclass(frozen=True, slots=True)
-class Refuted:
+class Refuted(NamedTuple):
     """Lines that no build reads, or that say nothing once others went."""
 
     lines: Lines
@@ -33,25 +32,17 @@ class Refuted:
     """By which this is known."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Arm:
+class _Arm(NamedTuple):
     directive: Lines
     verdict: bool | None
     """None where more than the macros decides."""
-
-
-@dataclass(slots=True)
-class _Group:
-    arms: list[_Arm] = field(default_factory=list)
-    macros: set[str] = field(default_factory=set)
+    macros: frozenset[str]
 
 
 def refuted_lines(data: bytes, undefined: Collection[str]) -> tuple[Refuted, ...]:
     """Lines that go of a C, C++ or CUDA file, in the order of the groups' ends; the lines of an inner group may lie within an outer one's.
 
-    Args:
-        data: the file.
-        undefined: macros that no build defines: 0 where a test reads them.
+    The `undefined` macros, which no build defines, are 0 where a test reads them.
     """
     return _refuted(data, frozenset(undefined)) if any(name.encode() in data for name in undefined) else ()
 
@@ -60,24 +51,21 @@ def refuted_lines(data: bytes, undefined: Collection[str]) -> tuple[Refuted, ...
 def _refuted(data: bytes, undefined: frozenset[str]) -> tuple[Refuted, ...]:
     # Kept: each round of the graph follows the includes of all sources.
     found: list[Refuted] = []
-    open_groups: list[_Group] = []
+    open_groups: list[list[_Arm]] = []
     rows = data.split(b"\n")
     for leaf in leaves(native_parser().parse(data).root_node):
-        kind = leaf.type
-        if kind in _OPENS:
-            open_groups.append(_Group())
+        if leaf.type in _OPENS:
+            open_groups.append([])
         # The parser closes at the end what is not closed.
-        if not open_groups or leaf.is_missing or kind not in (_OPENS | _CONTINUES | {_CLOSES}):
+        if not open_groups or leaf.is_missing or leaf.type not in (_OPENS | _CONTINUES | {_CLOSES}):
             continue
         directive = _directive(rows, leaf.start_point[0])
-        if kind == _CLOSES:
+        if leaf.type == _CLOSES:
             group = open_groups.pop()
-            going = _going(group.arms, directive)
-            found += [Refuted(lines, frozenset(group.macros)) for lines in going if group.macros]
+            macros = frozenset().union(*(arm.macros for arm in group))
+            found += [Refuted(lines, macros) for lines in _going(group, directive) if macros]
         else:
-            verdict, macros = _verdict(kind, rows, leaf, directive, undefined)
-            open_groups[-1].arms.append(_Arm(directive, verdict))
-            open_groups[-1].macros |= macros
+            open_groups[-1].append(_Arm(directive, *_verdict(rows, leaf, directive, undefined)))
     return () if open_groups else tuple(found)
 
 
@@ -100,8 +88,8 @@ def _directive(rows: Sequence[bytes], row: int) -> Lines:
 def _going(arms: Sequence[_Arm], end: Lines) -> Iterator[Lines]:
     """Lines of one group that go."""
     starts = [arm.directive.first for arm in arms] + [end.first]
-    first = next((at for at, arm in enumerate(arms) if arm.verdict is not False), len(arms))
-    if first == len(arms):
+    first = next((at for at, arm in enumerate(arms) if arm.verdict is not False), None)
+    if first is None:
         yield Lines(starts[0], end.last)
     elif arms[first].verdict:
         # What is left needs no test any more.
@@ -109,25 +97,24 @@ def _going(arms: Sequence[_Arm], end: Lines) -> Iterator[Lines]:
         yield Lines(starts[first + 1], end.last)
     else:
         taken = False
-        for at, arm in enumerate(arms):
-            if at > first and (taken or arm.verdict is False):
+        for at, arm in enumerate(arms[first + 1 :], first + 1):
+            if taken or arm.verdict is False:
                 yield Lines(starts[at], starts[at + 1] - 1)
             taken = taken or arm.verdict is True
 
 
 def _verdict(
-    kind: str, rows: Sequence[bytes], leaf: tree_sitter.Node, directive: Lines, undefined: Collection[str]
+    rows: Sequence[bytes], leaf: tree_sitter.Node, directive: Lines, undefined: Collection[str]
 ) -> tuple[bool | None, frozenset[str]]:
     """What a test says, and by which of the macros."""
-    if kind == "#else":
+    if leaf.type == "#else":
         return True, frozenset()
     test = b"\n".join([rows[directive.first - 1][leaf.end_point[1] :], *rows[directive.first : directive.last]])
-    if kind in ("#ifdef", "#elifdef"):
-        test = b" defined(" + (test.split() or [b""])[0] + b")"
-    elif kind in ("#ifndef", "#elifndef"):
-        test = b" !defined(" + (test.split() or [b""])[0] + b")"
+    if leaf.type.endswith("def"):
+        negated = b"!" if leaf.type.endswith("ndef") else b""
+        test = b" %sdefined(%s)" % (negated, (test.split() or [b""])[0])
     root = native_parser().parse(b"#if" + test + b"\n#endif\n").root_node
-    condition = root.named_children[0].child_by_field_name("condition") if root.named_children else None
+    condition = field(root.named_children[0], "condition") if root.named_children else None
     if condition is None or condition.has_error:
         return None, frozenset()
     value, macros = _value(condition, undefined)
@@ -138,26 +125,25 @@ def _verdict(
 def _value(node: tree_sitter.Node, undefined: Collection[str]) -> tuple[int | None, frozenset[str]]:
     """Value of a condition, None where it is open, and the macros that decide it."""
     nothing = frozenset[str]()
-    inner = node.named_children
-    if node.type in ("identifier", "preproc_defined"):
-        name = text_of(node if node.type == "identifier" else inner[0])
-        return (0, frozenset({name})) if name in undefined else (None, nothing)
-    if node.type == "number_literal":
-        text = text_of(node)
-        return (int(text), nothing) if text.isdecimal() else (None, nothing)
-    if node.type == "parenthesized_expression" and len(inner) == 1:
-        return _value(inner[0], undefined)
-    operator = node.child_by_field_name("operator")
-    sign = operator.type if operator is not None else ""
-    if node.type == "unary_expression" and sign == "!":
-        value, macros = _value(inner[0], undefined)
-        return (None if value is None else int(not value)), macros
-    if node.type == "binary_expression" and sign in ("&&", "||"):
-        (left, by_left), (right, by_right) = (_value(each, undefined) for each in (inner[0], inner[-1]))
-        deciding = sign == "||"
-        for value, macros in ((left, by_left), (right, by_right)):
-            if value is not None and bool(value) is deciding:
-                return int(deciding), macros
-        if left is not None and right is not None:
-            return int(not deciding), by_left | by_right
+    inner, sign = node.named_children, text_of(field(node, "operator"))
+    match node.type:
+        case "identifier" | "preproc_defined":
+            name = text_of(node if node.type == "identifier" else inner[0])
+            return (0, frozenset({name})) if name in undefined else (None, nothing)
+        case "number_literal":
+            text = text_of(node)
+            return (int(text) if text.isdecimal() else None), nothing
+        case "parenthesized_expression" if len(inner) == 1:
+            return _value(inner[0], undefined)
+        case "unary_expression" if sign == "!":
+            value, macros = _value(inner[0], undefined)
+            return (None if value is None else int(not value)), macros
+        case "binary_expression" if sign in ("&&", "||"):
+            sides = [_value(each, undefined) for each in (inner[0], inner[-1])]
+            deciding = sign == "||"
+            for value, macros in sides:
+                if value is not None and bool(value) is deciding:
+                    return int(deciding), macros
+            if all(value is not None for value, _ in sides):
+                return int(not deciding), sides[0][1] | sides[1][1]
     return None, nothing

@@ -1,18 +1,16 @@
 """What is read of one C, C++ or CUDA file."""
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 
-@dataclass(frozen=True, slots=True)
-class Lines:
+class Lines(NamedTuple):
     """Whole lines of a file, from 1; the first is 0 for what shares its lines with something else."""
 
     first: int
     last: int
 
 
-@dataclass(frozen=True, slots=True)
-class Registration:
+class Registration(NamedTuple):
     """A statement by which a source offers a function under a name."""
 
     name: str
@@ -22,27 +20,17 @@ class Registration:
     lines: Lines
 
 
-@dataclass(frozen=True, slots=True)
-class Declaration:
-    """A function that a file only declares."""
-
-    name: str
-    lines: Lines
-
-
-@dataclass(frozen=True, slots=True)
-class Definition:
+class Definition(NamedTuple):
     """What may go as a whole when nothing names it; a declaration of a function, too."""
 
     name: str
     lines: Lines
     """With the comment directly above a definition."""
-    words: frozenset[str]
-    """All that it says."""
+    words: frozenset[str] = frozenset()
+    """All that it says; not asked of what is only declared."""
 
 
-@dataclass(frozen=True, slots=True)
-class NativeSource:
+class NativeSource(NamedTuple):
     """One file."""
 
     words: frozenset[str]
@@ -60,7 +48,8 @@ class NativeSource:
     spoken: frozenset[str]
     """Names in its texts after a namespace: ``sgl::name``."""
     registrations: tuple[Registration, ...]
-    declarations: tuple[Declaration, ...]
+    declarations: tuple[Definition, ...]
+    """Functions that it only declares."""
     definitions: tuple[Definition, ...]
     outside: frozenset[str]
     """All words outside of these and of registrations, those of texts, too."""

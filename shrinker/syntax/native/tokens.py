@@ -16,25 +16,60 @@ dynamic_cast static_assert __align__ __launch_bounds__ __attribute__
 """
 _KEYWORDS = frozenset(_WORDS.split())
 """Where the parser understood nothing, they look like names."""
+BRANCHES = frozenset({"preproc_if", "preproc_ifdef", "preproc_else", "preproc_elif", "preproc_elifdef"})
+NAMESPACES = BRANCHES | {"namespace_definition", "declaration_list", "translation_unit"}
+"""What statements of a file stand in, besides those of C's linkage."""
 _LONGEST = 400
 """Tokens of the template arguments of one name."""
 
 
-def text_of(node: tree_sitter.Node) -> str:
-    return (node.text or b"").decode("utf-8", "replace")
+def text_of(node: tree_sitter.Node | None) -> str:
+    """What is written there; empty for nothing."""
+    return ((node.text if node is not None else None) or b"").decode("utf-8", "replace")
+
+
+def field(node: tree_sitter.Node | None, *names: str) -> tree_sitter.Node | None:
+    """What a node holds in a field, what that holds in the next one, and so on; None where one is not there."""
+    for name in names:
+        node = node.child_by_field_name(name) if node is not None else None
+    return node
+
+
+def nodes(node: tree_sitter.Node, apart: Collection[int] = ()) -> Iterator[tree_sitter.Node]:
+    """The node and all below it in their order, those `apart` and what is below them left out."""
+    stack = [node]
+    while stack:
+        each = stack.pop()
+        if each.id not in apart:
+            yield each
+            stack.extend(reversed(each.children))
 
 
 def leaves(node: tree_sitter.Node, apart: Collection[int] = ()) -> Iterator[tree_sitter.Node]:
     """Tokens in their order, those below `apart` left out."""
-    stack = [node]
-    while stack:
-        each = stack.pop()
-        if each.id in apart:
-            continue
-        if each.child_count == 0:
-            yield each
+    return (each for each in nodes(node, apart) if not each.child_count)
+
+
+def within(node: tree_sitter.Node, around: Collection[str], *, understood: bool = False) -> Iterator[tree_sitter.Node]:
+    """What stands in a node, and in nodes of the kinds `around` in it.
+
+    Args:
+        understood: leave out what stands beside something that the parser did not understand.
+    """
+    if understood and any(child.is_error or child.is_missing for child in node.children):
+        return
+    for child in node.children:
+        if child.type in around:
+            yield from within(child, around, understood=understood)
         else:
-            stack.extend(reversed(each.children))
+            yield child
+
+
+def function_of(node: tree_sitter.Node | None) -> tree_sitter.Node | None:
+    """The declarator of a function, also within those of what it gives: a pointer or a reference; None for any other."""
+    while node is not None and node.type in ("pointer_declarator", "reference_declarator"):
+        node = next((child for child in node.named_children if "declarator" in child.type), None)
+    return node if node is not None and node.type == "function_declarator" else None
 
 
 def defined_names(tokens: Sequence[tree_sitter.Node]) -> tuple[frozenset[str], frozenset[str]]:
@@ -71,30 +106,25 @@ def _closing(kinds: Sequence[str]) -> dict[int, int]:
 
 def _past_arguments(kinds: Sequence[str], at: int) -> int:
     """The place after the template arguments that start here, if any do."""
-    if at >= len(kinds) or kinds[at] != "<":
-        return at
-    depth, here = 0, at
-    while here < min(len(kinds), at + _LONGEST):
-        depth += {"<": 1, ">": -1, ">>": -2}.get(kinds[here], 0)
-        if kinds[here] in (";", "{", "}"):
-            return at
-        here += 1
+    depth = 0
+    for here, kind in enumerate(kinds[at : at + _LONGEST], at):
+        depth += {"<": 1, ">": -1, ">>": -2}.get(kind, 0)
+        if kind in (";", "{", "}"):
+            break
         if depth <= 0:
-            return here
+            return here + 1 if here > at else at
     return at
 
 
 def _has_body(kinds: Sequence[str], at: int) -> bool:
     """True when a body follows a list of parameters, or the initialisers of a constructor."""
     trailing = False
-    while at < len(kinds):
-        kind = kinds[at]
+    for kind in kinds[at:]:
         if kind in ("{", "try") or (kind == ":" and not trailing):
             return True
         trailing = trailing or kind in ("->", "requires", "noexcept")
         if kind in (";", "=", "}") or not (trailing or kind in _BETWEEN or kind in NAMES):
             return False
-        at += 1
     return False
 
 
