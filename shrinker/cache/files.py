@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from shrinker.cache.layer import Layer, pack, unpack
-from shrinker.cache.workers import WorkerPool, without_gc, worker_context
+from shrinker.cache.workers import WorkerPool, without_gc
 from shrinker.values.errors import ShrinkerError
 
 Item = TypeVar("Item")
@@ -52,15 +52,12 @@ def map_files(
     batches = [heaviest[start::count] for start in range(count)]
     results: dict[int, Result] = {}
     try:
-        with WorkerPool(min(jobs, count), mp_context=worker_context()) as pool:
+        # Ctrl-C: leaving the pool waits for the batches in hand and for no other.
+        with WorkerPool(min(jobs, count)) as pool:
             futures = [pool.submit(_run_batch, call, [items[i] for i in batch]) for batch in batches]
-            try:
-                for batch, future in zip(batches, futures, strict=True):
-                    results.update(zip(batch, future.result(), strict=True))
-                    progress(len(results), len(items))
-            finally:
-                # Ctrl-C: leaving the pool waits for the batches in hand and for no other.
-                pool.shutdown(wait=False, cancel_futures=True)
+            for batch, future in zip(batches, futures, strict=True):
+                results.update(zip(batch, future.result(), strict=True))
+                progress(len(results), len(items))
     except BrokenProcessPool as error:
         raise ShrinkerError(
             "a worker process was killed before it finished (often: out of memory)", "run again with fewer JOBS"

@@ -1,10 +1,11 @@
 """A cache and its layers: one for each kind of result, each counting what it found."""
 
+import functools
 import hashlib
 import io
 import pickle
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, fields
 from operator import attrgetter
 from pathlib import Path
 from typing import Any
@@ -82,8 +83,8 @@ class Layer:
     """One kind of result."""
 
     cache: Cache
-    counts: Counts = field(repr=False)
-    salt: bytes = field(repr=False)
+    counts: Counts
+    salt: bytes
 
     def key(self, *parts: str) -> bytes:
         """Key of a result, from everything that it depends on and the layer does not name."""
@@ -93,7 +94,7 @@ class Layer:
         """Results that are known.
 
         Args:
-            keys: key of each result, by any name.
+            keys: of each result, by any name.
             counted: False for a caller that counts by itself.
         """
         found = self.cache.load(keys.values())
@@ -138,37 +139,20 @@ def hash_of(*parts: str) -> bytes:
 class _Pickler(pickle.Pickler):
     """Frozen dataclasses are made again by a call: setting their fields one by one takes three times as long."""
 
-    def reducer_override(self, value: object) -> Any:
+    def reducer_override(self, value: Any) -> Any:
         """The constructor and its arguments."""
-        made = type(value)
-        reader = _READERS.get(made)
-        if reader is None:
-            reader = _READERS[made] = _reader(made)
-        return (made, reader(value)) if reader is not _DEFAULT else NotImplemented
+        read = _arguments_of(type(value))
+        return (type(value), read(value)) if read is not None else NotImplemented
 
 
-_Reader = Callable[[Any], tuple[Any, ...]]
-
-
-def _DEFAULT(value: object) -> tuple[Any, ...]:
-    raise NotImplementedError
-
-
-_READERS: dict[type, _Reader] = {}
-
-
-def _reader(made: type) -> _Reader:
-    """Arguments of the constructor that makes an equal value, for a dataclass that has such a one."""
+@functools.cache
+def _arguments_of(made: type) -> Callable[[Any], tuple[Any, ...]] | None:
+    """What reads from a value the arguments that make an equal one; for a frozen dataclass that takes all its fields."""
     parameters = getattr(made, "__dataclass_params__", None)
-    if parameters is None or not parameters.frozen or not parameters.init or hasattr(made, "__post_init__"):
-        return _DEFAULT
-    rows = fields(made)
-    if not all(row.init and not row.kw_only for row in rows):
-        return _DEFAULT
-    names = [row.name for row in rows]
-    if len(names) > 1:
-        return attrgetter(*names)
-    return lambda value: tuple(getattr(value, name) for name in names)
+    if parameters is None or not parameters.frozen or not all(row.init and not row.kw_only for row in fields(made)):
+        return None
+    names = [row.name for row in fields(made)]
+    return attrgetter(*names) if len(names) > 1 else lambda value: tuple(getattr(value, name) for name in names)
 
 
 def pack(value: object) -> bytes:

@@ -37,11 +37,6 @@ class Variants:
     """Finds and keeps results of one kind; `save` writes what is new."""
 
     def __init__(self, cache: Cache, name: str) -> None:
-        """
-        Args:
-            cache: of earlier runs.
-            name: of the kind.
-        """
         self._layer = cache.layer(name)
         self._known: dict[str, list[tuple[tuple[Question, ...], bytes]]] = {}
         self._new: set[str] = set()
@@ -56,9 +51,8 @@ class Variants:
             digest: of questions and the answers that they have now.
         """
         unread = {text: self._layer.key(text) for text in inputs.values() if text not in self._known}
-        if unread:
-            for text, data in self._layer.load(unread, counted=False).items():
-                self._known[text] = unpack(data)
+        for text, data in self._layer.load(unread, counted=False).items():
+            self._known[text] = unpack(data)
         keys: dict[str, bytes] = {}
         for name, text in inputs.items():
             for questions, answers in self._known.get(text, ()):
@@ -66,8 +60,7 @@ class Variants:
                     keys[name] = self._layer.key(text, answers.hex())
                     break
         found = {name: self._waiting[key] for name, key in keys.items() if key in self._waiting}
-        if len(found) < len(keys):
-            found |= self._layer.load({name: key for name, key in keys.items() if name not in found}, counted=False)
+        found |= self._layer.load({name: key for name, key in keys.items() if name not in found}, counted=False)
         self._layer.count(len(inputs), len(found))
         return found
 
