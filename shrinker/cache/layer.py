@@ -141,8 +141,9 @@ class _Pickler(pickle.Pickler):
 
     def reducer_override(self, value: Any) -> Any:
         """The constructor and its arguments."""
-        read = _arguments_of(type(value))
-        return (type(value), read(value)) if read is not None else NotImplemented
+        made = value.__class__
+        read = _arguments_of(made)
+        return (made, read(value)) if read is not None else NotImplemented
 
 
 @functools.cache
