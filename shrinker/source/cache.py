@@ -17,7 +17,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import NamedTuple
 
-from shrinker.source.archive import Guard
+from shrinker.source.layout import Guard
 from shrinker.values.errors import InputError
 from shrinker.values.upstream import DeclaredPackage, SourceFile
 

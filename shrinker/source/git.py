@@ -4,6 +4,7 @@ Blobs come from `git cat-file`, not from `git archive`: export attributes would 
 """
 
 import contextlib
+import posixpath
 import subprocess
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
@@ -12,27 +13,34 @@ from pathlib import Path
 from packaging.version import InvalidVersion, Version
 
 from shrinker.source import cache, declared, layout
-from shrinker.source.cache import Materialised, Writer
+from shrinker.source.cache import Writer
+from shrinker.source.pins import Pins
 from shrinker.source.repository import Commit, command, environment, fetched, git, resolve, tags_at
 from shrinker.source.spec import GitSpec
 from shrinker.values.errors import InputError
-from shrinker.values.upstream import PACKAGE_PREFIX, DeclaredPackage
+from shrinker.values.upstream import PACKAGE_PREFIX, DeclaredPackage, Identity, UpstreamTree
 
 _MAX_LINKS = 8
 _FILE, _LINK = "100", "120000"
 """How the modes of plain files begin, and the mode of a symbolic link."""
 
 
-def open_commit(spec: GitSpec, folder: Path, progress: Callable[[str], None]) -> tuple[Commit, Materialised]:
+def open_commit(spec: GitSpec, pins: Pins, folder: Path, progress: Callable[[str], None]) -> UpstreamTree:
     """The tree of a commit.
 
     Raises:
         InputError: not a repository, no such commit, not fetchable, or not SGLang.
     """
     commit = fetched(spec, folder, progress) if spec.is_url else _local(spec)
-    where = f"git@{commit.hash[:12]}"
-    key = cache.tree_key("git", commit.hash)
-    return commit, cache.tree(folder, key, lambda write: _unpack(commit, write, where), where)
+    where, key = f"git@{commit.hash[:12]}", cache.tree_key("git", commit.hash)
+    identity = Identity("git", f"git@{commit.hash}", version_of(commit, pins), commit.hash, False)
+    return UpstreamTree(identity, *cache.tree(folder, key, lambda write: _unpack(commit, write, where), where))
+
+
+def version_of(commit: Commit, pins: Pins) -> str | None:
+    """The release that has the same package as a commit, by its tags or as pinned; None where neither says so."""
+    pinned = (release for release, other in pins.commit_of.items() if other == commit.hash)
+    return version_of_tags(commit.tags) or next(pinned, None)
 
 
 def version_of_tags(tags: tuple[str, ...]) -> str | None:
@@ -69,10 +77,7 @@ def _unpack(commit: Commit, write: Writer, where: str) -> DeclaredPackage:
         raise InputError(
             f"{where} is not SGLang: it has no folder {PACKAGE_PREFIX}", "give a commit of the SGLang repository"
         )
-    wanted = {path: entry for path, entry in entries.items() if layout.in_tree(path)}
-    blobs = {path: oid for path, (mode, oid) in wanted.items() if mode.startswith(_FILE)}
-    links = [path for path, (mode, _) in wanted.items() if mode == _LINK]
-    blobs |= _followed(commit, links, entries)
+    blobs = {path: oid for path in entries if layout.in_tree(path) and (oid := _blob(commit, path, entries))}
     described = b""
     for path, content in _contents(commit, blobs, where):
         write(path, content)
@@ -92,24 +97,19 @@ def _entries(commit: Commit) -> dict[str, tuple[str, str]]:
     return entries
 
 
-def _followed(commit: Commit, links: list[str], entries: Mapping[str, tuple[str, str]]) -> dict[str, str]:
-    """Links that lead to a file of the same commit, as that file; every other link is left out.
+def _blob(commit: Commit, path: str, entries: Mapping[str, tuple[str, str]]) -> str:
+    """Hash of the file at a path, or of the one that a link there leads to within the commit; empty for anything else.
 
     A wheel holds the file's content where the repository has such a link, so the two are equal only
     in this way. Only the commit's own list of paths is consulted, never the file system.
     """
-    found: dict[str, str] = {}
-    for link in links:
-        path = link
-        for _ in range(_MAX_LINKS):
-            mode, oid = entries.get(path, ("", ""))
-            if mode != _LINK:
-                break
-            path = layout.link_target(path, git("cat-file", "blob", oid, at=commit.repository)) or ""
+    for _ in range(_MAX_LINKS):
         mode, oid = entries.get(path, ("", ""))
-        if mode.startswith(_FILE):
-            found[link] = oid
-    return found
+        if mode != _LINK:
+            return oid if mode.startswith(_FILE) else ""
+        target = git("cat-file", "blob", oid, at=commit.repository)
+        path = posixpath.normpath(posixpath.join(posixpath.dirname(path), target))
+    return ""
 
 
 def _contents(commit: Commit, blobs: Mapping[str, str], where: str) -> Iterator[tuple[str, bytes]]:

@@ -14,18 +14,13 @@ from shrinker.source import cache
 from shrinker.source.spec import GitSpec, without_password
 from shrinker.values.errors import InputError
 
-_NUMBER = re.compile(r"\(#(\d+)\)\s*$")
+_NUMBER = re.compile(r"\((#\d+)\)\s*$")
 _COMMIT = "\x01"
 _FULL_HASH = re.compile(r"[0-9a-f]{40}([0-9a-f]{24})?")
 
-_LOCAL_VARIABLES = (
-    "GIT_DIR",
-    "GIT_WORK_TREE",
-    "GIT_INDEX_FILE",
-    "GIT_OBJECT_DIRECTORY",
-    "GIT_COMMON_DIR",
-    "GIT_NAMESPACE",
-    "GIT_PREFIX",
+_LOCAL_VARIABLES = frozenset(
+    f"GIT_{name}"
+    for name in ("DIR", "WORK_TREE", "INDEX_FILE", "OBJECT_DIRECTORY", "COMMON_DIR", "NAMESPACE", "PREFIX")
 )
 
 
@@ -142,14 +137,8 @@ def history(repository: Path, old: str, new: str, folders: tuple[str, ...]) -> l
     for row in log.split(_COMMIT)[1:]:
         name, subject, *paths = row.split("\0")
         number = _NUMBER.search(subject)
-        found.append(
-            Told(
-                name,
-                f"#{number[1]}" if number else "",
-                subject[: number.start()].strip() if number else subject.strip(),
-                tuple(path.strip("\n") for path in paths if path.strip("\n")),
-            )
-        )
+        named = tuple(filter(None, (path.strip("\n") for path in paths)))
+        found.append(Told(name, number[1] if number else "", _NUMBER.sub("", subject).strip(), named))
     return found
 
 

@@ -1,21 +1,25 @@
-"""Files of the package index, verified against a hash, kept as files, never installed and never executed: a published release; and wheels of
-programs that use the served package, named by name, version and hash.
+"""Files of the package index, verified against a hash, kept as files, never installed, executed or extracted by name alone: a published
+release; and wheels of programs that use the served package, named by name, version and hash.
 """
 
 import hashlib
 import json
 import re
+import stat
 import tomllib
-from collections.abc import Callable
+import zipfile
+import zlib
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from shrinker.project import pins_file
-from shrinker.source import archive, cache, declared, index, layout
-from shrinker.source.cache import Materialised, Writer
+from shrinker.source import cache, declared, index, layout
+from shrinker.source.cache import Writer
+from shrinker.source.pins import Pins, reading
 from shrinker.source.spec import without_password
 from shrinker.values.errors import InputError
-from shrinker.values.upstream import PACKAGE_PREFIX, DeclaredPackage
+from shrinker.values.upstream import PACKAGE_PREFIX, DeclaredPackage, Identity, UpstreamTree
 
 PROJECT = "sglang"
 
@@ -42,13 +46,9 @@ def load_wheels(project: Path) -> tuple[Wheel, ...]:
         InputError: it is missing, is not TOML, or a row is not whole.
     """
     path = pins_file(project, PINS)
-    try:
+    with reading(path):
         rows = tomllib.loads(path.read_text("utf-8"))["wheel"]
         found = tuple(Wheel(str(row["name"]), str(row["file"]), str(row["sha256"]), str(row["why"])) for row in rows)
-    except OSError as error:
-        raise InputError(f"{path} cannot be read: {error.strerror}", "run from a checkout of shrinker") from error
-    except (tomllib.TOMLDecodeError, KeyError, TypeError, UnicodeDecodeError) as error:
-        raise InputError(f"{PINS}: {error!r}", f"mend {PINS} or take it from git") from error
     for wheel in found:
         if "/" in wheel.file or not wheel.file.endswith(".whl") or not _HASH.fullmatch(wheel.sha256):
             raise InputError(f"{PINS}: {wheel.name}: not the file name and SHA-256 of a wheel", f"mend {PINS}")
@@ -87,11 +87,12 @@ def open_wheel(wheel: Wheel, folder: Path, progress: Callable[[str], None]) -> P
         return _download(index.IndexFile(wheel.file, offered[0].url, wheel.sha256), folder, progress)
 
 
-def open_release(version: str, folder: Path, progress: Callable[[str], None]) -> Materialised:
+def open_release(version: str, pins: Pins, folder: Path, progress: Callable[[str], None]) -> UpstreamTree:
     """The tree of a release.
 
     Args:
         version: normalised (PEP 440).
+        pins: say which commit it is.
         folder: the cache folder.
         progress: told what takes time.
 
@@ -99,14 +100,15 @@ def open_release(version: str, folder: Path, progress: Callable[[str], None]) ->
         InputError: unknown version, no network and not cached, hash mismatch, or a hostile archive.
     """
     file, sha256 = _downloaded(version, folder, progress)
-    return cache.tree(folder, cache.tree_key("release", sha256), lambda write: unpack(file, write), file.name)
+    found = cache.tree(folder, cache.tree_key("release", sha256), lambda write: unpack(file, write), file.name)
+    return UpstreamTree(Identity("release", f"release:{version}", version, pins.commit_of.get(version), False), *found)
 
 
 def unpack(file: Path, write: Writer) -> DeclaredPackage:
     """Hand the tree's files of a wheel to `write`; returns what it declares."""
     described: dict[str, bytes] = {}
     package = False
-    for member, content in archive.members(file):
+    for member, content in members(file):
         path = layout.from_wheel(member)
         if path is not None:
             package = package or path == f"{PACKAGE_PREFIX}__init__.py"
@@ -118,6 +120,37 @@ def unpack(file: Path, write: Writer) -> DeclaredPackage:
         raise InputError(f"{file.name} holds no package `sglang`", "check the index and the version")
     metadata, entry_points = (described.get(name, b"") for name in ("METADATA", "entry_points.txt"))
     return declared.from_metadata(metadata, entry_points, f"{file.name}: METADATA")
+
+
+def members(archive: Path) -> Iterator[tuple[str, bytes]]:
+    """Path and bytes of every regular file of a wheel, in the archive's order.
+
+    Raises:
+        InputError: damaged, or a member is absolute, climbs with `..`, is a link or a device, is given
+            twice, or is larger than `layout.MAX_MEMBER_BYTES`.
+    """
+    guard = layout.Guard(archive.name)
+    try:
+        with zipfile.ZipFile(archive) as opened:
+            for info in opened.infolist():
+                # The name as stored: zipfile's own cuts it at a NUL and turns separators round.
+                name = info.orig_filename
+                if info.is_dir():
+                    layout.checked_path(name.rstrip("/"), archive.name)
+                    continue
+                mode = stat.S_IFMT(info.external_attr >> 16)
+                if mode not in (0, stat.S_IFREG) or info.flag_bits & 1:
+                    raise InputError(f"{archive.name}: {name!r} is a link, a device or encrypted", layout.HOSTILE)
+                guard.admit(name, info.file_size)
+                with opened.open(info) as member:
+                    data = member.read(layout.MAX_MEMBER_BYTES + 1)
+                if len(data) != info.file_size:
+                    raise InputError(f"{archive.name}: {name!r} is not as long as the archive says", layout.HOSTILE)
+                yield name, data
+    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, OSError) as error:
+        raise InputError(
+            f"{archive.name} cannot be read: {error}", "remove it from the cache (`make clean-cache`) and run again"
+        ) from error
 
 
 def _downloaded(version: str, folder: Path, progress: Callable[[str], None]) -> tuple[Path, str]:
