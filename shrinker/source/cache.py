@@ -10,6 +10,7 @@ import hashlib
 import json
 import os
 import shutil
+import stat
 import tempfile
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping
@@ -18,9 +19,12 @@ from pathlib import Path
 from typing import NamedTuple
 
 from shrinker.source.layout import Guard
+from shrinker.values.contents import files_below
 from shrinker.values.errors import InputError
 from shrinker.values.upstream import DeclaredPackage, SourceFile
 
+Progress = Callable[[str], None]
+"""Called with one line for each thing that a person should know."""
 Writer = Callable[[str, bytes], None]
 """Takes a file of a tree: its path and its content."""
 Builder = Callable[[Writer], DeclaredPackage]
@@ -159,13 +163,10 @@ def forget(folder: Path, stay: Collection[Path], most: int) -> None:
 def _write(folder: Path, build: Builder, where: str) -> None:
     root, guard = folder / "files", Guard(where)
     rows: dict[str, tuple[str, int]] = {}
-    folders: set[Path] = set()
 
     def put(path: str, content: bytes) -> None:
         target = root / guard.admit(path, len(content))
-        if target.parent not in folders:
-            target.parent.mkdir(parents=True, exist_ok=True)
-            folders.add(target.parent)
+        target.parent.mkdir(parents=True, exist_ok=True)
         target.write_bytes(content)
         rows[path] = (hashlib.sha256(content).hexdigest(), len(content))
 
@@ -184,12 +185,11 @@ def _sound(place: Path) -> Materialised | None:
             return None
         data = json.loads(body)
         files = tuple(SourceFile(path, sha256, size) for path, (sha256, size) in sorted(data["files"].items()))
-        if set(_regular_files(root)) != {file.path for file in files}:
+        if set(files_below(root)) != {file.path for file in files}:
             return None
         for file in files:
-            with open(os.path.join(root, file.path), "rb", buffering=0) as handle:
-                content = handle.read()
-            if len(content) != file.size or hashlib.sha256(content).hexdigest() != file.sha256:
+            place = root / file.path
+            if not stat.S_ISREG(place.lstat().st_mode) or sha256_of(place) != file.sha256:
                 return None
         declared = data["declared"]
         extras = {extra: tuple(rows) for extra, rows in declared["extras"].items()}
@@ -197,16 +197,3 @@ def _sound(place: Path) -> Materialised | None:
         return Materialised(root, files, DeclaredPackage(**declared | lists))
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return None
-
-
-def _regular_files(root: Path) -> Iterator[str]:
-    """Paths below `root`; a link or a device is given a name that no tree has."""
-    pending = [(str(root), "")]
-    while pending:
-        folder, prefix = pending.pop()
-        with os.scandir(folder) as entries:
-            for entry in entries:
-                if entry.is_dir(follow_symlinks=False):
-                    pending.append((entry.path, f"{prefix}{entry.name}/"))
-                else:
-                    yield f"{prefix}{entry.name}" if entry.is_file(follow_symlinks=False) else f"//{entry.name}"

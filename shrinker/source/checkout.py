@@ -1,16 +1,12 @@
-"""A folder: the submodule, a checkout, or a plain copy of one.
-
-The files are copied to the cache, keyed by content, so that an edit made while shrinker runs cannot
-mix two states of the folder.
-"""
+"""A folder: the submodule, a checkout, or a plain copy of one. The files are copied to the cache, keyed by content."""
 
 import hashlib
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Literal
 
 from shrinker.source import cache, declared, layout
-from shrinker.source.cache import Writer
+from shrinker.source.cache import Progress, Writer
 from shrinker.source.git import version_of
 from shrinker.source.pins import Pins
 from shrinker.source.repository import Commit, git, tags_at
@@ -19,12 +15,7 @@ from shrinker.values.upstream import PACKAGE_PREFIX, DeclaredPackage, Identity, 
 
 
 def open_folder(
-    kind: Literal["submodule", "path"],
-    folder: Path,
-    where: str,
-    pins: Pins,
-    store: Path,
-    progress: Callable[[str], None],
+    kind: Literal["submodule", "path"], folder: Path, where: str, pins: Pins, store: Path, progress: Progress
 ) -> UpstreamTree:
     """The tree of a folder.
 
@@ -37,7 +28,7 @@ def open_folder(
         progress: told what a person should know.
 
     Raises:
-        InputError: not there, not SGLang, or changed while it was read.
+        InputError: not there, or not SGLang.
     """
     if not folder.is_dir():
         raise InputError(f"{where}: there is no such folder", "give a checkout of SGLang")
@@ -47,21 +38,14 @@ def open_folder(
             "give the top folder of a checkout of SGLang",
         )
     commit, dirty, sources = _repository(folder, where, progress)
-    digests = {path: cache.sha256_of(source) for path, source in sources.items()}
-    facts = [f"{path}\t{digest}" for path, digest in sorted(digests.items())]
+    # Read once, so that an edit made while shrinker runs cannot mix two states of the folder.
+    contents = {path: source.read_bytes() for path, source in sources.items()}
+    facts = [f"{path}\t{hashlib.sha256(content).hexdigest()}" for path, content in contents.items()]
 
     def build(write: Writer) -> DeclaredPackage:
-        for path, source in sources.items():
-            content = source.read_bytes()
-            if hashlib.sha256(content).hexdigest() != digests[path]:
-                raise InputError(
-                    f"{where}: {path} changed while it was read", "run again when nothing writes to the folder"
-                )
-            write(path, content)
-        if layout.PYPROJECT in sources:
-            return declared.from_pyproject(sources[layout.PYPROJECT].read_bytes(), f"{where}: {layout.PYPROJECT}")
-        progress(f"{where}: no {layout.PYPROJECT}: no dependency is known")
-        return declared.UNDECLARED
+        if layout.PYPROJECT not in contents:
+            progress(f"{where}: no {layout.PYPROJECT}: no dependency is known")
+        return declared.from_repository(contents.items(), write, where)
 
     found = cache.tree(store, cache.tree_key("folder", *facts), build, where)
     if commit is None:
@@ -75,9 +59,7 @@ def open_folder(
     return UpstreamTree(Identity(kind, spec, version, commit.hash, dirty), *found)
 
 
-def _repository(
-    folder: Path, where: str, progress: Callable[[str], None]
-) -> tuple[Commit | None, bool, dict[str, Path]]:
+def _repository(folder: Path, where: str, progress: Progress) -> tuple[Commit | None, bool, dict[str, Path]]:
     """Git's tracked files when the folder is a checkout, else all."""
     if not (folder / ".git").exists():
         found = (path for top in layout.NEEDED for path in (folder / top, *(folder / top).rglob("*")))

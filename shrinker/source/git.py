@@ -7,13 +7,13 @@ import contextlib
 import posixpath
 import subprocess
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from packaging.version import InvalidVersion, Version
 
 from shrinker.source import cache, declared, layout
-from shrinker.source.cache import Writer
+from shrinker.source.cache import Progress, Writer
 from shrinker.source.pins import Pins
 from shrinker.source.repository import Commit, command, environment, fetched, git, resolve, tags_at
 from shrinker.source.spec import GitSpec
@@ -25,7 +25,7 @@ _FILE, _LINK = "100", "120000"
 """How the modes of plain files begin, and the mode of a symbolic link."""
 
 
-def open_commit(spec: GitSpec, pins: Pins, folder: Path, progress: Callable[[str], None]) -> UpstreamTree:
+def open_commit(spec: GitSpec, pins: Pins, folder: Path, progress: Progress) -> UpstreamTree:
     """The tree of a commit.
 
     Raises:
@@ -78,12 +78,7 @@ def _unpack(commit: Commit, write: Writer, where: str) -> DeclaredPackage:
             f"{where} is not SGLang: it has no folder {PACKAGE_PREFIX}", "give a commit of the SGLang repository"
         )
     blobs = {path: oid for path in entries if layout.in_tree(path) and (oid := _blob(commit, path, entries))}
-    described = b""
-    for path, content in _contents(commit, blobs, where):
-        write(path, content)
-        if path == layout.PYPROJECT:
-            described = content
-    return declared.from_pyproject(described, f"{where}: {layout.PYPROJECT}") if described else declared.UNDECLARED
+    return declared.from_repository(_contents(commit, blobs, where), write, where)
 
 
 def _entries(commit: Commit) -> dict[str, tuple[str, str]]:

@@ -6,7 +6,7 @@ import hashlib
 import os
 import re
 import subprocess
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -142,7 +142,7 @@ def history(repository: Path, old: str, new: str, folders: tuple[str, ...]) -> l
     return found
 
 
-def fetched(spec: GitSpec, folder: Path, progress: Callable[[str], None]) -> Commit:
+def fetched(spec: GitSpec, folder: Path, progress: cache.Progress) -> Commit:
     """The commit in the cache's clone of the URL; fetched when it is not there.
 
     Args:
