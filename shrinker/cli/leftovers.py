@@ -44,7 +44,7 @@ def leftovers(
     else:
         reasons = {rule.id: rule.why for rule in profile.leftovers}
         print(_text(found, reasons, everything), end="")
-    if not found.clean:
+    if found.unexplained:
         raise typer.Exit(1)
 
 
@@ -53,7 +53,7 @@ def _data(found: Leftovers) -> dict[str, Any]:
     positions = Counter(f"{s.kind}: {s.position}" + (", idle" if s.idle else "") for s in found.unexplained)
     return {
         "format": 3,
-        "clean": found.clean,
+        "clean": not found.unexplained,
         "files": found.files,
         "leftovers": found.counts(),
         "reasons": dict(sorted(Counter(s.rule for s in found.leftovers if s.rule).items())),

@@ -12,8 +12,8 @@ from typing import Any, TypeVar
 from shrinker.program.saved import load_graph
 from shrinker.program.symbols.why import Symbols, load_symbols
 from shrinker.program.why import Files
-from shrinker.values.answers import Chain, Removed
 from shrinker.values.errors import InputError
+from shrinker.values.graph import Chain, Removed
 
 SYMBOLS = "symbols.json"
 """Beside the saved graph."""

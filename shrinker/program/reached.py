@@ -12,8 +12,8 @@ from shrinker.program.symbols.why import Link, Symbols
 from shrinker.program.ways import Ways, cost_of
 from shrinker.ruleset.models import Reach, Remove
 from shrinker.syntax.walk import Function, definitions, statements, walk
-from shrinker.values.answers import Step
 from shrinker.values.errors import InputError
+from shrinker.values.graph import Edge
 from shrinker.values.upstream import module_name
 
 _MODULE = 10
@@ -28,7 +28,7 @@ class Reached:
     name: str
     places: int
     """Definitions and statements of the tree that define, import or read it."""
-    steps: tuple[Step, ...]
+    steps: tuple[Edge, ...]
     """From the start to the nearest of them; empty when none is reached."""
 
 
@@ -72,19 +72,19 @@ def reached(out: Path, symbols: Symbols, rules: Iterable[Reach]) -> list[Reached
     return found
 
 
-def _ways(symbols: Symbols, starts: Iterable[int]) -> Ways[int, Step]:
+def _ways(symbols: Symbols, starts: Iterable[int]) -> Ways[int, Edge]:
     """The cheapest ways from some units to each node that they reach; with a class its live members are reached."""
     leaving: dict[int, list[Link]] = {}
     for edge in symbols.live_edges:
         leaving.setdefault(edge[0], []).append(edge)
-    members: dict[int, list[tuple[int, int, Step]]] = {}
+    members: dict[int, list[tuple[int, int, Edge]]] = {}
     for number, unit in enumerate(symbols.units):
         if unit.kind == "member" and unit.live:
             ends = symbols.node(unit.owner), symbols.node(number)
-            step = Step(*ends, "member", symbols.path(number), unit.line)
+            step = Edge(*ends, "member", symbols.path(number), unit.line)
             members.setdefault(unit.owner, []).append((number, 1, step))
 
-    def out(node: int) -> Iterator[tuple[int, int, Step]]:
+    def out(node: int) -> Iterator[tuple[int, int, Edge]]:
         yield from members.get(node, ())
         edges = leaving.get(node, ())
         for edge in edges:

@@ -12,6 +12,7 @@ from typing import Any, TypeVar, get_args
 
 from pydantic import BaseModel, ValidationError
 
+from shrinker.cache import hash_of
 from shrinker.project import RULES_FOLDER, rules_folder
 from shrinker.ruleset.contradictions import refuse_contradictions
 from shrinker.ruleset.models import Profile, Refusal, Rule, Ruleset
@@ -35,12 +36,7 @@ _NAMED = {
 """Fields of which the files of rules do not have the model's name."""
 KINDS = {_NAMED.get(field, model.__name__.lower()): (field, model) for field, model in MODELS.items()}
 """By name of the table: field of the ruleset, and model."""
-RENAMED = {
-    "outside": "external",
-    "refusal": "reject",
-    "answer": "endpoint_stub",
-    "guard": "import_hook",
-    "companion": "sibling_package",
+RENAMED = {MODELS[field].__name__.lower(): name for field, name in _NAMED.items()} | {
     "survivor": "leftover",
     "asset": "keep",
 }
@@ -234,7 +230,7 @@ def nearest(word: str, known: list[str]) -> str:
 
 
 def without(rules: Ruleset, ids: Collection[str]) -> Ruleset:
-    """The ruleset as if the rules of these ids had not been written.
+    """The ruleset as if the rules of these ids had not been written, with a digest of its own.
 
     Raises:
         InputError: the profile has no rule of such an id.
@@ -250,12 +246,12 @@ def without(rules: Ruleset, ids: Collection[str]) -> Ruleset:
     left = {field: tuple(rule for rule in getattr(rules, field) if rule.id not in ids) for field in MODELS}
     places = {name: place for name, place in rules.places.items() if name not in ids}
     scope = tuple(name for name in rules.scope if name not in ids)
-    digest = _salted(rules, "without", *sorted(ids))
+    digest = hash_of(rules.digest, "without", *sorted(ids)).hex()
     return rules.model_copy(update={**left, "digest": digest, "places": places, "scope": scope})
 
 
 def with_rule(rules: Ruleset, table: str, row: Mapping[str, Any]) -> Ruleset:
-    """The ruleset as if this rule had been written, too.
+    """The ruleset as if this rule had been written, too, with a digest of its own.
 
     Args:
         rules: of a profile.
@@ -268,12 +264,7 @@ def with_rule(rules: Ruleset, table: str, row: Mapping[str, Any]) -> Ruleset:
     """
     rule = MODELS[table].model_validate(row)
     places = {**rules.places, rule.id: "planted"}
-    digest = _salted(rules, "with", table, rule.model_dump_json())
+    digest = hash_of(rules.digest, "with", table, rule.model_dump_json()).hex()
     more = rules.model_copy(update={table: (*getattr(rules, table), rule), "digest": digest, "places": places})
     refuse_contradictions(more)
     return more
-
-
-def _salted(rules: Ruleset, *more: str) -> str:
-    """A digest of its own, so that nothing remembered of the whole ruleset is taken for another."""
-    return hashlib.sha256("\0".join([rules.digest, *more]).encode()).hexdigest()

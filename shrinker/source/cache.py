@@ -103,13 +103,7 @@ def tree_key(*identity: str) -> str:
 
 
 def tree(cache: Path, key: str, build: Builder, where: str) -> Materialised:
-    """The tree of this key: the cached one when every byte of it is as recorded, else built anew.
-
-    Args:
-        cache: the cache folder.
-        key: from `tree_key`.
-        build: called when there is no sound entry.
-        where: name of the source, for messages.
+    """The tree of a key, see `tree_key`: the cached one when every byte of it is as recorded, else built anew. Messages call its source `where`.
 
     Raises:
         InputError: from `build`, or for a path that must not be written.
@@ -141,12 +135,8 @@ def touch(place: Path) -> None:
 
 
 def forget(folder: Path, stay: Collection[Path], most: int) -> None:
-    """Remove the entries of a folder that were not asked for longest, when there are more than `most`; they are made again when they are asked for.
-
-    Args:
-        folder: that holds them.
-        stay: these do, as does what a run has asked for within the hour.
-        most: how many are left.
+    """Remove the entries of a folder that were not asked for longest, when there are more than `most`; they are made again when they are asked
+    for. Some stay, as does what a run has asked for within the hour.
     """
     others: list[tuple[float, Path]] = []
     for place in folder.iterdir() if folder.is_dir() else ():

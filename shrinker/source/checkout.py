@@ -23,9 +23,6 @@ def open_folder(
         kind: what it was asked for as.
         folder: in the layout of upstream's repository.
         where: what to call it in messages.
-        pins: of the project.
-        store: the cache folder.
-        progress: told what a person should know.
 
     Raises:
         InputError: not there, or not SGLang.

@@ -116,13 +116,8 @@ class Told:
 
 
 def history(repository: Path, old: str, new: str, folders: tuple[str, ...]) -> list[Told]:
-    """Commits that `new` has and `old` has not, the newest first, without merges.
-
-    Args:
-        repository: a checkout or a bare git directory that has both.
-        old: hash, tag or branch.
-        new: the same.
-        folders: files and folders that count.
+    """Commits that `new` has and `old` has not (hashes, tags or branches), the newest first, without merges; those that change one of
+    some folders or files.
 
     Raises:
         InputError: no repository, or one of the commits is not there.
@@ -144,11 +139,6 @@ def history(repository: Path, old: str, new: str, folders: tuple[str, ...]) -> l
 
 def fetched(spec: GitSpec, folder: Path, progress: cache.Progress) -> Commit:
     """The commit in the cache's clone of the URL; fetched when it is not there.
-
-    Args:
-        spec: with a URL.
-        folder: the cache folder.
-        progress: told when the network is used.
 
     Raises:
         InputError: no network, or the repository has no such commit.

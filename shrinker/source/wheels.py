@@ -63,11 +63,6 @@ def cached_wheel(wheel: Wheel, folder: Path) -> Path | None:
 def open_wheel(wheel: Wheel, folder: Path, progress: Progress) -> Path:
     """Its file in the cache folder; downloaded when it is not there.
 
-    Args:
-        wheel: which.
-        folder: the cache folder.
-        progress: told what takes time.
-
     Raises:
         InputError: no network, no such file on the index, or another hash than the pinned one.
     """
@@ -88,13 +83,7 @@ def open_wheel(wheel: Wheel, folder: Path, progress: Progress) -> Path:
 
 
 def open_release(version: str, pins: Pins, folder: Path, progress: Progress) -> UpstreamTree:
-    """The tree of a release.
-
-    Args:
-        version: normalised (PEP 440).
-        pins: say which commit it is.
-        folder: the cache folder.
-        progress: told what takes time.
+    """The tree of a release, by its normalised version (PEP 440).
 
     Raises:
         InputError: unknown version, no network and not cached, hash mismatch, or a hostile archive.

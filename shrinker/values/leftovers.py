@@ -1,6 +1,5 @@
 """What is left of other platforms in a generated tree: the value that verification finds and reports print."""
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal, get_args
 
@@ -98,16 +97,10 @@ class Leftovers:
         """Leftovers that no rule gives a reason for."""
         return tuple(s for s in self.leftovers if not s.rule)
 
-    @property
-    def clean(self) -> bool:
-        """True when every leftover has its reason."""
-        return not self.unexplained
-
     def counts(self) -> dict[str, dict[str, int]]:
-        """By kind: how many, how many of them explained."""
-        return {k: _count(s for s in self.leftovers if s.kind == k) for k in KINDS}
-
-
-def _count(found: Iterable[Leftover]) -> dict[str, int]:
-    rows = list(found)
-    return {"total": len(rows), "explained": sum(bool(s.rule) for s in rows), "idle": sum(s.idle for s in rows)}
+        """By kind: how many, how many of them explained, how many idle."""
+        kinds = {kind: [s for s in self.leftovers if s.kind == kind] for kind in KINDS}
+        return {
+            kind: {"total": len(rows), "explained": sum(bool(s.rule) for s in rows), "idle": sum(s.idle for s in rows)}
+            for kind, rows in kinds.items()
+        }

@@ -7,7 +7,7 @@ from shrinker.program.symbols.why import Symbols
 from shrinker.report.diff.difference import Pair
 from shrinker.report.diff.side import Side
 from shrinker.report.diff.values import Reason, Row
-from shrinker.values.answers import Step
+from shrinker.values.graph import Edge
 
 
 def moved_symbols(pair: Pair) -> tuple[tuple[Row, ...], tuple[Row, ...]]:
@@ -80,7 +80,7 @@ def _row(
     return Row(name, fate, kind, "", path, line, unit.line, reason, pair.commits(path))
 
 
-def _steps(symbols: Symbols, number: int) -> tuple[Step, ...]:
+def _steps(symbols: Symbols, number: int) -> tuple[Edge, ...]:
     chains = symbols.explain(number)
     return chains[0].steps if chains else ()
 
