@@ -1,5 +1,6 @@
 """A cache and its layers: one for each kind of result, each counting what it found."""
 
+import contextlib
 import functools
 import hashlib
 import io
@@ -34,12 +35,10 @@ class Cache:
         """
         self._store = None
         if folder is not None:
-            try:
-                # A Python that was built without SQLite: everything is computed.
+            # A Python that was built without SQLite: everything is computed.
+            with contextlib.suppress(ImportError):
                 from shrinker.cache.store import Store
-            except ImportError:
-                pass
-            else:
+
                 self._store = Store(folder / "results" / "results.sqlite", LIMIT_BYTES)
         self._memory: dict[bytes, bytes] = {}
         self.counts: dict[str, Counts] = {}

@@ -4,9 +4,8 @@ Blobs come from `git cat-file`, not from `git archive`: export attributes would 
 """
 
 import contextlib
+import io
 import posixpath
-import subprocess
-import tempfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
@@ -15,7 +14,7 @@ from packaging.version import InvalidVersion, Version
 from shrinker.source import cache, declared, layout
 from shrinker.source.cache import Progress, Writer
 from shrinker.source.pins import Pins
-from shrinker.source.repository import Commit, command, environment, fetched, git, resolve, tags_at
+from shrinker.source.repository import Commit, fetched, git, git_bytes, resolve, tags_at
 from shrinker.source.spec import GitSpec
 from shrinker.values.errors import InputError
 from shrinker.values.upstream import PACKAGE_PREFIX, DeclaredPackage, Identity, UpstreamTree
@@ -109,26 +108,15 @@ def _blob(commit: Commit, path: str, entries: Mapping[str, tuple[str, str]]) -> 
 
 def _contents(commit: Commit, blobs: Mapping[str, str], where: str) -> Iterator[tuple[str, bytes]]:
     """Path and bytes of each blob, by one `git cat-file --batch`."""
-    with tempfile.TemporaryFile() as asked:
-        asked.write("".join(f"{oid}\n" for oid in blobs.values()).encode())
-        asked.seek(0)
-        words = command(commit.repository, ("cat-file", "--batch"))
-        with subprocess.Popen(
-            words, stdin=asked, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=environment(commit.repository)
-        ) as process:
-            assert process.stdout is not None
-            for path in blobs:
-                head = process.stdout.readline().split()
-                if len(head) != 3 or head[1] != b"blob":
-                    raise InputError(
-                        f"{where}: the content of {path} is missing from the repository",
-                        "fetch the whole commit there and run again",
-                    )
-                size = int(head[2])
-                if size > layout.MAX_MEMBER_BYTES:
-                    raise InputError(
-                        f"{where}: {path} is {size:,} bytes, more than {layout.MAX_MEMBER_BYTES:,}",
-                        "this is no SGLang commit",
-                    )
-                yield path, process.stdout.read(size)
-                process.stdout.read(1)
+    asked = "".join(f"{oid}\n" for oid in blobs.values())
+    answer = io.BytesIO(git_bytes("cat-file", "--batch", at=commit.repository, given=asked))
+    for path in blobs:
+        match answer.readline().split():
+            case _, b"blob", size:
+                yield path, answer.read(int(size))
+                answer.read(1)
+            case _:
+                raise InputError(
+                    f"{where}: the content of {path} is missing from the repository",
+                    "fetch the whole commit there and run again",
+                )

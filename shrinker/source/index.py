@@ -1,6 +1,7 @@
 """The package index: which file is a release, and its bytes. PEP 691 (JSON) or PEP 503 (HTML), whichever it answers with."""
 
 import base64
+import bisect
 import http.client
 import json
 import os
@@ -11,6 +12,7 @@ import urllib.request
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from html.parser import HTMLParser
+from typing import Any
 
 from packaging.requirements import Requirement
 from packaging.utils import InvalidSdistFilename, InvalidWheelFilename, parse_sdist_filename, parse_wheel_filename
@@ -101,12 +103,10 @@ def choose(files: tuple[IndexFile, ...], version: str, index: str) -> IndexFile:
     """
     by_version: dict[Version, list[tuple[int, str, IndexFile]]] = {}
     for file in files:
-        release = file.release
-        if release is None or release[0] != "sglang" or not release[2]:
-            continue
-        _, its, platforms = release
-        rank = 0 if "any" in platforms else 1 if any(p.endswith("x86_64") for p in platforms) else 2
-        by_version.setdefault(its, []).append((rank, file.filename, file))
+        match file.release:
+            case "sglang", its, platforms if platforms:
+                rank = 0 if "any" in platforms else 1 if any(p.endswith("x86_64") for p in platforms) else 2
+                by_version.setdefault(its, []).append((rank, file.filename, file))
     wanted = Version(version)
     if wanted not in by_version:
         raise InputError(
@@ -169,11 +169,9 @@ def fetch(url: str) -> tuple[str, bytes, str]:
                 if length is not None and int(length) != len(body):
                     raise http.client.IncompleteRead(b"", int(length) - len(body))
                 return answer.headers.get("Content-Type", ""), body, answer.geturl()
-        except urllib.error.HTTPError as error:
-            if error.code < 500 and error.code not in (408, 429):
-                raise InputError(f"{shown}: HTTP {error.code} {error.reason}", f"{_CHECK} and the version") from error
-            problem = error
         except (http.client.HTTPException, OSError) as error:
+            if isinstance(error, urllib.error.HTTPError) and error.code < 500 and error.code not in (408, 429):
+                raise InputError(f"{shown}: HTTP {error.code} {error.reason}", f"{_CHECK} and the version") from error
             problem = error
     reason = getattr(problem, "reason", None) or problem
     raise InputError(
@@ -195,19 +193,16 @@ def _request(url: str) -> urllib.request.Request:
 def _nearest(wanted: Version, known: list[Version]) -> str:
     if not known:
         return ""
-    below = [version for version in known if version < wanted][-2:]
-    above = [version for version in known if version > wanted][:2]
-    return f" (nearest: {', '.join(map(str, below + above))}; newest: {known[-1]})"
+    at = bisect.bisect(known, wanted)
+    return f" (nearest: {', '.join(map(str, known[max(0, at - 2) : at + 2]))}; newest: {known[-1]})"
 
 
-def _rows(files: list[dict[str, object]], base: str) -> Iterator[IndexFile]:
+def _rows(files: list[dict[str, Any]], base: str) -> Iterator[IndexFile]:
     for row in files:
-        hashes, size = row.get("hashes"), row.get("size")
-        sha256 = hashes.get("sha256") if isinstance(hashes, dict) else None
-        url = urllib.parse.urljoin(base, str(row["url"]))
+        sha256, size = (row.get("hashes") or {}).get("sha256"), row.get("size")
         yield IndexFile(
             str(row["filename"]),
-            url,
+            urllib.parse.urljoin(base, str(row["url"])),
             sha256.lower() if sha256 else None,
             size if isinstance(size, int) else None,
             bool(row.get("yanked")),

@@ -22,6 +22,12 @@ _LOCAL_VARIABLES = frozenset(
     f"GIT_{name}"
     for name in ("DIR", "WORK_TREE", "INDEX_FILE", "OBJECT_DIRECTORY", "COMMON_DIR", "NAMESPACE", "PREFIX")
 )
+_VARIABLES = {
+    "GIT_TERMINAL_PROMPT": "0",
+    "GIT_OPTIONAL_LOCKS": "0",
+    "GIT_ALLOW_PROTOCOL": "file:git:http:https:ssh",
+    "LC_ALL": "C",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +40,14 @@ class Commit:
 
 
 def git(*arguments: str, at: Path | None = None, given: str = "", variables: Mapping[str, str] | None = None) -> str:
-    """Run git and return what it prints.
+    """Run git and return what it prints, as text; see `git_bytes`."""
+    return git_bytes(*arguments, at=at, given=given, variables=variables).decode("utf-8", "surrogateescape")
+
+
+def git_bytes(
+    *arguments: str, at: Path | None = None, given: str = "", variables: Mapping[str, str] | None = None
+) -> bytes:
+    """Run git and return what it prints: nothing of a surrounding hook, no prompts, no search above `at`, only plain transports.
 
     Args:
         at: the repository.
@@ -44,38 +57,24 @@ def git(*arguments: str, at: Path | None = None, given: str = "", variables: Map
     Raises:
         InputError: git is not installed, or it failed (its own words are in the message).
     """
-    words = command(at, arguments)
+    environment = {name: value for name, value in os.environ.items() if name not in _LOCAL_VARIABLES} | _VARIABLES
+    # fsmonitor names a program that git would run.
+    words = ["git", "-c", "core.fsmonitor=false"]
+    if at is not None:
+        words += ["-C", str(at)]
+        # A folder inside another project's checkout is no repository of its own.
+        environment["GIT_CEILING_DIRECTORIES"] = str(at.resolve().parent)
     try:
         done = subprocess.run(
-            words,
-            input=given,
-            capture_output=True,
-            env=environment(at) | dict(variables or {}),
-            encoding="utf-8",
-            errors="surrogateescape",
+            [*words, *arguments], input=given.encode(), capture_output=True, env=environment | dict(variables or {})
         )
     except FileNotFoundError as error:
         raise InputError("git is not installed", "install git, or use UPSTREAM=release:VERSION") from error
     if done.returncode:
-        said = done.stderr.strip().splitlines() or [f"exit {done.returncode}"]
+        said = done.stderr.decode("utf-8", "replace").strip().splitlines() or [f"exit {done.returncode}"]
         hint = next((line.strip() for line in said if "safe.directory" in line and "git config" in line), "")
         raise InputError(f"git {arguments[0]}: {said[0].strip()}", hint or "check the repository and the commit")
     return done.stdout
-
-
-def environment(at: Path | None) -> dict[str, str]:
-    """Environment for git: nothing of a surrounding hook, no prompts, no search above `at`, only plain transports."""
-    kept = {name: value for name, value in os.environ.items() if name not in _LOCAL_VARIABLES}
-    extra = {
-        "GIT_TERMINAL_PROMPT": "0",
-        "GIT_OPTIONAL_LOCKS": "0",
-        "GIT_ALLOW_PROTOCOL": "file:git:http:https:ssh",
-        "LC_ALL": "C",
-    }
-    if at is not None:
-        # A folder inside another project's checkout is no repository of its own.
-        extra["GIT_CEILING_DIRECTORIES"] = str(at.resolve().parent)
-    return kept | extra
 
 
 def tags_at(repository: Path, commit: str) -> tuple[str, ...]:
@@ -96,12 +95,6 @@ def resolve(repository: Path, name: str) -> str:
             f"{repository.name}: no commit {name!r} in this repository (or the abbreviation fits several)",
             "fetch it there (a shallow clone holds few commits), or give all 40 digits",
         ) from None
-
-
-def command(at: Path | None, arguments: tuple[str, ...]) -> list[str]:
-    """The command line of a git command."""
-    # fsmonitor names a program that git would run.
-    return ["git", "-c", "core.fsmonitor=false", *(("-C", str(at)) if at is not None else ()), *arguments]
 
 
 @dataclass(frozen=True, slots=True)
