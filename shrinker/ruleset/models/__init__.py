@@ -2,7 +2,7 @@
 
 from typing import Self
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
 
 from shrinker.ruleset.models.closed_world import Absent, Domain, Fact, Label, Pure
 from shrinker.ruleset.models.entry import Answer, Default, Dependent, Entry, Guard, Refusal
@@ -11,19 +11,18 @@ from shrinker.ruleset.models.outside import Api, Companion, Distribution, Intern
 from shrinker.ruleset.models.reachability import Keep, Registry, Remove, Root, Walk
 from shrinker.ruleset.models.reachability import Shape as Shape
 from shrinker.ruleset.models.rule import Claim as Claim
-from shrinker.ruleset.models.rule import Rule
+from shrinker.ruleset.models.rule import Rule, Table
 
 _TELLING = frozenset(
     {"platforms", "leftovers", "protocols", "outsides", "entries", "dependents", "reaches", "capabilities"}
     | {"distributions", "listings", "internals", "dropped"}
 )
-"""Fields of rules that decide nothing, see `Ruleset.all_rules`."""
+"""Fields of rules that decide nothing: they judge what was generated, tell of what is not in the tree or of the package index, whatever this
+upstream declares, and say what the judge of claims asks, or what must be there."""
 
 
-class Budget(BaseModel):
+class Budget(Table):
     """What a profile's tree may come to when upstream moves; a bump that exceeds it fails."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     lines: int | None = None
     """Of Python, in the whole tree."""
@@ -33,10 +32,8 @@ class Budget(BaseModel):
     """Distributions and packages that the new tree may not newly require or import."""
 
 
-class Ruleset(BaseModel):
+class Ruleset(Table):
     """All rules that a profile includes, in file order."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     facts: tuple[Fact, ...] = ()
     domains: tuple[Domain, ...] = ()
@@ -67,7 +64,7 @@ class Ruleset(BaseModel):
     capabilities: tuple[Capability, ...] = ()
     dropped: tuple[Dropped, ...] = ()
     scope: tuple[str, ...] = ()
-    """Ids of rules about what is served, see `Profile.scope`."""
+    """Ids of rules about what is served, see `load_profile`."""
     budget: Budget = Budget()
     profile: str = ""
     digest: str = ""
@@ -93,20 +90,13 @@ class Ruleset(BaseModel):
         return {row.id: row for row in rows if isinstance(row, Rule)}
 
     def all_rules(self) -> tuple[Rule, ...]:
-        """Every rule that decides something about the tree, in the order of the kinds.
-
-        `platforms` and `leftovers` decide nothing: they judge what was generated. `protocols` and `outsides` tell of what
-        is not in the tree, `entries` and `dependents` what the judge of claims asks, `reaches` and `capabilities` what must be in it,
-        `distributions` and `listings` of the package index, whatever this upstream declares.
-        """
+        """Every rule that decides something about the tree, in the order of the kinds."""
         fields = (field for field in Ruleset.model_fields if field not in _TELLING)
         return tuple(row for field in fields for row in getattr(self, field) if isinstance(row, Rule))
 
 
-class Profile(BaseModel):
+class Profile(Table):
     """`rules/profiles/<name>.toml`: which rule files make a profile."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     description: str
     extends: str = ""
