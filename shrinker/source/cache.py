@@ -139,11 +139,10 @@ def forget(folder: Path, stay: Collection[Path], most: int) -> None:
     for. Some stay, as does what a run has asked for within the hour.
     """
     others: list[tuple[float, Path]] = []
-    for place in folder.iterdir() if folder.is_dir() else ():
+    for place in {*folder.glob("[!.]*")}.difference(stay):
         with contextlib.suppress(OSError):
-            if not place.name.startswith(".") and place not in stay:
-                # Opening an entry writes its lock file.
-                others.append((_lock_of(place).stat().st_mtime, place))
+            # Opening an entry writes its lock file.
+            others.append((_lock_of(place).stat().st_mtime, place))
     for at, place in sorted(others)[: max(0, len(others) + len(stay) - most)]:
         if time.time() - at > 3600:
             with contextlib.suppress(OSError), locked(place):

@@ -58,14 +58,10 @@ def _local(spec: GitSpec) -> Commit:
         raise InputError(
             f"git:{spec.repository}: there is no such folder, and it is not a URL", "give a repository's folder or URL"
         )
-    try:
-        git("rev-parse", "--git-dir", at=repository)
-    except InputError as error:
-        if "not a git repository" in error.message:
-            raise InputError(
-                f"git:{spec.repository} is not a git repository", "use UPSTREAM=path:DIR for a plain folder"
-            ) from None
-        raise
+    if not any((repository / name).exists() for name in (".git", "HEAD")):
+        raise InputError(f"git:{spec.repository} is not a git repository", "use UPSTREAM=path:DIR for a plain folder")
+    # Fails in its own words where git reads nothing there.
+    git("rev-parse", "--git-dir", at=repository)
     full = resolve(repository, spec.commit)
     return Commit(repository, full, tags_at(repository, full))
 

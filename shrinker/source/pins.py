@@ -5,7 +5,7 @@ in git's index, moved together and put back together.
 import re
 import tomllib
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -108,11 +108,10 @@ def _set(text: str, key: str, line: str) -> str:
 
 def index_commit(repository: Path, submodule: str) -> str | None:
     """Commit of the submodule in git's index; None when this is no checkout, or has no such entry."""
-    try:
+    row: list[str] = []
+    with suppress(InputError):
         row = git("ls-files", "--stage", "--", submodule, at=repository).split()
-    except InputError:
-        return None
-    return row[1] if row and row[0] == _ENTRY else None
+    return row[1] if row[:1] == [_ENTRY] else None
 
 
 def set_index_commit(repository: Path, submodule: str, commit: str) -> None:

@@ -7,6 +7,7 @@ import os
 import re
 import subprocess
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -161,12 +162,11 @@ def fetched(spec: GitSpec, folder: Path, progress: cache.Progress) -> Commit:
 
 
 def _is_there(bare: Path, commit: str) -> bool:
-    try:
-        # The last object written by a fetch is the tree's; `-e` of the commit alone would do for a whole fetch.
+    # The last object written by a fetch is the tree's; `-e` of the commit alone would do for a whole fetch.
+    with suppress(InputError):
         git("cat-file", "-e", f"{commit}^{{tree}}", at=bare)
-    except InputError:
-        return False
-    return True
+        return True
+    return False
 
 
 def remote_refs(url: str) -> dict[str, str]:

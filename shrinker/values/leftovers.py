@@ -7,32 +7,13 @@ Kind = Literal["predicates", "flags", "environment", "strings", "absent imports"
 """Platform predicates; flags derived from them; environment variables; device and backend strings; imports of
 modules that are absent; other definitions, members and attributes named after a platform."""
 
-Position = Literal[
-    "annotation",
-    "argument",
-    "assignment",
-    "call",
-    "choices",
-    "comparison",
-    "construct",
-    "default",
-    "definition",
-    "element",
-    "environment-declaration",
-    "exports",
-    "help-text",
-    "import",
-    "key",
-    "keyword",
-    "message",
-    "named-error",
-    "parameter",
-    "probe",
-    "tensor-attribute",
-    "tensor-device",
-    "test",
-    "value",
+_Told = Literal["choices", "help-text", "message", "named-error"]
+_Asked = Literal["comparison", "probe", "tensor-attribute", "tensor-device", "test"]
+_Declared = Literal[
+    "annotation", "assignment", "default", "definition", "environment-declaration", "exports", "parameter"
 ]
+_Used = Literal["argument", "call", "construct", "element", "import", "key", "keyword", "value"]
+Position = Literal[_Told, _Asked, _Declared, _Used]
 """Where in the syntax a leftover stands, the most telling place first:
 
 ``named-error`` in the error that shrinker puts in the place of a removed feature; ``message`` in the text of a raised
