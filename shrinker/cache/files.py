@@ -36,10 +36,8 @@ def map_files(
 
     Args:
         call: a module-level function (it is pickled by name), or a `functools.partial` of one.
-        items: what to call it with.
         weights: cost of each item, in any unit (bytes); the batches are balanced by it.
         jobs: number of processes; 1 stays in this process.
-        progress: called after each batch.
 
     Raises:
         ShrinkerError: a worker was killed (out of memory, by a person).
@@ -86,7 +84,6 @@ def map_cached(
         layer: of the cache, with all that the results depend on besides the files.
         contents: by path, what the file holds (its SHA-256).
         root: what the paths are below.
-        jobs, progress: as for `map_files`.
 
     Raises:
         ShrinkerError: a worker was killed.

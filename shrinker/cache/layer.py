@@ -26,13 +26,9 @@ class Counts:
 
 
 class Cache:
-    """All cached results; `Cache.off()` forgets them with the run."""
+    """All cached results, in ``results/`` of the tool's cache folder; without one in this run's memory."""
 
     def __init__(self, folder: Path | None) -> None:
-        """
-        Args:
-            folder: the tool's cache folder, in which ``results/`` is this cache's; None for this run's memory.
-        """
         self._store = None
         if folder is not None:
             # A Python that was built without SQLite: everything is computed.
@@ -54,12 +50,7 @@ class Cache:
         return self._store is not None
 
     def layer(self, name: str, *depends: str) -> "Layer":
-        """The results of one kind.
-
-        Args:
-            name: of the kind.
-            depends: what all its results depend on besides the tool (rules, versions of libraries).
-        """
+        """The results of one kind, which all depend on these besides the tool (rules, versions of libraries)."""
         counts = self.counts.setdefault(name, Counts())
         return Layer(self, counts, hash_of(tool_identity() if self.enabled else "", name, *depends))
 
@@ -90,12 +81,7 @@ class Layer:
         return hash_of(self.salt.hex(), *parts)
 
     def load(self, keys: Mapping[str, bytes], *, counted: bool = True) -> dict[str, bytes]:
-        """Results that are known.
-
-        Args:
-            keys: of each result, by any name.
-            counted: False for a caller that counts by itself.
-        """
+        """Results that are known, by the names of their keys; not `counted` for a caller that counts by itself."""
         found = self.cache.load(keys.values())
         known = {name: found[key] for name, key in keys.items() if key in found}
         if counted:

@@ -123,9 +123,6 @@ def run_in_child(call: Callable[[Tell], Result]) -> Iterator[Child[Result]]:
 
     Args:
         call: what to call, with what tells this process something; messages and its result have to be picklable.
-
-    Yields:
-        What hears the messages and waits for the result.
     """
     receiver, sender = _FORK.Pipe(duplex=False)
     process = _FORK.Process(target=_call_and_send, args=(call, sender))
@@ -160,11 +157,8 @@ def _call_and_send(call: Callable[[Tell], object], sender: Connection) -> None:
 
 @contextmanager
 def without_gc(*, last: bool = False) -> Iterator[None]:
-    """Syntax trees are millions of objects without cycles: collecting while they grow takes a third of the time.
-
-    Args:
-        last: the process ends soon after, and what it made until then is never looked through.
-    """
+    """Syntax trees are millions of objects without cycles: collecting while they grow takes a third of the time. Where the process ends soon
+    after (`last`), what it made until then is never looked through."""
     enabled = gc.isenabled()
     gc.disable()
     try:

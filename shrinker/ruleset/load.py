@@ -254,7 +254,6 @@ def with_rule(rules: Ruleset, table: str, row: Mapping[str, Any]) -> Ruleset:
     """The ruleset as if this rule had been written, too, with a digest of its own.
 
     Args:
-        rules: of a profile.
         table: field of the ruleset: ``facts``, ``domains`` ….
         row: what a file of rules would say.
 

@@ -37,11 +37,7 @@ def from_repository(
 
 
 def from_pyproject(content: bytes, where: str) -> DeclaredPackage:
-    """Read the `[project]` table.
-
-    Args:
-        content: bytes of `pyproject.toml`.
-        where: its name, for messages.
+    """Read the `[project]` table of a `pyproject.toml`, which messages call `where`.
 
     Raises:
         InputError: not TOML, no `[project]` table, or a requirement that is not PEP 508.

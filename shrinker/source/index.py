@@ -124,11 +124,7 @@ def choose(files: tuple[IndexFile, ...], version: str, index: str) -> IndexFile:
 def download_size(index: str, requirement: str) -> int | None:
     """Bytes of the file that an x86-64 Linux machine would download of the newest version that fits.
 
-    Dependencies do not count. A size that cannot be had is None, never an error.
-
-    Args:
-        index: URL of a PEP 503 index.
-        requirement: PEP 508; its marker is not looked at.
+    Neither dependencies nor the marker of the requirement (PEP 508) count. A size that cannot be had is None, never an error.
     """
     wanted = Requirement(requirement)
     fits: list[tuple[Version, int, str, int]] = []

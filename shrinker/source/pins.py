@@ -80,7 +80,6 @@ def moved(text: str, *, release: str | None, commit: str | None) -> str:
     """The content of `upstream.toml` with another default; comments and everything else stay.
 
     Args:
-        text: as it is.
         release: becomes the default.
         commit: of the repository, becomes the submodule's; and the default where no release is given.
 

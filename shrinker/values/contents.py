@@ -32,14 +32,8 @@ def files_below(root: Path, passed_over: Callable[[str], bool] = lambda folder: 
 
 
 def foreign(out: Path) -> Sequence[str]:
-    """Paths in a tree that hold what no run of shrinker wrote there: added, or changed since.
-
-    Args:
-        out: a folder that may not be there.
-
-    Returns:
-        In order; everything where `SHRINK.json` is none.
-    """
+    """Paths below a folder, if it is there, that hold what no run of shrinker wrote there: added, or changed since; all paths where
+    `SHRINK.json` is none."""
     try:
         written = Manifest.from_json((out / MANIFEST).read_text("utf-8"), str(out / MANIFEST)).files
     except (OSError, UnicodeDecodeError, InputError):
