@@ -32,8 +32,6 @@ Builder = Callable[[Writer], DeclaredPackage]
 
 _FORMAT = "tree 2"
 """Part of every key: raise it when `layout` decides differently, so that old entries are not used."""
-
-
 MOST_TREES = 24
 """Trees that stay unpacked: 20 to 60 MiB each."""
 

@@ -6,7 +6,8 @@ Requirement strings go through `packaging`, so that order, quotes and spaces do 
 import configparser
 import re
 import tomllib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 from packaging.metadata import parse_email
@@ -42,10 +43,8 @@ def from_pyproject(content: bytes, where: str) -> DeclaredPackage:
     Raises:
         InputError: not TOML, no `[project]` table, or a requirement that is not PEP 508.
     """
-    try:
+    with _reading(where):
         return _declared(tomllib.loads(content.decode("utf-8"))["project"])
-    except (KeyError, TypeError, AttributeError, ValueError) as error:
-        raise _unreadable(where, error) from error
 
 
 def from_metadata(metadata: bytes, entry_points: bytes, where: str) -> DeclaredPackage:
@@ -54,7 +53,7 @@ def from_metadata(metadata: bytes, entry_points: bytes, where: str) -> DeclaredP
     Raises:
         InputError: a field is missing or a requirement is not PEP 508.
     """
-    try:
+    with _reading(where):
         message, _ = parse_email(metadata)
         extras: dict[str, list[str]] = {canonicalize_name(extra): [] for extra in message.get("provides_extra", [])}
         dependencies: list[str] = []
@@ -68,8 +67,6 @@ def from_metadata(metadata: bytes, entry_points: bytes, where: str) -> DeclaredP
         project = {"name": message["name"], "requires-python": message.get("requires_python", "")}
         lists = {"dependencies": dependencies, "optional-dependencies": extras, "scripts": scripts}
         return _declared({**project, **lists})
-    except (KeyError, TypeError, AttributeError, ValueError, configparser.Error) as error:
-        raise _unreadable(where, error) from error
 
 
 def _declared(project: Mapping[str, Any]) -> DeclaredPackage:
@@ -99,6 +96,12 @@ def _split_extra(line: str) -> tuple[str, str | None]:
     return f"{requirement} ; {rest}" if rest else str(requirement), canonicalize_name(match["extra"])
 
 
-def _unreadable(where: str, error: Exception) -> InputError:
-    kind = "requirement" if isinstance(error, InvalidRequirement | InvalidSpecifier) else "package metadata"
-    return InputError(f"{where}: {kind} cannot be read: {error}", "check that this is an unchanged SGLang source")
+@contextmanager
+def _reading(where: str) -> Iterator[None]:
+    """What cannot be read is an InputError."""
+    try:
+        yield
+    except (KeyError, TypeError, AttributeError, ValueError, configparser.Error) as error:
+        kind = "requirement" if isinstance(error, InvalidRequirement | InvalidSpecifier) else "package metadata"
+        next_step = "check that this is an unchanged SGLang source"
+        raise InputError(f"{where}: {kind} cannot be read: {error}", next_step) from error

@@ -19,12 +19,9 @@ from shrinker.source.cache import Progress, Writer
 from shrinker.source.pins import Pins, reading
 from shrinker.source.spec import without_password
 from shrinker.values.errors import InputError
-from shrinker.values.upstream import PACKAGE_PREFIX, DeclaredPackage, Identity, UpstreamTree
-
-PROJECT = "sglang"
+from shrinker.values.upstream import PACKAGE, PACKAGE_PREFIX, DeclaredPackage, Identity, UpstreamTree
 
 PINS = "embedders.toml"
-_HASH = re.compile(r"[0-9a-f]{64}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +47,7 @@ def load_wheels(project: Path) -> tuple[Wheel, ...]:
         rows = tomllib.loads(path.read_text("utf-8"))["wheel"]
         found = tuple(Wheel(str(row["name"]), str(row["file"]), str(row["sha256"]), str(row["why"])) for row in rows)
     for wheel in found:
-        if "/" in wheel.file or not wheel.file.endswith(".whl") or not _HASH.fullmatch(wheel.sha256):
+        if "/" in wheel.file or not wheel.file.endswith(".whl") or not re.fullmatch("[0-9a-f]{64}", wheel.sha256):
             raise InputError(f"{PINS}: {wheel.name}: not the file name and SHA-256 of a wheel", f"mend {PINS}")
     return found
 
@@ -151,8 +148,8 @@ def _downloaded(version: str, folder: Path, progress: Progress) -> tuple[Path, s
         known = _recorded(record)
         if file := _cached(folder, *known):
             return file, known[1]
-        progress(f"looking for {PROJECT} {version} on {without_password(url)}")
-        chosen = index.choose(index.list_files(url, PROJECT), version, url)
+        progress(f"looking for {PACKAGE} {version} on {without_password(url)}")
+        chosen = index.choose(index.list_files(url, PACKAGE), version, url)
         assert chosen.sha256 is not None
         layout.checked_path(chosen.filename, "index")
         file = _cached(folder, chosen.filename, chosen.sha256) or _download(chosen, folder, progress)
