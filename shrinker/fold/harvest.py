@@ -13,7 +13,7 @@ from shrinker.syntax.ranges import span
 from shrinker.syntax.side_effects import is_inert
 from shrinker.syntax.walk import statements, walk
 from shrinker.values.edits import Span
-from shrinker.values.summary import ModuleSummary, Store
+from shrinker.values.folded import ModuleSummary, Store
 
 _WORDS = re.compile(r"[A-Za-z_]\w*")
 _SHORT = 200
