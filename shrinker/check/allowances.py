@@ -11,9 +11,8 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import takewhile
 
-from shrinker.values.edits import Refuse, Span
-from shrinker.values.refusals import FILE as REFUSALS_FILE
-from shrinker.values.refusals import GUARD_LINE, refusal_line
+from shrinker.values.edits import FILE as REFUSALS_FILE
+from shrinker.values.edits import GUARD_LINE, Refuse, Span, refusal_line
 
 OWN_FILES = frozenset(
     {

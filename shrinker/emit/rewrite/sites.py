@@ -21,8 +21,8 @@ from shrinker.values.edits import (
     Span,
     TakeBlock,
     TakeOperand,
+    refusal_line,
 )
-from shrinker.values.refusals import refusal_line
 
 
 class RewriteError(RuntimeError):
