@@ -2,7 +2,7 @@
 
 A span names a node of the ORIGINAL file's `ast`: 1-based lines, 0-based UTF-8 byte columns, as
 `ast` gives them. Edits only delete, dedent or simplify; `Literal`, `Raise`, `Refuse` and `Guard` add the
-few tokens of the closed list in DESIGN section 5.
+few tokens that `check/allowances.py` lists.
 """
 
 from dataclasses import dataclass
