@@ -58,7 +58,8 @@ def git_bytes(
     Raises:
         InputError: git is not installed, or it failed (its own words are in the message).
     """
-    environment = {name: value for name, value in os.environ.items() if name not in _LOCAL_VARIABLES} | _VARIABLES
+    outside = {name: value for name, value in os.environ.items() if name not in _LOCAL_VARIABLES}
+    environment = outside | _VARIABLES | dict(variables or {})
     # fsmonitor names a program that git would run.
     words = ["git", "-c", "core.fsmonitor=false"]
     if at is not None:
@@ -66,9 +67,8 @@ def git_bytes(
         # A folder inside another project's checkout is no repository of its own.
         environment["GIT_CEILING_DIRECTORIES"] = str(at.resolve().parent)
     try:
-        done = subprocess.run(
-            [*words, *arguments], input=given.encode(), capture_output=True, env=environment | dict(variables or {})
-        )
+        asked = given.encode("utf-8", "surrogateescape")
+        done = subprocess.run([*words, *arguments], input=asked, capture_output=True, env=environment)
     except FileNotFoundError as error:
         raise InputError("git is not installed", "install git, or use UPSTREAM=release:VERSION") from error
     if done.returncode:
