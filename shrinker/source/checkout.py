@@ -9,7 +9,7 @@ from shrinker.source import cache, declared, layout
 from shrinker.source.cache import Progress, Writer
 from shrinker.source.git import version_of
 from shrinker.source.pins import Pins
-from shrinker.source.repository import Commit, git, tags_at
+from shrinker.source.repository import Commit, commit_at, git
 from shrinker.values.errors import InputError
 from shrinker.values.upstream import PACKAGE_PREFIX, DeclaredPackage, Identity, UpstreamTree
 
@@ -69,7 +69,7 @@ def _repository(folder: Path, where: str, progress: Progress) -> tuple[Commit | 
     if new:
         progress(f"{where}: {new} untracked files or folders are not read (`git add` them to include them)")
     dirty = any(row and not row.startswith("??") for row in status)
-    return Commit(folder, head, tags_at(folder, head)), dirty, sources
+    return commit_at(folder, head), dirty, sources
 
 
 def _inside(folder: Path, paths: Iterable[str]) -> dict[str, Path]:

@@ -14,7 +14,7 @@ from packaging.version import InvalidVersion, Version
 from shrinker.source import cache, declared, layout
 from shrinker.source.cache import Progress, Writer
 from shrinker.source.pins import Pins
-from shrinker.source.repository import Commit, fetched, git, git_bytes, resolve, tags_at
+from shrinker.source.repository import Commit, commit_at, fetched, git, git_bytes
 from shrinker.source.spec import GitSpec
 from shrinker.values.errors import InputError
 from shrinker.values.upstream import PACKAGE_PREFIX, DeclaredPackage, Identity, UpstreamTree
@@ -62,8 +62,7 @@ def _local(spec: GitSpec) -> Commit:
         raise InputError(f"git:{spec.repository} is not a git repository", "use UPSTREAM=path:DIR for a plain folder")
     # Fails in its own words where git reads nothing there.
     git("rev-parse", "--git-dir", at=repository)
-    full = resolve(repository, spec.commit)
-    return Commit(repository, full, tags_at(repository, full))
+    return commit_at(repository, spec.commit)
 
 
 def _unpack(commit: Commit, write: Writer, where: str) -> DeclaredPackage:

@@ -38,6 +38,7 @@ class Commit:
     repository: Path
     hash: str
     tags: tuple[str, ...]
+    """Names of the tags on it, sorted."""
 
 
 def git(*arguments: str, at: Path | None = None, given: str = "", variables: Mapping[str, str] | None = None) -> str:
@@ -78,9 +79,10 @@ def git_bytes(
     return done.stdout
 
 
-def tags_at(repository: Path, commit: str) -> tuple[str, ...]:
-    """Names of the tags on a commit, sorted."""
-    return tuple(sorted(git("tag", "--points-at", commit, at=repository).split()))
+def commit_at(repository: Path, name: str) -> Commit:
+    """A commit of a repository; see `resolve`."""
+    full = resolve(repository, name)
+    return Commit(repository, full, tuple(sorted(git("tag", "--points-at", full, at=repository).split())))
 
 
 def resolve(repository: Path, name: str) -> str:
@@ -143,7 +145,7 @@ def fetched(spec: GitSpec, folder: Path, progress: cache.Progress) -> Commit:
             with cache.replacing(bare) as new:
                 git("init", "--quiet", "--bare", str(new))
         if _FULL_HASH.fullmatch(spec.commit) and _is_there(bare, spec.commit):
-            return Commit(bare, spec.commit, tags_at(bare, spec.commit))
+            return commit_at(bare, spec.commit)
         progress(f"fetching {spec.commit} (that commit alone, no history)")
         try:
             refs = remote_refs(spec.repository)
@@ -158,7 +160,7 @@ def fetched(spec: GitSpec, folder: Path, progress: cache.Progress) -> Commit:
         for name, target in sorted(refs.items()):
             if name.startswith("v") and target == full:
                 git("update-ref", f"refs/tags/{name}", full, at=bare)
-        return Commit(bare, full, tags_at(bare, full))
+        return commit_at(bare, full)
 
 
 def _is_there(bare: Path, commit: str) -> bool:
