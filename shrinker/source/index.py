@@ -130,13 +130,11 @@ def download_size(index: str, requirement: str) -> int | None:
     fits: list[tuple[Version, int, str, int]] = []
     try:
         for file in list_files(index, wanted.name.lower()):
-            release = file.release
-            if release is None or file.size is None or file.yanked or not wanted.specifier.contains(release[1]):
-                continue
-            platforms = release[2]
-            own = any("linux" in name and name.endswith("x86_64") for name in platforms)
-            if own or "any" in platforms or not platforms:
-                fits.append((release[1], 2 if own else 1 if platforms else 0, file.filename, file.size))
+            match file.release:
+                case _, its, platforms if file.size is not None and not file.yanked and wanted.specifier.contains(its):
+                    own = any("linux" in name and name.endswith("x86_64") for name in platforms)
+                    if own or "any" in platforms or not platforms:
+                        fits.append((its, 2 if own else 1 if platforms else 0, file.filename, file.size))
     except InputError:
         return None
     return max(fits)[3] if fits else None
