@@ -50,12 +50,6 @@ def test_interrupting_the_group_is_answered_here_alone() -> None:
         assert result() == "went on"
 
 
-def test_without_fork_it_is_called_here(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("shrinker.cache.workers.worker_context", lambda: multiprocessing.get_context("spawn"))
-    with run_in_child(lambda _: os.getpid()) as result:
-        assert result() == os.getpid()
-
-
 def test_what_runs_in_a_child_is_told_to_end_and_ends_its_own(tmp_path: Path) -> None:
     """Left early, it does not run to its end, and leaves nothing behind that it started."""
     started, ended = tmp_path / "started", tmp_path / "ended"

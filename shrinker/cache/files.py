@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from shrinker.cache.layer import Layer, pack, unpack
-from shrinker.cache.workers import WorkerPool, without_gc, worker_context
+from shrinker.cache.workers import WorkerPool, without_gc
 from shrinker.values.errors import ShrinkerError
 
 Item = TypeVar("Item")
@@ -36,10 +36,8 @@ def map_files(
 
     Args:
         call: a module-level function (it is pickled by name), or a `functools.partial` of one.
-        items: what to call it with.
         weights: cost of each item, in any unit (bytes); the batches are balanced by it.
         jobs: number of processes; 1 stays in this process.
-        progress: called after each batch.
 
     Raises:
         ShrinkerError: a worker was killed (out of memory, by a person).
@@ -52,15 +50,12 @@ def map_files(
     batches = [heaviest[start::count] for start in range(count)]
     results: dict[int, Result] = {}
     try:
-        with WorkerPool(min(jobs, count), mp_context=worker_context()) as pool:
+        # Ctrl-C: leaving the pool waits for the batches in hand and for no other.
+        with WorkerPool(min(jobs, count)) as pool:
             futures = [pool.submit(_run_batch, call, [items[i] for i in batch]) for batch in batches]
-            try:
-                for batch, future in zip(batches, futures, strict=True):
-                    results.update(zip(batch, future.result(), strict=True))
-                    progress(len(results), len(items))
-            finally:
-                # Ctrl-C: leaving the pool waits for the batches in hand and for no other.
-                pool.shutdown(wait=False, cancel_futures=True)
+            for batch, future in zip(batches, futures, strict=True):
+                results.update(zip(batch, future.result(), strict=True))
+                progress(len(results), len(items))
     except BrokenProcessPool as error:
         raise ShrinkerError(
             "a worker process was killed before it finished (often: out of memory)", "run again with fewer JOBS"
@@ -89,7 +84,6 @@ def map_cached(
         layer: of the cache, with all that the results depend on besides the files.
         contents: by path, what the file holds (its SHA-256).
         root: what the paths are below.
-        jobs, progress: as for `map_files`.
 
     Raises:
         ShrinkerError: a worker was killed.

@@ -12,12 +12,7 @@ _DATA = frozenset({"rules", "upstream.toml", "embedders.toml"})
 
 
 def content_digest(folder: Path, without: Container[str] = ()) -> str:
-    """SHA-256 (hex) over paths and bytes of every file below a folder, byte code aside.
-
-    Args:
-        folder: to look at.
-        without: names directly below it that do not count.
-    """
+    """SHA-256 (hex) over paths and bytes of every file below a folder, but byte code and some names directly below it."""
     digest = hashlib.sha256()
     for file in sorted(path for path in folder.rglob("*") if "__pycache__" not in path.parts and path.is_file()):
         name = file.relative_to(folder)
@@ -32,8 +27,7 @@ def content_digest(folder: Path, without: Container[str] = ()) -> str:
 def tool_identity(package: str = "shrinker") -> str:
     """Changes with every change of a package of this project and with the Python version, to the build.
 
-    Args:
-        package: by default the one that generates; it imports no other to do so. What others compute says that it depends on them, too.
+    By default of the package that generates, which imports no other to do so. What others compute says that it depends on them, too.
     """
     code = content_digest(_CHECKOUT / package, _DATA)
     return hashlib.sha256(f"{code}\0{sys.implementation.name}\0{sys.version}".encode()).hexdigest()

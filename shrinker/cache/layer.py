@@ -1,10 +1,12 @@
 """A cache and its layers: one for each kind of result, each counting what it found."""
 
+import contextlib
+import functools
 import hashlib
 import io
 import pickle
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, fields
 from operator import attrgetter
 from pathlib import Path
 from typing import Any
@@ -24,21 +26,15 @@ class Counts:
 
 
 class Cache:
-    """All cached results; `Cache.off()` forgets them with the run."""
+    """All cached results, in ``results/`` of the tool's cache folder; without one in this run's memory."""
 
     def __init__(self, folder: Path | None) -> None:
-        """
-        Args:
-            folder: the tool's cache folder, in which ``results/`` is this cache's; None for this run's memory.
-        """
         self._store = None
         if folder is not None:
-            try:
-                # A Python that was built without SQLite: everything is computed.
+            # A Python that was built without SQLite: everything is computed.
+            with contextlib.suppress(ImportError):
                 from shrinker.cache.store import Store
-            except ImportError:
-                pass
-            else:
+
                 self._store = Store(folder / "results" / "results.sqlite", LIMIT_BYTES)
         self._memory: dict[bytes, bytes] = {}
         self.counts: dict[str, Counts] = {}
@@ -54,12 +50,7 @@ class Cache:
         return self._store is not None
 
     def layer(self, name: str, *depends: str) -> "Layer":
-        """The results of one kind.
-
-        Args:
-            name: of the kind.
-            depends: what all its results depend on besides the tool (rules, versions of libraries).
-        """
+        """The results of one kind, which all depend on these besides the tool (rules, versions of libraries)."""
         counts = self.counts.setdefault(name, Counts())
         return Layer(self, counts, hash_of(tool_identity() if self.enabled else "", name, *depends))
 
@@ -82,20 +73,15 @@ class Layer:
     """One kind of result."""
 
     cache: Cache
-    counts: Counts = field(repr=False)
-    salt: bytes = field(repr=False)
+    counts: Counts
+    salt: bytes
 
     def key(self, *parts: str) -> bytes:
         """Key of a result, from everything that it depends on and the layer does not name."""
         return hash_of(self.salt.hex(), *parts)
 
     def load(self, keys: Mapping[str, bytes], *, counted: bool = True) -> dict[str, bytes]:
-        """Results that are known.
-
-        Args:
-            keys: key of each result, by any name.
-            counted: False for a caller that counts by itself.
-        """
+        """Results that are known, by the names of their keys; not `counted` for a caller that counts by itself."""
         found = self.cache.load(keys.values())
         known = {name: found[key] for name, key in keys.items() if key in found}
         if counted:
@@ -138,37 +124,21 @@ def hash_of(*parts: str) -> bytes:
 class _Pickler(pickle.Pickler):
     """Frozen dataclasses are made again by a call: setting their fields one by one takes three times as long."""
 
-    def reducer_override(self, value: object) -> Any:
+    def reducer_override(self, value: Any) -> Any:
         """The constructor and its arguments."""
-        made = type(value)
-        reader = _READERS.get(made)
-        if reader is None:
-            reader = _READERS[made] = _reader(made)
-        return (made, reader(value)) if reader is not _DEFAULT else NotImplemented
+        made = value.__class__
+        read = _arguments_of(made)
+        return (made, read(value)) if read is not None else NotImplemented
 
 
-_Reader = Callable[[Any], tuple[Any, ...]]
-
-
-def _DEFAULT(value: object) -> tuple[Any, ...]:
-    raise NotImplementedError
-
-
-_READERS: dict[type, _Reader] = {}
-
-
-def _reader(made: type) -> _Reader:
-    """Arguments of the constructor that makes an equal value, for a dataclass that has such a one."""
+@functools.cache
+def _arguments_of(made: type) -> Callable[[Any], tuple[Any, ...]] | None:
+    """What reads from a value the arguments that make an equal one; for a frozen dataclass that takes all its fields."""
     parameters = getattr(made, "__dataclass_params__", None)
-    if parameters is None or not parameters.frozen or not parameters.init or hasattr(made, "__post_init__"):
-        return _DEFAULT
-    rows = fields(made)
-    if not all(row.init and not row.kw_only for row in rows):
-        return _DEFAULT
-    names = [row.name for row in rows]
-    if len(names) > 1:
-        return attrgetter(*names)
-    return lambda value: tuple(getattr(value, name) for name in names)
+    if parameters is None or not parameters.frozen or not all(row.init and not row.kw_only for row in fields(made)):
+        return None
+    names = [row.name for row in fields(made)]
+    return attrgetter(*names) if len(names) > 1 else lambda value: tuple(getattr(value, name) for name in names)
 
 
 def pack(value: object) -> bytes:

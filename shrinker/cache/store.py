@@ -33,14 +33,10 @@ _TABLES = (
 
 
 class Store:
-    """Key-value pairs in a file of the cache folder."""
+    """Key-value pairs in a file, made with its folder when something is first written. Above `limit` bytes the entries that
+    were not used for longest are dropped."""
 
     def __init__(self, file: Path, limit: int) -> None:
-        """
-        Args:
-            file: made when something is first written; its folder too.
-            limit: size in bytes above which the entries that were not used for longest are dropped.
-        """
         self._file = file
         self._limit = limit
         self._waited = False
@@ -48,66 +44,56 @@ class Store:
     def load(self, keys: Iterable[bytes]) -> dict[bytes, bytes]:
         """The entries that are there and whole."""
         found: dict[bytes, bytes] = {}
-        stale: list[bytes] = []
-        broken: list[bytes] = []
+        stale: list[tuple[float, bytes]] = []
         if not self._file.is_file():
             return found
         now = _now()
         try:
             with self._open() as connection:
                 for key in keys:
-                    row = connection.execute(_LOAD, (key,)).fetchone()
-                    if row is None:
-                        continue
-                    checked, value, hour = row
-                    if not isinstance(value, bytes) or checked != _check(key, value):
-                        broken.append(key)
-                        continue
-                    found[key] = value
-                    if now - hour > _NOTED_HOURS:
-                        stale.append(key)
+                    for checked, value, hour in connection.execute(_LOAD, (key,)):
+                        if isinstance(value, bytes) and checked == _check(key, value):
+                            found[key] = value
+                            if now - hour > _NOTED_HOURS:
+                                stale.append((now, key))
         except (sqlite3.Error, OSError) as error:
             self._discard(error)
             return {}
-        if stale or broken:
-            self._write(lambda connection: _note(connection, now, stale, broken))
+        if stale:
+            self._write(lambda connection: connection.executemany("UPDATE uses SET hour = ? WHERE key = ?", stale))
         return found
 
     def save(self, entries: Mapping[bytes, bytes]) -> None:
         """Add entries, replacing those of the same key; all of them or, when the file cannot be written, none."""
         now = _now()
+        rows = [(key, _check(key, value), value) for key, value in entries.items()]
+        uses = [(key, now, len(value) + _ROW_BYTES) for key, value in entries.items()]
 
         def write(connection: sqlite3.Connection) -> None:
-            connection.executemany(
-                "INSERT OR REPLACE INTO entries VALUES (?, ?, ?)",
-                [(key, _check(key, value), value) for key, value in entries.items()],
-            )
-            connection.executemany(
-                "INSERT OR REPLACE INTO uses VALUES (?, ?, ?)",
-                [(key, now, len(value) + _ROW_BYTES) for key, value in entries.items()],
-            )
+            connection.executemany("INSERT OR REPLACE INTO entries VALUES (?, ?, ?)", rows)
+            connection.executemany("INSERT OR REPLACE INTO uses VALUES (?, ?, ?)", uses)
             self._drop_unused(connection, now)
 
         if entries:
             self._write(write)
 
     def _drop_unused(self, connection: sqlite3.Connection, now: float) -> None:
-        gone = [row[0] for row in connection.execute("SELECT key FROM uses WHERE hour < ?", (now - _UNUSED_HOURS,))]
+        gone = connection.execute("SELECT key FROM uses WHERE hour < ?", (now - _UNUSED_HOURS,)).fetchall()
         total = connection.execute("SELECT total(size) FROM uses").fetchone()[0]
         if total > self._limit:
             # Down to three quarters, so that not every run that follows has to drop something.
             for key, size in connection.execute("SELECT key, size FROM uses ORDER BY hour, key"):
                 if total <= self._limit * 3 // 4:
                     break
-                gone.append(key)
+                gone.append((key,))
                 total -= size
         for table in ("entries", "uses"):
-            connection.executemany(f"DELETE FROM {table} WHERE key = ?", [(key,) for key in gone])
+            connection.executemany(f"DELETE FROM {table} WHERE key = ?", gone)
 
     @contextlib.contextmanager
     def _open(self) -> Iterator[sqlite3.Connection]:
         wait = _WAIT_AGAIN_SECONDS if self._waited else _WAIT_SECONDS
-        connection = sqlite3.connect(self._file, timeout=min(wait, _WAIT_SECONDS), isolation_level=None)
+        connection = sqlite3.connect(self._file, timeout=wait, isolation_level=None)
         try:
             # A crash of the machine may leave a broken file: it is then found to be broken, and made anew.
             connection.execute("PRAGMA synchronous = OFF")
@@ -117,7 +103,7 @@ class Store:
         finally:
             connection.close()
 
-    def _write(self, action: Callable[[sqlite3.Connection], None]) -> None:
+    def _write(self, action: Callable[[sqlite3.Connection], object]) -> None:
         """Do something in one transaction; nothing when the file cannot be written."""
         try:
             self._file.parent.mkdir(parents=True, exist_ok=True)
@@ -132,18 +118,12 @@ class Store:
 
     def _discard(self, error: Exception) -> None:
         """Remove a file that is no sound data base; one that is only busy, read-only or without its tables stays."""
-        if isinstance(error, sqlite3.OperationalError) and "locked" in str(error):
-            self._waited = True
-        if isinstance(error, sqlite3.DatabaseError) and not isinstance(error, sqlite3.OperationalError):
+        if isinstance(error, sqlite3.OperationalError):
+            self._waited |= "locked" in str(error)
+        elif isinstance(error, sqlite3.DatabaseError):
             for name in (self._file, self._file.with_name(self._file.name + "-journal")):
                 with contextlib.suppress(OSError):
                     name.unlink()
-
-
-def _note(connection: sqlite3.Connection, now: float, used: list[bytes], broken: list[bytes]) -> None:
-    connection.executemany("UPDATE uses SET hour = ? WHERE key = ?", [(now, key) for key in used])
-    for table in ("entries", "uses"):
-        connection.executemany(f"DELETE FROM {table} WHERE key = ?", [(key,) for key in broken])
 
 
 def _now() -> float:

@@ -13,8 +13,6 @@ Question = tuple[Any, ...]
 _MOST = 24
 """How many are kept of one input: one run folds a module in several worlds, and people go back and forth between upstreams and
 rules in which most inputs are the same."""
-_WAITING_BYTES = 16 * 2**20
-"""Results that wait to be written take no more memory than this."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,16 +35,10 @@ class Variants:
     """Finds and keeps results of one kind; `save` writes what is new."""
 
     def __init__(self, cache: Cache, name: str) -> None:
-        """
-        Args:
-            cache: of earlier runs.
-            name: of the kind.
-        """
         self._layer = cache.layer(name)
         self._known: dict[str, list[tuple[tuple[Question, ...], bytes]]] = {}
         self._new: set[str] = set()
         self._waiting: dict[bytes, bytes] = {}
-        self._size = 0
 
     def recall(self, inputs: Mapping[str, str], digest: Callable[[tuple[Question, ...]], bytes]) -> dict[str, bytes]:
         """Results that are known, packed.
@@ -56,9 +48,8 @@ class Variants:
             digest: of questions and the answers that they have now.
         """
         unread = {text: self._layer.key(text) for text in inputs.values() if text not in self._known}
-        if unread:
-            for text, data in self._layer.load(unread, counted=False).items():
-                self._known[text] = unpack(data)
+        for text, data in self._layer.load(unread, counted=False).items():
+            self._known[text] = unpack(data)
         keys: dict[str, bytes] = {}
         for name, text in inputs.items():
             for questions, answers in self._known.get(text, ()):
@@ -66,8 +57,7 @@ class Variants:
                     keys[name] = self._layer.key(text, answers.hex())
                     break
         found = {name: self._waiting[key] for name, key in keys.items() if key in self._waiting}
-        if len(found) < len(keys):
-            found |= self._layer.load({name: key for name, key in keys.items() if name not in found}, counted=False)
+        found |= self._layer.load({name: key for name, key in keys.items() if name not in found}, counted=False)
         self._layer.count(len(inputs), len(found))
         return found
 
@@ -78,18 +68,9 @@ class Variants:
         del known[_MOST:]
         self._new.add(text)
         self._waiting[self._layer.key(text, recorded.digest.hex())] = recorded.packed
-        self._size += len(recorded.packed)
-        if self._size > _WAITING_BYTES:
-            self._write()
 
     def save(self) -> None:
         """Write what was learnt to the cache."""
-        self._write()
-        keys = {text: self._layer.key(text) for text in sorted(self._new)}
-        self._layer.save(keys, {text: pack(self._known[text]) for text in keys})
-        self._new.clear()
-
-    def _write(self) -> None:
-        # Without the list that names them, which is written last, nobody finds them.
-        self._layer.cache.save(self._waiting)
-        self._waiting, self._size = {}, 0
+        lists = {self._layer.key(text): pack(self._known[text]) for text in sorted(self._new)}
+        self._layer.cache.save(self._waiting | lists)
+        self._waiting, self._new = {}, set()

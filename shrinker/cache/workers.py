@@ -1,6 +1,6 @@
-"""A pool of worker processes in which a killed worker is always noticed.
+"""Processes that share what is loaded, since they start by fork: a pool of workers, and single calls beside what goes on here.
 
-The standard pool reads results from one pipe. A worker that is killed (by a person, for memory) in the
+A killed worker is always noticed. The standard pool reads results from one pipe. A worker that is killed (by a person, for memory) in the
 middle of a large result leaves it waiting for the rest for ever. Here a result travels in a file and only
 its path through the pipe: so few bytes are written whole or not at all.
 """
@@ -15,32 +15,24 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager, suppress
-from multiprocessing import get_all_start_methods, get_context
+from dataclasses import dataclass
+from multiprocessing import get_context
 from multiprocessing.connection import Connection
-from multiprocessing.context import BaseContext
 from multiprocessing.process import BaseProcess
 from typing import Any, Generic, ParamSpec, TypeVar
 
 Given = ParamSpec("Given")
 Result = TypeVar("Result")
-
-
-def worker_context() -> BaseContext:
-    """How worker processes start: by fork where there is one, since it shares what is loaded for nothing."""
-    return get_context("fork" if "fork" in get_all_start_methods() else "spawn")
+_FORK = get_context("fork")
 
 
 class WorkerPool(ProcessPoolExecutor):
     """A `ProcessPoolExecutor` that raises BrokenProcessPool whenever a worker was killed, and never hangs on it."""
 
     def __init__(
-        self,
-        jobs: int,
-        mp_context: BaseContext | None = None,
-        initializer: Callable[..., object] | None = None,
-        initargs: tuple[Any, ...] = (),
+        self, jobs: int, initializer: Callable[..., object] | None = None, initargs: tuple[Any, ...] = ()
     ) -> None:
-        super().__init__(jobs, mp_context, initializer, initargs)
+        super().__init__(jobs, _FORK, initializer, initargs)
         self._folder = tempfile.TemporaryDirectory(prefix="shrinker-", ignore_cleanup_errors=True)
 
     def submit(self, fn: Callable[Given, Result], /, *args: Given.args, **kwargs: Given.kwargs) -> Future[Result]:
@@ -51,19 +43,19 @@ class WorkerPool(ProcessPoolExecutor):
             # A worker that is killed while the others are being started closes the queues under them.
             raise BrokenProcessPool(f"the worker processes could not be started: {error}") from error
 
-    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
-        """End the workers, and remove what they left when nothing of it can be asked for any more."""
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = True) -> None:
+        """End the workers after the calls in hand, and remove what they left when nothing of it can be asked for any more."""
         super().shutdown(wait, cancel_futures=cancel_futures)
         if wait:
             self._folder.cleanup()
 
 
+@dataclass
 class _Parcel:
     """Pickled by the worker as the path of a file, unpickled by the pool as what was in it."""
 
-    def __init__(self, folder: str, content: object) -> None:
-        self.folder = folder
-        self.content = content
+    folder: str
+    content: object
 
     def __reduce__(self) -> tuple[Callable[[str], object], tuple[str]]:
         handle, path = tempfile.mkstemp(dir=self.folder)
@@ -74,29 +66,12 @@ class _Parcel:
 
 def _unpack(path: str) -> object:
     with open(path, "rb") as file:
-        content: object = pickle.load(file)
-    os.unlink(path)
-    return content
+        os.unlink(path)
+        return pickle.load(file)
 
 
 def _call(folder: str, fn: Callable[..., object], args: tuple[Any, ...], kwargs: dict[str, Any]) -> _Parcel:
     return _Parcel(folder, fn(*args, **kwargs))
-
-
-def start_worker() -> None:
-    """In a worker, before its first call: it ends soon, and Ctrl-C, which reaches the whole group, is answered by the main process alone."""
-    gc.disable()
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-
-
-@contextmanager
-def starting_workers() -> Iterator[None]:
-    """While calls are submitted. That starts the workers, which inherit what is blocked: Ctrl-C finds none before `start_worker`."""
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 Tell = Callable[[object], None]
@@ -104,21 +79,16 @@ Tell = Callable[[object], None]
 _LISTEN_SECONDS = 1.0
 
 
+@dataclass
 class Child(Generic[Result]):
     """A call in a process of its own, seen from the one that made it."""
 
-    def __init__(
-        self, call: Callable[[Tell], Result], receiver: Connection | None, process: BaseProcess | None
-    ) -> None:
-        self._call = call
-        self._receiver = receiver
-        self._process = process
-        self._done: tuple[Result, Exception | None] | None = None
+    _receiver: Connection
+    _process: BaseProcess
+    _done: tuple[Result, Exception | None] | None = None
 
     def hear(self) -> Iterator[object]:
         """What it tells, until it is done."""
-        if self._receiver is None or self._process is None:
-            return
         with suppress(EOFError):
             while self._done is None:
                 # Subtle: who it started holds the same pipe, which does not end where it alone is killed.
@@ -133,8 +103,6 @@ class Child(Generic[Result]):
 
     def __call__(self) -> Result:
         """Wait for the result, once, or raise what the call raised; BrokenProcessPool where the process was killed."""
-        if self._receiver is None:
-            return self._call(lambda message: None)
         for _ in self.hear():
             pass
         if self._done is None:
@@ -149,28 +117,24 @@ class Child(Generic[Result]):
 def run_in_child(call: Callable[[Tell], Result]) -> Iterator[Child[Result]]:
     """Call something in a process of its own while this one goes on.
 
-    That process has all that this one has at the time, and what it changes in memory stays there. Where processes do not
-    start by fork, the call is made here, when its result is asked for. Nobody waits for it in vain: when the block is left
-    before its result was asked for, the process is told to end (SIGTERM raises `SystemExit` in the call), so that what it
-    started is ended by whoever started it.
+    That process has all that this one has at the time, and what it changes in memory stays there. Nobody waits for it in vain:
+    when the block is left before its result was asked for, the process is told to end (SIGTERM raises `SystemExit` in the
+    call), so that what it started is ended by whoever started it.
 
     Args:
         call: what to call, with what tells this process something; messages and its result have to be picklable.
-
-    Yields:
-        What hears the messages and waits for the result.
     """
-    context = worker_context()
-    if context.get_start_method() != "fork":
-        yield Child(call, None, None)
-        return
-    receiver, sender = context.Pipe(duplex=False)
-    process = context.Process(target=_call_and_send, args=(call, sender))  # type: ignore[attr-defined]
-    with starting_workers():
+    receiver, sender = _FORK.Pipe(duplex=False)
+    process = _FORK.Process(target=_call_and_send, args=(call, sender))
+    # It inherits what is blocked: Ctrl-C, which reaches the whole group, finds none that does not ignore it yet.
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
         process.start()
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
     sender.close()
     try:
-        yield Child(call, receiver, process)
+        yield Child(receiver, process)
     finally:
         receiver.close()
         process.terminate()
@@ -178,7 +142,9 @@ def run_in_child(call: Callable[[Tell], Result]) -> Iterator[Child[Result]]:
 
 
 def _call_and_send(call: Callable[[Tell], object], sender: Connection) -> None:
-    start_worker()
+    gc.disable()
+    # The main process alone answers Ctrl-C.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     found: tuple[object, Exception | None]
     try:
@@ -191,11 +157,8 @@ def _call_and_send(call: Callable[[Tell], object], sender: Connection) -> None:
 
 @contextmanager
 def without_gc(*, last: bool = False) -> Iterator[None]:
-    """Syntax trees are millions of objects without cycles: collecting while they grow takes a third of the time.
-
-    Args:
-        last: the process ends soon after, and what it made until then is never looked through.
-    """
+    """Syntax trees are millions of objects without cycles: collecting while they grow takes a third of the time. Where the process ends soon
+    after (`last`), what it made until then is never looked through."""
     enabled = gc.isenabled()
     gc.disable()
     try:

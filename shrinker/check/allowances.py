@@ -12,9 +12,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain, takewhile
 from typing import NamedTuple
 
-from shrinker.values.edits import Refuse, Span
-from shrinker.values.refusals import FILE as REFUSALS_FILE
-from shrinker.values.refusals import GUARD_LINE, refusal_line
+from shrinker.values.edits import FILE as REFUSALS_FILE
+from shrinker.values.edits import GUARD_LINE, Refuse, Span, refusal_line
 from shrinker.values.relations import grouped
 
 _BOTH = ("LICENSE", "NOTICE", "README.md")

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from shrinker.syntax.parsing import parsed
-from shrinker.values.refusals import FILE
+from shrinker.values.edits import FILE
 from shrinker.values.upstream import PACKAGE_PREFIX
 
 TABLE = f"{PACKAGE_PREFIX}{FILE}"

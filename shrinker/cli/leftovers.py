@@ -40,7 +40,7 @@ def leftovers(
     positions = (f"{s.kind}: {s.position}{', idle' if s.idle else ''}" for s in found.unexplained)
     data = {
         "format": 3,
-        "clean": found.clean,
+        "clean": not found.unexplained,
         "files": found.files,
         "leftovers": found.counts(),
         "reasons": dict(reasons),
@@ -50,7 +50,7 @@ def leftovers(
         "unmatched_rules": found.unmatched,
     }
     told = {"found": found, "why": why, "everything": everything, "kinds": KINDS, "reasons": reasons}
-    options.answer(data, render("leftovers.txt.jinja", **told), as_json=as_json, passed=found.clean)
+    options.answer(data, render("leftovers.txt.jinja", **told), as_json=as_json, passed=not found.unexplained)
 
 
 def cross_check(

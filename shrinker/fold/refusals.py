@@ -16,9 +16,8 @@ from shrinker.ruleset.match import any_name_matches
 from shrinker.syntax.ranges import first_line
 from shrinker.syntax.scopes import parameters_of
 from shrinker.syntax.walk import Function, definitions
-from shrinker.values.edits import Guard, Refuse, Span
+from shrinker.values.edits import Guard, Refuse, Span, refusal_line
 from shrinker.values.folded import Decision, Uncertain
-from shrinker.values.refusals import refusal_line
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,8 +19,7 @@ from shrinker.syntax.side_effects import is_inert
 from shrinker.syntax.unroll import Unroller
 from shrinker.syntax.walk import statements, walk
 from shrinker.values.edits import Span
-from shrinker.values.folded import DynamicSite, ImportSite, StringSite
-from shrinker.values.summary import ModuleSummary, Store
+from shrinker.values.folded import DynamicSite, ImportSite, ModuleSummary, Store, StringSite
 
 _PATH_LIKE = re.compile(r"^[\w*./:\-=,\[\]{} +]{2,160}$")
 _FILE_LIKE = re.compile(

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import cast
 
 from shrinker.cache import Recorded, pack, unpack
-from shrinker.cache.workers import WorkerPool, worker_context
+from shrinker.cache.workers import WorkerPool
 from shrinker.facts.environment import Environment
 from shrinker.fold.dependency_tracker import Answers, RecordingEnvironment
 from shrinker.fold.module import fold_source
@@ -45,7 +45,7 @@ class FoldWorkers:
     def close(self) -> None:
         """End the processes; the next ones may fold in another world."""
         if self._pool is not None:
-            self._pool.shutdown(wait=True, cancel_futures=True)
+            self._pool.shutdown()
             self._pool = None
 
     def fold(
@@ -62,9 +62,7 @@ class FoldWorkers:
             yield from fold_files(self._tree.root, wanted, world)
             return
         if self._pool is None:
-            self._pool = WorkerPool(
-                self._jobs, mp_context=worker_context(), initializer=_adopt, initargs=(self._tree.root, world)
-            )
+            self._pool = WorkerPool(self._jobs, _adopt, (self._tree.root, world))
         try:
             limit = min(max(size // (self._jobs * _CHUNKS_A_WORKER), _LEAST_BYTES), _CHUNK_BYTES)
             waiting = self._submit(self._pool, wanted, limit)

@@ -13,8 +13,8 @@ from shrinker.program.symbols.why import Symbols
 from shrinker.program.ways import Ways, cost_of, grouped
 from shrinker.ruleset.models import Reach, Remove
 from shrinker.syntax.walk import Function, definitions, statements, walk
-from shrinker.values.answers import Step
 from shrinker.values.errors import InputError
+from shrinker.values.graph import Edge
 from shrinker.values.upstream import module_name
 
 _MODULE = 10
@@ -29,7 +29,7 @@ class Reached:
     name: str
     places: int
     """Definitions and statements of the tree that define, import or read it."""
-    steps: tuple[Step, ...]
+    steps: tuple[Edge, ...]
     """From the start to the nearest of them; empty when none is reached."""
 
 
@@ -69,16 +69,16 @@ def reached(out: Path, symbols: Symbols, rules: Iterable[Reach]) -> list[Reached
     return found
 
 
-def _ways(symbols: Symbols, starts: Iterable[int]) -> Ways[int, Step]:
+def _ways(symbols: Symbols, starts: Iterable[int]) -> Ways[int, Edge]:
     """The cheapest ways from some units to each node that they reach; with a class its live members are reached."""
     leaving = grouped((edge[0], edge) for edge in symbols.live_edges)
     live = ((number, unit) for number, unit in enumerate(symbols.units) if unit.live)
     members = grouped((unit.owner, number) for number, unit in live if unit.kind == "member")
 
-    def out(node: int) -> Iterator[tuple[int, int, Step]]:
+    def out(node: int) -> Iterator[tuple[int, int, Edge]]:
         for number in members.get(node, ()):
             line = symbols.units[number].line
-            yield number, 1, Step(symbols.node(node), symbols.node(number), "member", symbols.path(number), line)
+            yield number, 1, Edge(symbols.node(node), symbols.node(number), "member", symbols.path(number), line)
         edges = leaving.get(node, ())
         for edge in edges:
             step = symbols.step(edge)

@@ -9,10 +9,9 @@ from typing import Any
 from shrinker.program.decided import around, told
 from shrinker.program.nodes import distribution_name, path_node
 from shrinker.program.ways import FILE_COSTS, Ways, grouped
-from shrinker.values.answers import Chain, Removed, Site, Step
 from shrinker.values.errors import InputError
 from shrinker.values.folded import Decision
-from shrinker.values.graph import UNREACHABLE
+from shrinker.values.graph import UNREACHABLE, Chain, Edge, Removed, Site
 from shrinker.values.upstream import PACKAGE_PREFIX, enclosing, module_name
 
 _LINE = re.compile(r":\d+$")
@@ -88,7 +87,7 @@ class Files:
         starts = {n: roots.get(name, 0) for n, name in enumerate(self._nodes) if name.startswith("root:")}
         return Ways(starts, lambda node: out.get(node, ()))
 
-    def to(self, path: str) -> tuple[Step, ...]:
+    def to(self, path: str) -> tuple[Edge, ...]:
         """The best chain to a kept file; empty for a file that is not kept, or that nothing but itself keeps."""
         return self._steps(self._ways.to(self._numbers.get(path_node(path), -1)))
 
@@ -109,9 +108,9 @@ class Files:
         row = self._data["distributions"].get(node.removeprefix("distribution:"), {"state": ""})
         return next(reasons, row["reason"] if row["state"] == "uncertain" else "")
 
-    def _steps(self, way: Iterable[Sequence[int]]) -> tuple[Step, ...]:
+    def _steps(self, way: Iterable[Sequence[int]]) -> tuple[Edge, ...]:
         nodes, kinds, paths = self._nodes, self._data["kinds"], self._data["paths"]
-        return tuple(Step(nodes[src], nodes[dst], kinds[kind], paths[path], line) for src, dst, kind, path, line in way)
+        return tuple(Edge(nodes[src], nodes[dst], kinds[kind], paths[path], line) for src, dst, kind, path, line in way)
 
     def decided(self, query: str) -> list[Removed]:
         """What was decided about the line of a kept file that ``path:line`` names, where the line went by that."""

@@ -1,7 +1,7 @@
 """Rules that say different things of one thing: an error when they are loaded, never a matter of their order."""
 
-from collections.abc import Iterator
-from itertools import combinations
+from collections.abc import Iterator, Sequence
+from itertools import chain, combinations, product
 
 from shrinker.ruleset.match import module_matches, overlap, path_matches
 from shrinker.ruleset.models import Fact, Keep, Root, Rule, Ruleset
@@ -35,31 +35,29 @@ def _values(rules: Ruleset) -> Iterator[Clash]:
     for one, other in combinations(rules.facts, 2):
         if (type(one.value), one.value, one.exact) == (type(other.value), other.value, other.exact):
             continue
-        pairs = [(p, q) for p in one.calls for q in other.calls]
-        pairs += [(p, q) for p in (*one.names, *one.attributes) for q in (*other.names, *other.attributes)]
-        for pattern, against in pairs:
-            if overlap(pattern, against):
-                yield one, f"says {pattern} is {_text(one)}", other, f"{against} is {_text(other)}"
+        for pattern, against in _overlapping(one, other.calls, (*other.names, *other.attributes)):
+            yield one, f"says {pattern} is {_text(one)}", other, f"{against} is {_text(other)}"
+
+
+def _overlapping(fact: Fact, calls: Sequence[str], names: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Patterns of a fact, each with one of another rule that may name the same."""
+    for pair in chain(product(fact.calls, calls), product((*fact.names, *fact.attributes), names)):
+        if overlap(*pair):
+            yield pair
 
 
 def _variables(rules: Ruleset) -> Iterator[Clash]:
     for one, other in combinations(rules.facts, 2):
-        for name in sorted(set(one.environment) & set(other.environment)):
-            if one.value != other.value:
-                what = f"says the variable {name} is {_text(one)}"
-                yield one, what, other, f"it is {_text(other)}"
+        if one.value != other.value:
+            for name in sorted(set(one.environment) & set(other.environment)):
+                yield one, f"says the variable {name} is {_text(one)}", other, f"it is {_text(other)}"
 
 
 def _domains(rules: Ruleset) -> Iterator[Clash]:
-    for fact in rules.facts:
-        for domain in rules.domains:
-            if fact.value not in domain.never and (not domain.only or fact.value in (None, *domain.only)):
-                continue
-            pairs = [(p, q) for p in (*fact.names, *fact.attributes) for q in domain.names]
-            pairs += [(p, q) for p in fact.calls for q in domain.calls]
-            for pattern, against in pairs:
-                if overlap(pattern, against):
-                    yield fact, f"says {pattern} is {_text(fact)}", domain, f"{against} never is"
+    for fact, domain in product(rules.facts, rules.domains):
+        if fact.value in domain.never or (domain.only and fact.value not in (None, *domain.only)):
+            for pattern, against in _overlapping(fact, domain.calls, domain.names):
+                yield fact, f"says {pattern} is {_text(fact)}", domain, f"{against} never is"
 
 
 def _kept_and_removed(rules: Ruleset) -> Iterator[Clash]:
@@ -82,26 +80,20 @@ def _kept_and_removed(rules: Ruleset) -> Iterator[Clash]:
 
 
 def _absent_and_stated(rules: Ruleset) -> Iterator[Clash]:
-    for fact in rules.facts:
-        for absent in rules.absents:
-            for name in sorted({*fact.names, *fact.attributes} & {*absent.attributes, *absent.modules}):
-                yield fact, f"says {name} is {_text(fact)}", absent, "there is no such thing"
+    for fact, absent in product(rules.facts, rules.absents):
+        for name in sorted({*fact.names, *fact.attributes} & {*absent.attributes, *absent.modules}):
+            yield fact, f"says {name} is {_text(fact)}", absent, "there is no such thing"
 
 
 def _asked_and_stated(rules: Ruleset) -> Iterator[Clash]:
     # A fact about a function of a removed module is how its use becomes decidable; the error would be another answer.
-    for fact in rules.facts:
-        for remove in rules.removes:
-            for pattern in fact.calls:
-                for asked in remove.only_when_asked:
-                    # The fact counts first: a wide pattern says what holds for all that no fact speaks of.
-                    if pattern == asked:
-                        what = f"says {pattern} is {_text(fact)}"
-                        yield fact, what, remove, f"a use of {asked} is an error"
+    # The fact counts first: a wide pattern says what holds for all that no fact speaks of.
+    for fact, remove in product(rules.facts, rules.removes):
+        for name in fact.calls:
+            if name in remove.only_when_asked:
+                yield fact, f"says {name} is {_text(fact)}", remove, f"a use of {name} is an error"
 
 
 def _text(fact: Fact) -> str:
-    value = (
-        "None" if fact.value is None else str(fact.value).lower() if isinstance(fact.value, bool) else str(fact.value)
-    )
+    value = str(fact.value).lower() if isinstance(fact.value, bool) else str(fact.value)
     return value if fact.exact else f"{value} (only its truth)"

@@ -1,20 +1,24 @@
-"""Load and check the rules of a profile; every error names file, line and the nearest valid name."""
+"""Load and check the rules of a profile; every error names file, line and the nearest valid name. What a rule does is what differs without
+it, or with it: both make another ruleset of a loaded one.
+"""
 
 import difflib
 import hashlib
 import re
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import get_args
+from typing import Any, TypeVar, get_args
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
+from shrinker.cache import hash_of
 from shrinker.project import RULES_FOLDER, rules_folder
 from shrinker.ruleset.contradictions import refuse_contradictions
 from shrinker.ruleset.models import Profile, Refusal, Rule, Ruleset
 from shrinker.values.errors import InputError
 
+Model = TypeVar("Model", bound=BaseModel)
 MODELS: dict[str, type[Rule]] = {
     field: kind
     for field, info in Ruleset.model_fields.items()
@@ -32,12 +36,7 @@ _NAMED = {
 """Fields of which the files of rules do not have the model's name."""
 KINDS = {_NAMED.get(field, model.__name__.lower()): (field, model) for field, model in MODELS.items()}
 """By name of the table: field of the ruleset, and model."""
-RENAMED = {
-    "outside": "external",
-    "refusal": "reject",
-    "answer": "endpoint_stub",
-    "guard": "import_hook",
-    "companion": "sibling_package",
+RENAMED = {MODELS[field].__name__.lower(): name for field, name in _NAMED.items()} | {
     "survivor": "leftover",
     "asset": "keep",
 }
@@ -57,9 +56,7 @@ def load_profile(name: str, folder: Path | None = None) -> Ruleset:
         InputError: no such folder, unknown profile, broken TOML, unknown kind or key, two rules of one id.
     """
     folder = folder or rules_folder()
-    profiles = profile_names(folder)
-    if name not in profiles:
-        raise InputError(f"no profile {name!r}{nearest(name, profiles)}", f"profiles here: {', '.join(profiles)}")
+    _check_profile(folder, name)
     profile_path = folder / "profiles" / f"{name}.toml"
     profile = _read_profile(profile_path)[1]
     paths = [folder / f"{stem}.toml" for stem in profile_files(folder, name)]
@@ -68,39 +65,41 @@ def load_profile(name: str, folder: Path | None = None) -> Ruleset:
     return rules.model_copy(update={"scope": tuple(sorted(scope)), "budget": profile.budget})
 
 
+def _check_profile(folder: Path, name: str, at: str = "") -> None:
+    profiles = profile_names(folder)
+    if name not in profiles:
+        raise InputError(f"{at}no profile {name!r}{nearest(name, profiles)}", f"profiles here: {', '.join(profiles)}")
+
+
 def profile_files(folder: Path, name: str, below: tuple[str, ...] = ()) -> tuple[str, ...]:
     """The rule files of a profile, without ``.toml``: those of the profile that it extends, without what it drops, then its own."""
     path = folder / "profiles" / f"{name}.toml"
     text, profile = _read_profile(path)
-    at = f"{path.name}:{_line_of(text, 'extends')}"
+    at = f"{path.name}:{_line_of(text, 'extends')}: "
     if name in below:
-        raise InputError(f"{at}: extends itself by way of {' and '.join(below)}", "break the circle")
+        raise InputError(f"{at}extends itself by way of {' and '.join(below)}", "break the circle")
     files: tuple[str, ...] = ()
     if profile.extends:
-        if profile.extends not in (known := profile_names(folder)):
-            raise InputError(
-                f"{at}: no profile {profile.extends!r}{nearest(profile.extends, known)}",
-                f"profiles here: {', '.join(known)}",
-            )
+        _check_profile(folder, profile.extends, at)
         files = profile_files(folder, profile.extends, (*below, name))
     rule_files = (p.relative_to(folder) for p in folder.rglob("*.toml") if p.parent != path.parent)
     known = sorted(file.with_suffix("").as_posix() for file in rule_files)
     places = {*known, *(parent.as_posix() for stem in known for parent in Path(stem).parents)}
-    own = [file for stem in profile.include for file in _below(stem, known)]
-    gone = {file for stem in profile.drop for file in _below(stem, [*files, *own])}
-    for key, stems, among in (("include", profile.include, places), ("drop", profile.drop, {*files, *own})):
+    files = tuple(dict.fromkeys((*files, *_below(profile.include, known))))
+    for key, stems, among in (("include", profile.include, sorted(places)), ("drop", profile.drop, sorted(files))):
         for stem in stems:
-            if not _below(stem, list(among)):
+            if not _below([stem], among):
                 raise InputError(
-                    f"{path.name}:{_line_of(text, stem)}: {key}: no rule file or folder {stem!r}{nearest(stem, sorted(among))}",
-                    f"rule files here: {', '.join(sorted(among))}",
+                    f"{path.name}:{_line_of(text, stem)}: {key}: no rule file or folder {stem!r}{nearest(stem, among)}",
+                    f"rule files here: {', '.join(among)}",
                 )
-    return tuple(file for file in dict.fromkeys((*files, *own)) if file not in gone)
+    gone = _below(profile.drop, files)
+    return tuple(file for file in files if file not in gone)
 
 
-def _below(stem: str, files: Sequence[str]) -> list[str]:
-    """The file of that name, or all that lie in the folder of that name."""
-    return [file for file in files if file == stem or Path(file).parent.as_posix() == stem]
+def _below(stems: Iterable[str], files: Sequence[str]) -> list[str]:
+    """Of each name the file, or all that lie in the folder of that name."""
+    return [file for stem in stems for file in files if stem in (file, Path(file).parent.as_posix())]
 
 
 def profile_names(folder: Path) -> list[str]:
@@ -121,10 +120,7 @@ def read_profiles(folder: Path) -> dict[str, tuple[Path, Profile]]:
 
 def _read_profile(path: Path) -> tuple[str, Profile]:
     text, data = _read_toml(path)
-    try:
-        return text, Profile.model_validate(data)
-    except ValidationError as error:
-        raise _explain(error, path.name, text, 1, list(Profile.model_fields)) from error
+    return text, _checked(Profile, data, path.name, text)
 
 
 def load_rules(paths: Sequence[Path], profile: str = "", salt: bytes = b"", folder: Path | None = None) -> Ruleset:
@@ -149,15 +145,14 @@ def load_rules(paths: Sequence[Path], profile: str = "", salt: bytes = b"", fold
     digest.update(salt)
     kinds = {plural: tuple(rules) for plural, rules in collected.items()}
     rules = Ruleset(profile=profile, digest=digest.hexdigest(), places=seen, **kinds)  # type: ignore[arg-type]
-    rules = rules.model_copy(update={"refusals": tuple(_of_its_domain(rule, rules) for rule in rules.refusals)})
+    refusals = tuple(_of_its_domain(rule, rules) if rule.domain else rule for rule in rules.refusals)
+    rules = rules.model_copy(update={"refusals": refusals})
     refuse_contradictions(rules)
     return rules
 
 
 def _of_its_domain(refusal: Refusal, rules: Ruleset) -> Refusal:
     """The refusal with the texts of the domain that it names."""
-    if not refusal.domain:
-        return refusal
     domains = {domain.id: domain for domain in rules.domains}
     if refusal.domain not in domains:
         raise InputError(
@@ -186,20 +181,13 @@ def _load_file(path: Path, place: str, collected: dict[str, list[Rule]], seen: d
         lines = [n for n, row in enumerate(text.splitlines(), 1) if row.strip().startswith(f"[[{kind}]]")]
         for index, row in enumerate(rows):
             start = lines[index] if index < len(lines) else 1
-            try:
-                rule = model.model_validate(row)
-            except ValidationError as error:
-                raise _explain(error, place, text, start, _keys(model)) from error
+            rule = _checked(model, row, place, text, start)
             if rule.id in seen:
                 raise InputError(
                     f"{place}:{start}: rule id {rule.id!r} is taken by {seen[rule.id]}", "give each rule its own id"
                 )
             seen[rule.id] = f"{place}:{start}"
             collected[plural].append(rule)
-
-
-def _keys(model: type[Rule]) -> list[str]:
-    return [field.alias or name for name, field in model.model_fields.items()]
 
 
 def _read_toml(path: Path) -> tuple[str, dict[str, object]]:
@@ -215,24 +203,67 @@ def _read_toml(path: Path) -> tuple[str, dict[str, object]]:
         raise InputError(f"{path}: cannot be read: {error}", "check the file") from error
 
 
-def _explain(error: ValidationError, place: str, text: str, start: int, known: list[str]) -> InputError:
-    # A misspelt key first: the key that is then missing is only its consequence.
-    first = min(error.errors(), key=lambda found: found["type"] != "extra_forbidden")
-    key = str(first["loc"][0]) if first["loc"] else ""
-    line = _line_of(text, key, start)
-    if first["type"] == "extra_forbidden":
-        return InputError(f"{place}:{line}: unknown key {key!r}{nearest(key, known)}", f"keys here: {', '.join(known)}")
-    return InputError(f"{place}:{line}: {key}: {first['msg']}", f"keys here: {', '.join(known)}")
+def _checked(model: type[Model], row: object, place: str, text: str, start: int = 1) -> Model:
+    """What a table says that begins at line `start` of a text."""
+    try:
+        return model.model_validate(row)
+    except ValidationError as error:
+        # A misspelt key first: the key that is then missing is only its consequence.
+        first = min(error.errors(), key=lambda found: found["type"] != "extra_forbidden")
+        key = str(first["loc"][0]) if first["loc"] else ""
+        known = [field.alias or name for name, field in model.model_fields.items()]
+        unknown = first["type"] == "extra_forbidden"
+        said = f"unknown key {key!r}{nearest(key, known)}" if unknown else f"{key}: {first['msg']}"
+        raise InputError(f"{place}:{_line_of(text, key, start)}: {said}", f"keys here: {', '.join(known)}") from error
 
 
 def _line_of(text: str, word: str, start: int = 1) -> int:
-    for number, row in enumerate(text.splitlines(), 1):
-        if number >= start and re.search(rf"(?<![\w-]){re.escape(word)}(?![\w-])", row):
-            return number
-    return start
+    """The first line from `start` on that has the word; `start` where none has."""
+    rows, whole = enumerate(text.splitlines(), 1), re.compile(rf"(?<![\w-]){re.escape(word)}(?![\w-])")
+    return next((number for number, row in rows if number >= start and whole.search(row)), start)
 
 
 def nearest(word: str, known: list[str]) -> str:
     """The nearest valid name in brackets; empty where none is near."""
     near = difflib.get_close_matches(word, known, 1, 0.5)
     return f" (did you mean {near[0]!r}?)" if near else ""
+
+
+def without(rules: Ruleset, ids: Collection[str]) -> Ruleset:
+    """The ruleset as if the rules of these ids had not been written, with a digest of its own.
+
+    Raises:
+        InputError: the profile has no rule of such an id.
+    """
+    if not ids:
+        return rules
+    for asked in sorted(ids):
+        if asked not in rules.places:
+            raise InputError(
+                f"profile {rules.profile!r} has no rule {asked!r}{nearest(asked, list(rules.places))}",
+                "`shrinker rules --profile NAME` lists all of them",
+            )
+    left = {field: tuple(rule for rule in getattr(rules, field) if rule.id not in ids) for field in MODELS}
+    places = {name: place for name, place in rules.places.items() if name not in ids}
+    scope = tuple(name for name in rules.scope if name not in ids)
+    digest = hash_of(rules.digest, "without", *sorted(ids)).hex()
+    return rules.model_copy(update={**left, "digest": digest, "places": places, "scope": scope})
+
+
+def with_rule(rules: Ruleset, table: str, row: Mapping[str, Any]) -> Ruleset:
+    """The ruleset as if this rule had been written, too, with a digest of its own.
+
+    Args:
+        table: field of the ruleset: ``facts``, ``domains`` ….
+        row: what a file of rules would say.
+
+    Raises:
+        InputError: the rule contradicts another one.
+        pydantic.ValidationError: it is no rule of that kind.
+    """
+    rule = MODELS[table].model_validate(row)
+    places = {**rules.places, rule.id: "planted"}
+    digest = hash_of(rules.digest, "with", table, rule.model_dump_json()).hex()
+    more = rules.model_copy(update={table: (*getattr(rules, table), rule), "digest": digest, "places": places})
+    refuse_contradictions(more)
+    return more

@@ -11,46 +11,39 @@ from functools import cache
 
 
 @cache
-def _compile(pattern: str, separator: str) -> re.Pattern[str]:
-    return re.compile(_text(pattern, separator))
-
-
-@cache
 def _sorted_out(patterns: Sequence[str], separator: str, below: bool) -> tuple[frozenset[str], re.Pattern[str] | None]:
     """The patterns without a star, and an expression for the others; `below` matches what lies below them, too.
 
     Most patterns have no star, and compiling an expression of all of them takes longer than asking it.
     """
-    texts = "|".join(f"(?:{_text(pattern, separator)})" for pattern in patterns if "*" in pattern)
+    plain = frozenset(pattern.rstrip("/") for pattern in patterns if "*" not in pattern)
+    texts = "|".join(f"(?:{_text(pattern.rstrip('/'), separator)})" for pattern in patterns if "*" in pattern)
     whole = rf"(?:{texts})(?:{re.escape(separator)}[\s\S]*)?" if below else texts
-    return frozenset(p for p in patterns if "*" not in p), re.compile(whole) if texts else None
+    return plain, re.compile(whole) if texts else None
 
 
 def _any_matches(patterns: Sequence[str], text: str, separator: str) -> bool:
     """True when one of the patterns names `text` or something that holds it."""
     plain, others = _sorted_out(patterns, separator, True)
-    if plain:
-        at = len(text)
-        while at >= 0:
-            if text[:at] in plain:
-                return True
-            at = text.rfind(separator, 0, at)
+    at = len(text) if plain else -1
+    while at >= 0:
+        if text[:at] in plain:
+            return True
+        at = text.rfind(separator, 0, at)
     return others is not None and others.fullmatch(text) is not None
 
 
 def _text(pattern: str, separator: str) -> str:
-    dotted = separator == "."
-    inner = r"[^.()]*" if dotted else f"[^{re.escape(separator)}]*"
-    parts: list[str] = []
-    components = pattern.split(separator)
-    for index, component in enumerate(components):
-        last = index == len(components) - 1
-        if component == "**":
-            parts.append((r"[^()]*" if dotted else ".*") if last else f"(?:{inner}{re.escape(separator)})*")
-        else:
-            text = "".join(inner if c == "*" else re.escape(c) for c in component)
-            parts.append(text if last else text + re.escape(separator))
-    return "".join(parts)
+    """The regular expression of a pattern."""
+    inner, rest = (r"[^.()]*", r"[^()]*") if separator == "." else (f"[^{separator}]*", ".*")
+    *folders, last = pattern.split(separator)
+    end = re.escape(separator)
+    parts = [f"(?:{inner}{end})*" if part == "**" else _component(part, inner) + end for part in folders]
+    return "".join(parts) + (rest if last == "**" else _component(last, inner))
+
+
+def _component(text: str, inner: str) -> str:
+    return inner.join(map(re.escape, text.split("*")))
 
 
 def module_matches(pattern: str, dotted: str) -> bool:
@@ -65,7 +58,7 @@ def any_module_matches(patterns: tuple[str, ...], dotted: str) -> bool:
 
 def name_matches(pattern: str, dotted: str) -> bool:
     """True when the pattern names exactly `dotted`."""
-    return pattern == dotted if "*" not in pattern else _compile(pattern, ".").fullmatch(dotted) is not None
+    return pattern == dotted if "*" not in pattern else any_name_matches((pattern,), dotted)
 
 
 def any_name_matches(patterns: tuple[str, ...], dotted: str) -> bool:
@@ -81,12 +74,7 @@ def path_matches(pattern: str, path: str) -> bool:
 
 def any_path_matches(patterns: tuple[str, ...], path: str) -> bool:
     """True when one of the patterns names `path` or a folder that holds it."""
-    return _any_matches(_folders(patterns), path, "/")
-
-
-@cache
-def _folders(patterns: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(pattern.rstrip("/") for pattern in patterns)
+    return _any_matches(patterns, path, "/")
 
 
 def overlap(pattern: str, other: str) -> bool:
@@ -106,10 +94,8 @@ def _overlap(one: tuple[str, ...], other: tuple[str, ...]) -> bool:
 
 
 def _component_overlap(one: str, other: str) -> bool:
-    if "*" not in one:
-        return _compile(other, ".").fullmatch(one) is not None
-    if "*" not in other:
-        return _compile(one, ".").fullmatch(other) is not None
+    if "*" not in one or "*" not in other:
+        return name_matches(other, one) or name_matches(one, other)
     if one.endswith("()") is not other.endswith("()"):
         return False
     heads = sorted((one.partition("*")[0], other.partition("*")[0]), key=len)

@@ -10,6 +10,7 @@ import hashlib
 import json
 import os
 import shutil
+import stat
 import tempfile
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping
@@ -17,10 +18,13 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import NamedTuple
 
-from shrinker.source.archive import Guard
+from shrinker.source.layout import Guard
+from shrinker.values.contents import files_below
 from shrinker.values.errors import InputError
 from shrinker.values.upstream import DeclaredPackage, SourceFile
 
+Progress = Callable[[str], None]
+"""Called with one line for each thing that a person should know."""
 Writer = Callable[[str, bytes], None]
 """Takes a file of a tree: its path and its content."""
 Builder = Callable[[Writer], DeclaredPackage]
@@ -28,8 +32,6 @@ Builder = Callable[[Writer], DeclaredPackage]
 
 _FORMAT = "tree 2"
 """Part of every key: raise it when `layout` decides differently, so that old entries are not used."""
-
-
 MOST_TREES = 24
 """Trees that stay unpacked: 20 to 60 MiB each."""
 
@@ -99,13 +101,7 @@ def tree_key(*identity: str) -> str:
 
 
 def tree(cache: Path, key: str, build: Builder, where: str) -> Materialised:
-    """The tree of this key: the cached one when every byte of it is as recorded, else built anew.
-
-    Args:
-        cache: the cache folder.
-        key: from `tree_key`.
-        build: called when there is no sound entry.
-        where: name of the source, for messages.
+    """The tree of a key, see `tree_key`: the cached one when every byte of it is as recorded, else built anew. Messages call its source `where`.
 
     Raises:
         InputError: from `build`, or for a path that must not be written.
@@ -137,19 +133,14 @@ def touch(place: Path) -> None:
 
 
 def forget(folder: Path, stay: Collection[Path], most: int) -> None:
-    """Remove the entries of a folder that were not asked for longest, when there are more than `most`; they are made again when they are asked for.
-
-    Args:
-        folder: that holds them.
-        stay: these do, as does what a run has asked for within the hour.
-        most: how many are left.
+    """Remove the entries of a folder that were not asked for longest, when there are more than `most`; they are made again when they are asked
+    for. Some stay, as does what a run has asked for within the hour.
     """
     others: list[tuple[float, Path]] = []
-    for place in folder.iterdir() if folder.is_dir() else ():
+    for place in {*folder.glob("[!.]*")}.difference(stay):
         with contextlib.suppress(OSError):
-            if not place.name.startswith(".") and place not in stay:
-                # Opening an entry writes its lock file.
-                others.append((_lock_of(place).stat().st_mtime, place))
+            # Opening an entry writes its lock file.
+            others.append((_lock_of(place).stat().st_mtime, place))
     for at, place in sorted(others)[: max(0, len(others) + len(stay) - most)]:
         if time.time() - at > 3600:
             with contextlib.suppress(OSError), locked(place):
@@ -159,13 +150,10 @@ def forget(folder: Path, stay: Collection[Path], most: int) -> None:
 def _write(folder: Path, build: Builder, where: str) -> None:
     root, guard = folder / "files", Guard(where)
     rows: dict[str, tuple[str, int]] = {}
-    folders: set[Path] = set()
 
     def put(path: str, content: bytes) -> None:
         target = root / guard.admit(path, len(content))
-        if target.parent not in folders:
-            target.parent.mkdir(parents=True, exist_ok=True)
-            folders.add(target.parent)
+        target.parent.mkdir(parents=True, exist_ok=True)
         target.write_bytes(content)
         rows[path] = (hashlib.sha256(content).hexdigest(), len(content))
 
@@ -184,12 +172,11 @@ def _sound(place: Path) -> Materialised | None:
             return None
         data = json.loads(body)
         files = tuple(SourceFile(path, sha256, size) for path, (sha256, size) in sorted(data["files"].items()))
-        if set(_regular_files(root)) != {file.path for file in files}:
+        if set(files_below(root)) != {file.path for file in files}:
             return None
         for file in files:
-            with open(os.path.join(root, file.path), "rb", buffering=0) as handle:
-                content = handle.read()
-            if len(content) != file.size or hashlib.sha256(content).hexdigest() != file.sha256:
+            place = root / file.path
+            if not stat.S_ISREG(place.lstat().st_mode) or sha256_of(place) != file.sha256:
                 return None
         declared = data["declared"]
         extras = {extra: tuple(rows) for extra, rows in declared["extras"].items()}
@@ -197,16 +184,3 @@ def _sound(place: Path) -> Materialised | None:
         return Materialised(root, files, DeclaredPackage(**declared | lists))
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return None
-
-
-def _regular_files(root: Path) -> Iterator[str]:
-    """Paths below `root`; a link or a device is given a name that no tree has."""
-    pending = [(str(root), "")]
-    while pending:
-        folder, prefix = pending.pop()
-        with os.scandir(folder) as entries:
-            for entry in entries:
-                if entry.is_dir(follow_symlinks=False):
-                    pending.append((entry.path, f"{prefix}{entry.name}/"))
-                else:
-                    yield f"{prefix}{entry.name}" if entry.is_file(follow_symlinks=False) else f"//{entry.name}"

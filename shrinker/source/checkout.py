@@ -1,35 +1,31 @@
-"""A folder: the submodule, a checkout, or a plain copy of one.
-
-The files are copied to the cache, keyed by content, so that an edit made while shrinker runs cannot
-mix two states of the folder.
-"""
+"""A folder: the submodule, a checkout, or a plain copy of one. The files are copied to the cache, keyed by content."""
 
 import hashlib
-import os
-import stat
-from collections.abc import Callable, Iterator
+from collections.abc import Iterable
 from pathlib import Path
+from typing import Literal
 
 from shrinker.source import cache, declared, layout
-from shrinker.source.cache import Materialised, Writer
-from shrinker.source.repository import Commit, git, tags_at
+from shrinker.source.cache import Progress, Writer
+from shrinker.source.git import version_of
+from shrinker.source.pins import Pins
+from shrinker.source.repository import Commit, commit_at, git
 from shrinker.values.errors import InputError
-from shrinker.values.upstream import PACKAGE_PREFIX, DeclaredPackage
+from shrinker.values.upstream import PACKAGE_PREFIX, DeclaredPackage, Identity, UpstreamTree
 
 
 def open_folder(
-    folder: Path, where: str, store: Path, progress: Callable[[str], None]
-) -> tuple[Commit | None, bool, Materialised]:
-    """The commit that a folder is a checkout of, whether it differs from that, and its tree.
+    kind: Literal["submodule", "path"], folder: Path, where: str, pins: Pins, store: Path, progress: Progress
+) -> UpstreamTree:
+    """The tree of a folder.
 
     Args:
+        kind: what it was asked for as.
         folder: in the layout of upstream's repository.
         where: what to call it in messages.
-        store: the cache folder.
-        progress: told what a person should know.
 
     Raises:
-        InputError: not there, not SGLang, or changed while it was read.
+        InputError: not there, or not SGLang.
     """
     if not folder.is_dir():
         raise InputError(f"{where}: there is no such folder", "give a checkout of SGLang")
@@ -39,76 +35,48 @@ def open_folder(
             "give the top folder of a checkout of SGLang",
         )
     commit, dirty, sources = _repository(folder, where, progress)
-    digests = {path: cache.sha256_of(source) for path, source in sources.items()}
-    facts = [f"{path}\t{digest}" for path, digest in sorted(digests.items())]
+    # Read once, so that an edit made while shrinker runs cannot mix two states of the folder.
+    contents = {path: source.read_bytes() for path, source in sources.items()}
+    facts = [f"{path}\t{hashlib.sha256(content).hexdigest()}" for path, content in contents.items()]
 
     def build(write: Writer) -> DeclaredPackage:
-        for path, source in sources.items():
-            content = source.read_bytes()
-            if hashlib.sha256(content).hexdigest() != digests[path]:
-                raise InputError(
-                    f"{where}: {path} changed while it was read", "run again when nothing writes to the folder"
-                )
-            write(path, content)
-        if layout.PYPROJECT in sources:
-            return declared.from_pyproject(sources[layout.PYPROJECT].read_bytes(), f"{where}: {layout.PYPROJECT}")
-        progress(f"{where}: no {layout.PYPROJECT}: no dependency is known")
-        return declared.UNDECLARED
+        if layout.PYPROJECT not in contents:
+            progress(f"{where}: no {layout.PYPROJECT}: no dependency is known")
+        return declared.from_repository(contents.items(), write, where)
 
-    return commit, dirty, cache.tree(store, cache.tree_key("folder", *facts), build, where)
+    found = cache.tree(store, cache.tree_key("folder", *facts), build, where)
+    if commit is None:
+        return UpstreamTree(Identity(kind, kind, None, None, dirty), *found)
+    if kind == "submodule" and commit.hash != pins.submodule_commit:
+        progress(f"{where} is at {commit.hash[:12]}, not at the pinned {pins.submodule_commit[:12]}")
+    if dirty:
+        progress(f"{where} differs from its commit {commit.hash[:12]}")
+    spec = f"{kind}@{commit.hash}" if kind == "submodule" else kind
+    version = None if dirty else version_of(commit, pins)
+    return UpstreamTree(Identity(kind, spec, version, commit.hash, dirty), *found)
 
 
-def _repository(
-    folder: Path, where: str, progress: Callable[[str], None]
-) -> tuple[Commit | None, bool, dict[str, Path]]:
+def _repository(folder: Path, where: str, progress: Progress) -> tuple[Commit | None, bool, dict[str, Path]]:
     """Git's tracked files when the folder is a checkout, else all."""
     if not (folder / ".git").exists():
-        return None, True, dict(_inside(folder, {*filter(layout.in_tree, _walk(folder))}))
+        found = (path for top in layout.NEEDED for path in (folder / top, *(folder / top).rglob("*")))
+        return None, True, _inside(folder, (path.relative_to(folder).as_posix() for path in found))
     head = git("rev-parse", "--verify", "--end-of-options", "HEAD^{commit}", at=folder).strip()
-    tracked = git("ls-files", "-z", "--", *layout.NEEDED, at=folder).split("\0")
-    sources = dict(_inside(folder, {path for path in tracked if path and layout.in_tree(path)}))
-    status = git("status", "--porcelain=v1", "-z", "--ignore-submodules=all", "--", *layout.NEEDED, at=folder).split(
-        "\0"
-    )
+    sources = _inside(folder, git("ls-files", "-z", "--", *layout.NEEDED, at=folder).split("\0"))
+    command = ("status", "--porcelain=v1", "-z", "--ignore-submodules=all", "--", *layout.NEEDED)
+    status = git(*command, at=folder).split("\0")
     new = sum(row.startswith("??") for row in status)
     if new:
         progress(f"{where}: {new} untracked files or folders are not read (`git add` them to include them)")
     dirty = any(row and not row.startswith("??") for row in status)
-    return Commit(folder, head, tags_at(folder, head)), dirty, sources
+    return commit_at(folder, head), dirty, sources
 
 
-def _walk(folder: Path) -> Iterator[str]:
-    for top in layout.NEEDED:
-        if (folder / top).is_file():
-            yield top
-        for parent, _, names in os.walk(folder / top):
-            relative = Path(parent).relative_to(folder).as_posix()
-            yield from (f"{relative}/{name}" for name in names)
-
-
-def _inside(folder: Path, paths: set[str]) -> Iterator[tuple[str, Path]]:
-    """Regular files of the folder; a link counts as the file it names when that lies in the folder too.
+def _inside(folder: Path, paths: Iterable[str]) -> dict[str, Path]:
+    """Regular files of the tree; a link counts as the file that it names when that lies in the folder, too.
 
     Tracked files that were deleted are left out (and make the checkout dirty).
     """
-    real = os.path.realpath(folder)
-    inside: dict[str, bool] = {}
-    for path in sorted(paths):
-        source = os.path.join(folder, path)
-        try:
-            mode = os.lstat(source).st_mode
-        except OSError:
-            continue
-        if stat.S_ISLNK(mode):
-            if os.path.isfile(source) and _is_below(os.path.realpath(source), real):
-                yield path, Path(source)
-        elif stat.S_ISREG(mode):
-            parent = os.path.dirname(source)
-            if parent not in inside:
-                inside[parent] = _is_below(os.path.realpath(parent), real)
-            if inside[parent]:
-                yield path, Path(source)
-
-
-def _is_below(path: str, folder: str) -> bool:
-    return path == folder or path.startswith(folder.rstrip(os.sep) + os.sep)
+    real = folder.resolve()
+    wanted = ((path, folder / path) for path in sorted(paths) if layout.in_tree(path))
+    return {path: file for path, file in wanted if file.is_file() and file.resolve().is_relative_to(real)}

@@ -6,15 +6,16 @@ Requirement strings go through `packaging`, so that order, quotes and spaces do 
 import configparser
 import re
 import tomllib
-from collections.abc import Iterable, Mapping
-from email.parser import BytesParser
-from email.policy import compat32
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
+from packaging.metadata import parse_email
 from packaging.requirements import InvalidRequirement, Requirement
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
 from packaging.utils import canonicalize_name
 
+from shrinker.source.layout import PYPROJECT
 from shrinker.values.errors import InputError
 from shrinker.values.upstream import DeclaredPackage
 
@@ -24,20 +25,26 @@ UNDECLARED = DeclaredPackage(name="sglang", requires_python="", dependencies=(),
 _EXTRA_MARKER = re.compile(r"^(?:(?P<rest>.*) and )?extra == \"(?P<extra>[^\"]+)\"$")
 
 
-def from_pyproject(content: bytes, where: str) -> DeclaredPackage:
-    """Read the `[project]` table.
+def from_repository(
+    files: Iterable[tuple[str, bytes]], write: Callable[[str, bytes], None], where: str
+) -> DeclaredPackage:
+    """Hand every file to `write`, by path and content; returns what the `pyproject.toml` among them declares. Raises InputError."""
+    content = b""
+    for path, data in files:
+        write(path, data)
+        if path == PYPROJECT:
+            content = data
+    return from_pyproject(content, f"{where}: {PYPROJECT}") if content else UNDECLARED
 
-    Args:
-        content: bytes of `pyproject.toml`.
-        where: its name, for messages.
+
+def from_pyproject(content: bytes, where: str) -> DeclaredPackage:
+    """Read the `[project]` table of a `pyproject.toml`, which messages call `where`.
 
     Raises:
         InputError: not TOML, no `[project]` table, or a requirement that is not PEP 508.
     """
-    try:
+    with _reading(where):
         return _declared(tomllib.loads(content.decode("utf-8"))["project"])
-    except (KeyError, TypeError, AttributeError, ValueError) as error:
-        raise _unreadable(where, error) from error
 
 
 def from_metadata(metadata: bytes, entry_points: bytes, where: str) -> DeclaredPackage:
@@ -46,26 +53,20 @@ def from_metadata(metadata: bytes, entry_points: bytes, where: str) -> DeclaredP
     Raises:
         InputError: a field is missing or a requirement is not PEP 508.
     """
-    try:
-        message = BytesParser(policy=compat32).parsebytes(metadata, headersonly=True)
-        extras: dict[str, list[str]] = {extra: [] for extra in message.get_all("Provides-Extra", [])}
-        by_canonical = {canonicalize_name(extra): extra for extra in extras}
+    with _reading(where):
+        message, _ = parse_email(metadata)
+        extras: dict[str, list[str]] = {canonicalize_name(extra): [] for extra in message.get("provides_extra", [])}
         dependencies: list[str] = []
-        for line in message.get_all("Requires-Dist", []):
+        for line in message.get("requires_dist", []):
             requirement, extra = _split_extra(line)
-            if extra is None:
-                dependencies.append(requirement)
-            else:
-                extras[by_canonical[canonicalize_name(extra)]].append(requirement)
+            (dependencies if extra is None else extras[extra]).append(requirement)
         parser = configparser.ConfigParser(delimiters=("=",), interpolation=None)
         parser.optionxform = str  # type: ignore[assignment,method-assign]
         parser.read_string(entry_points.decode("utf-8"))
         scripts = dict(parser["console_scripts"]) if parser.has_section("console_scripts") else {}
-        project = {"name": message["Name"], "requires-python": message.get("Requires-Python", "")}
+        project = {"name": message["name"], "requires-python": message.get("requires_python", "")}
         lists = {"dependencies": dependencies, "optional-dependencies": extras, "scripts": scripts}
         return _declared({**project, **lists})
-    except (KeyError, TypeError, AttributeError, ValueError, configparser.Error) as error:
-        raise _unreadable(where, error) from error
 
 
 def _declared(project: Mapping[str, Any]) -> DeclaredPackage:
@@ -85,16 +86,22 @@ def _normalised(requirements: Iterable[str]) -> tuple[str, ...]:
 
 
 def _split_extra(line: str) -> tuple[str, str | None]:
-    """Take `extra == "x"`, which a wheel adds to the marker, off again."""
+    """Take `extra == "x"`, which a wheel adds to the marker, off again; the requirement and the normalised extra."""
     requirement = Requirement(line)
     match = _EXTRA_MARKER.match(str(requirement.marker)) if requirement.marker else None
     if match is None:
         return line, None
     requirement.marker = None
     rest = match["rest"]
-    return f"{requirement} ; {rest}" if rest else str(requirement), match["extra"]
+    return f"{requirement} ; {rest}" if rest else str(requirement), canonicalize_name(match["extra"])
 
 
-def _unreadable(where: str, error: Exception) -> InputError:
-    kind = "requirement" if isinstance(error, InvalidRequirement | InvalidSpecifier) else "package metadata"
-    return InputError(f"{where}: {kind} cannot be read: {error}", "check that this is an unchanged SGLang source")
+@contextmanager
+def _reading(where: str) -> Iterator[None]:
+    """What cannot be read is an InputError."""
+    try:
+        yield
+    except (KeyError, TypeError, AttributeError, ValueError, configparser.Error) as error:
+        kind = "requirement" if isinstance(error, InvalidRequirement | InvalidSpecifier) else "package metadata"
+        next_step = "check that this is an unchanged SGLang source"
+        raise InputError(f"{where}: {kind} cannot be read: {error}", next_step) from error

@@ -4,35 +4,42 @@ Blobs come from `git cat-file`, not from `git archive`: export attributes would 
 """
 
 import contextlib
-import subprocess
-import tempfile
-from collections.abc import Callable, Iterator, Mapping
+import io
+import posixpath
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from packaging.version import InvalidVersion, Version
 
 from shrinker.source import cache, declared, layout
-from shrinker.source.cache import Materialised, Writer
-from shrinker.source.repository import Commit, command, environment, fetched, git, resolve, tags_at
+from shrinker.source.cache import Progress, Writer
+from shrinker.source.pins import Pins
+from shrinker.source.repository import Commit, commit_at, fetched, git, git_bytes
 from shrinker.source.spec import GitSpec
 from shrinker.values.errors import InputError
-from shrinker.values.upstream import PACKAGE_PREFIX, DeclaredPackage
+from shrinker.values.upstream import PACKAGE_PREFIX, DeclaredPackage, Identity, UpstreamTree
 
 _MAX_LINKS = 8
 _FILE, _LINK = "100", "120000"
 """How the modes of plain files begin, and the mode of a symbolic link."""
 
 
-def open_commit(spec: GitSpec, folder: Path, progress: Callable[[str], None]) -> tuple[Commit, Materialised]:
+def open_commit(spec: GitSpec, pins: Pins, folder: Path, progress: Progress) -> UpstreamTree:
     """The tree of a commit.
 
     Raises:
         InputError: not a repository, no such commit, not fetchable, or not SGLang.
     """
     commit = fetched(spec, folder, progress) if spec.is_url else _local(spec)
-    where = f"git@{commit.hash[:12]}"
-    key = cache.tree_key("git", commit.hash)
-    return commit, cache.tree(folder, key, lambda write: _unpack(commit, write, where), where)
+    where, key = f"git@{commit.hash[:12]}", cache.tree_key("git", commit.hash)
+    identity = Identity("git", f"git@{commit.hash}", version_of(commit, pins), commit.hash, False)
+    return UpstreamTree(identity, *cache.tree(folder, key, lambda write: _unpack(commit, write, where), where))
+
+
+def version_of(commit: Commit, pins: Pins) -> str | None:
+    """The release that has the same package as a commit, by its tags or as pinned; None where neither says so."""
+    pinned = (release for release, other in pins.commit_of.items() if other == commit.hash)
+    return version_of_tags(commit.tags) or next(pinned, None)
 
 
 def version_of_tags(tags: tuple[str, ...]) -> str | None:
@@ -51,16 +58,11 @@ def _local(spec: GitSpec) -> Commit:
         raise InputError(
             f"git:{spec.repository}: there is no such folder, and it is not a URL", "give a repository's folder or URL"
         )
-    try:
-        git("rev-parse", "--git-dir", at=repository)
-    except InputError as error:
-        if "not a git repository" in error.message:
-            raise InputError(
-                f"git:{spec.repository} is not a git repository", "use UPSTREAM=path:DIR for a plain folder"
-            ) from None
-        raise
-    full = resolve(repository, spec.commit)
-    return Commit(repository, full, tags_at(repository, full))
+    if not any((repository / name).exists() for name in (".git", "HEAD")):
+        raise InputError(f"git:{spec.repository} is not a git repository", "use UPSTREAM=path:DIR for a plain folder")
+    # Fails in its own words where git reads nothing there.
+    git("rev-parse", "--git-dir", at=repository)
+    return commit_at(repository, spec.commit)
 
 
 def _unpack(commit: Commit, write: Writer, where: str) -> DeclaredPackage:
@@ -69,16 +71,8 @@ def _unpack(commit: Commit, write: Writer, where: str) -> DeclaredPackage:
         raise InputError(
             f"{where} is not SGLang: it has no folder {PACKAGE_PREFIX}", "give a commit of the SGLang repository"
         )
-    wanted = {path: entry for path, entry in entries.items() if layout.in_tree(path)}
-    blobs = {path: oid for path, (mode, oid) in wanted.items() if mode.startswith(_FILE)}
-    links = [path for path, (mode, _) in wanted.items() if mode == _LINK]
-    blobs |= _followed(commit, links, entries)
-    described = b""
-    for path, content in _contents(commit, blobs, where):
-        write(path, content)
-        if path == layout.PYPROJECT:
-            described = content
-    return declared.from_pyproject(described, f"{where}: {layout.PYPROJECT}") if described else declared.UNDECLARED
+    blobs = {path: oid for path in entries if layout.in_tree(path) and (oid := _blob(commit, path, entries))}
+    return declared.from_repository(_contents(commit, blobs, where), write, where)
 
 
 def _entries(commit: Commit) -> dict[str, tuple[str, str]]:
@@ -92,48 +86,32 @@ def _entries(commit: Commit) -> dict[str, tuple[str, str]]:
     return entries
 
 
-def _followed(commit: Commit, links: list[str], entries: Mapping[str, tuple[str, str]]) -> dict[str, str]:
-    """Links that lead to a file of the same commit, as that file; every other link is left out.
+def _blob(commit: Commit, path: str, entries: Mapping[str, tuple[str, str]]) -> str:
+    """Hash of the file at a path, or of the one that a link there leads to within the commit; empty for anything else.
 
     A wheel holds the file's content where the repository has such a link, so the two are equal only
     in this way. Only the commit's own list of paths is consulted, never the file system.
     """
-    found: dict[str, str] = {}
-    for link in links:
-        path = link
-        for _ in range(_MAX_LINKS):
-            mode, oid = entries.get(path, ("", ""))
-            if mode != _LINK:
-                break
-            path = layout.link_target(path, git("cat-file", "blob", oid, at=commit.repository)) or ""
+    for _ in range(_MAX_LINKS):
         mode, oid = entries.get(path, ("", ""))
-        if mode.startswith(_FILE):
-            found[link] = oid
-    return found
+        if mode != _LINK:
+            return oid if mode.startswith(_FILE) else ""
+        target = git("cat-file", "blob", oid, at=commit.repository)
+        path = posixpath.normpath(posixpath.join(posixpath.dirname(path), target))
+    return ""
 
 
 def _contents(commit: Commit, blobs: Mapping[str, str], where: str) -> Iterator[tuple[str, bytes]]:
     """Path and bytes of each blob, by one `git cat-file --batch`."""
-    with tempfile.TemporaryFile() as asked:
-        asked.write("".join(f"{oid}\n" for oid in blobs.values()).encode())
-        asked.seek(0)
-        words = command(commit.repository, ("cat-file", "--batch"))
-        with subprocess.Popen(
-            words, stdin=asked, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=environment(commit.repository)
-        ) as process:
-            assert process.stdout is not None
-            for path in blobs:
-                head = process.stdout.readline().split()
-                if len(head) != 3 or head[1] != b"blob":
-                    raise InputError(
-                        f"{where}: the content of {path} is missing from the repository",
-                        "fetch the whole commit there and run again",
-                    )
-                size = int(head[2])
-                if size > layout.MAX_MEMBER_BYTES:
-                    raise InputError(
-                        f"{where}: {path} is {size:,} bytes, more than {layout.MAX_MEMBER_BYTES:,}",
-                        "this is no SGLang commit",
-                    )
-                yield path, process.stdout.read(size)
-                process.stdout.read(1)
+    asked = "".join(f"{oid}\n" for oid in blobs.values())
+    answer = io.BytesIO(git_bytes("cat-file", "--batch", at=commit.repository, given=asked))
+    for path in blobs:
+        match answer.readline().split():
+            case _, b"blob", size:
+                yield path, answer.read(int(size))
+                answer.read(1)
+            case _:
+                raise InputError(
+                    f"{where}: the content of {path} is missing from the repository",
+                    "fetch the whole commit there and run again",
+                )

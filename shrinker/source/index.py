@@ -1,6 +1,7 @@
 """The package index: which file is a release, and its bytes. PEP 691 (JSON) or PEP 503 (HTML), whichever it answers with."""
 
 import base64
+import bisect
 import http.client
 import json
 import os
@@ -11,6 +12,7 @@ import urllib.request
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from html.parser import HTMLParser
+from typing import Any
 
 from packaging.requirements import Requirement
 from packaging.utils import InvalidSdistFilename, InvalidWheelFilename, parse_sdist_filename, parse_wheel_filename
@@ -101,12 +103,10 @@ def choose(files: tuple[IndexFile, ...], version: str, index: str) -> IndexFile:
     """
     by_version: dict[Version, list[tuple[int, str, IndexFile]]] = {}
     for file in files:
-        release = file.release
-        if release is None or release[0] != "sglang" or not release[2]:
-            continue
-        _, its, platforms = release
-        rank = 0 if "any" in platforms else 1 if any(p.endswith("x86_64") for p in platforms) else 2
-        by_version.setdefault(its, []).append((rank, file.filename, file))
+        match file.release:
+            case "sglang", its, platforms if platforms:
+                rank = 0 if "any" in platforms else 1 if any(p.endswith("x86_64") for p in platforms) else 2
+                by_version.setdefault(its, []).append((rank, file.filename, file))
     wanted = Version(version)
     if wanted not in by_version:
         raise InputError(
@@ -124,23 +124,17 @@ def choose(files: tuple[IndexFile, ...], version: str, index: str) -> IndexFile:
 def download_size(index: str, requirement: str) -> int | None:
     """Bytes of the file that an x86-64 Linux machine would download of the newest version that fits.
 
-    Dependencies do not count. A size that cannot be had is None, never an error.
-
-    Args:
-        index: URL of a PEP 503 index.
-        requirement: PEP 508; its marker is not looked at.
+    Neither dependencies nor the marker of the requirement (PEP 508) count. A size that cannot be had is None, never an error.
     """
     wanted = Requirement(requirement)
     fits: list[tuple[Version, int, str, int]] = []
     try:
         for file in list_files(index, wanted.name.lower()):
-            release = file.release
-            if release is None or file.size is None or file.yanked or not wanted.specifier.contains(release[1]):
-                continue
-            platforms = release[2]
-            own = any("linux" in name and name.endswith("x86_64") for name in platforms)
-            if own or "any" in platforms or not platforms:
-                fits.append((release[1], 2 if own else 1 if platforms else 0, file.filename, file.size))
+            match file.release:
+                case _, its, platforms if file.size is not None and not file.yanked and wanted.specifier.contains(its):
+                    own = any("linux" in name and name.endswith("x86_64") for name in platforms)
+                    if own or "any" in platforms or not platforms:
+                        fits.append((its, 2 if own else 1 if platforms else 0, file.filename, file.size))
     except InputError:
         return None
     return max(fits)[3] if fits else None
@@ -169,11 +163,9 @@ def fetch(url: str) -> tuple[str, bytes, str]:
                 if length is not None and int(length) != len(body):
                     raise http.client.IncompleteRead(b"", int(length) - len(body))
                 return answer.headers.get("Content-Type", ""), body, answer.geturl()
-        except urllib.error.HTTPError as error:
-            if error.code < 500 and error.code not in (408, 429):
-                raise InputError(f"{shown}: HTTP {error.code} {error.reason}", f"{_CHECK} and the version") from error
-            problem = error
         except (http.client.HTTPException, OSError) as error:
+            if isinstance(error, urllib.error.HTTPError) and error.code < 500 and error.code not in (408, 429):
+                raise InputError(f"{shown}: HTTP {error.code} {error.reason}", f"{_CHECK} and the version") from error
             problem = error
     reason = getattr(problem, "reason", None) or problem
     raise InputError(
@@ -195,19 +187,16 @@ def _request(url: str) -> urllib.request.Request:
 def _nearest(wanted: Version, known: list[Version]) -> str:
     if not known:
         return ""
-    below = [version for version in known if version < wanted][-2:]
-    above = [version for version in known if version > wanted][:2]
-    return f" (nearest: {', '.join(map(str, below + above))}; newest: {known[-1]})"
+    at = bisect.bisect(known, wanted)
+    return f" (nearest: {', '.join(map(str, known[max(0, at - 2) : at + 2]))}; newest: {known[-1]})"
 
 
-def _rows(files: list[dict[str, object]], base: str) -> Iterator[IndexFile]:
+def _rows(files: list[dict[str, Any]], base: str) -> Iterator[IndexFile]:
     for row in files:
-        hashes, size = row.get("hashes"), row.get("size")
-        sha256 = hashes.get("sha256") if isinstance(hashes, dict) else None
-        url = urllib.parse.urljoin(base, str(row["url"]))
+        sha256, size = (row.get("hashes") or {}).get("sha256"), row.get("size")
         yield IndexFile(
             str(row["filename"]),
-            url,
+            urllib.parse.urljoin(base, str(row["url"])),
             sha256.lower() if sha256 else None,
             size if isinstance(size, int) else None,
             bool(row.get("yanked")),

@@ -1,13 +1,12 @@
-"""Which of upstream's files make the tree value, and where a package's files lie in it.
+"""Which of upstream's files make the tree value, where a package's files lie in it, and what no source may hold.
 
 Everything that decides "part of the tree or not" stands in this module, so that a release, a
 commit and a folder of the same upstream give the same value.
 """
 
-import posixpath
 import re
+from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
-from pathlib import PurePosixPath
 
 from shrinker.values.errors import InputError
 
@@ -22,6 +21,8 @@ PYPROJECT = "python/pyproject.toml"
 MAX_MEMBER_BYTES = 64 * 2**20
 MAX_TOTAL_BYTES = 2 * 2**30
 MAX_MEMBERS = 100_000
+HOSTILE = "this is no SGLang archive as the project publishes it; check where it comes from"
+"""The next step where any of that is not so."""
 
 
 def in_tree(path: str) -> bool:
@@ -44,37 +45,37 @@ def from_wheel(member: str) -> str | None:
     return path if in_tree(path) else None
 
 
-_ORDINARY = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+-]*(?:/[A-Za-z0-9_][A-Za-z0-9_.+-]*)*")
-"""Nearly all paths: nothing in them can mean anything else."""
+_UNSAFE = re.compile(r"^[a-z]:|[\\\x00-\x1f\x7f]|(^|/)(\.{0,2}|\.git)(/|$)", re.IGNORECASE)
+"""A drive, a backslash, a control character; a part that is empty, ``.``, ``..`` or ``.git``."""
 
 
 def checked_path(member: str, where: str) -> str:
-    """The member's path, unchanged, when it can only lie below the folder it is written to.
-
-    Raises:
-        InputError: absolute, `..`, a drive, a backslash, an empty part or a control character.
-    """
-    if _ORDINARY.fullmatch(member):
-        return member
-    parts = member.split("/")
-    bad = (
-        not member
-        or any(part in ("", ".", "..") for part in parts)
-        or "\\" in member
-        or re.match(r"[A-Za-z]:", member) is not None
-        or any(ord(char) < 32 or ord(char) == 127 for char in member)
-        or ".git" in (part.lower() for part in parts)
-    )
-    if bad:
-        raise InputError(
-            f"{where}: refused the path {member!r}", "this is no SGLang archive; check where it comes from"
-        )
+    """The member's path, unchanged, when it can only lie below the folder that it is written to. Raises InputError."""
+    if _UNSAFE.search(member):
+        raise InputError(f"{where}: refused the path {member!r}", HOSTILE)
     return member
 
 
-def link_target(path: str, target: str) -> str | None:
-    """Path that a symbolic link at `path` names, within the repository; ``None`` when it leaves it."""
-    if target.startswith("/") or "\0" in target:
-        return None
-    joined = posixpath.normpath(str(PurePosixPath(path).parent / target))
-    return None if joined == "." or joined.startswith("../") or joined == ".." else joined
+@dataclass
+class Guard:
+    """Checks that hold over all members of one source: paths, duplicates, sizes."""
+
+    where: str
+    """Name of the source, for messages."""
+    _seen: set[str] = field(default_factory=set)
+    _total: int = 0
+
+    def admit(self, path: str, size: int) -> str:
+        """Count a member of `size` bytes; returns its path. Raises InputError when it must not be written."""
+        checked_path(path, self.where)
+        # Folded case: two such files would be one on a file system that ignores case.
+        key = path.casefold()
+        if key in self._seen:
+            raise InputError(f"{self.where}: two members named {path!r}", HOSTILE)
+        self._seen.add(key)
+        self._total += size
+        if size > MAX_MEMBER_BYTES:
+            raise InputError(f"{self.where}: {path!r} is {size:,} bytes, more than {MAX_MEMBER_BYTES:,}", HOSTILE)
+        if self._total > MAX_TOTAL_BYTES or len(self._seen) > MAX_MEMBERS:
+            raise InputError(f"{self.where}: more than {MAX_TOTAL_BYTES:,} bytes or {MAX_MEMBERS:,} files", HOSTILE)
+        return path

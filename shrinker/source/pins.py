@@ -4,7 +4,8 @@ in git's index, moved together and put back together.
 
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -44,10 +45,6 @@ class Pins:
             return upstream.commit == self.default_commit and upstream.kind != "release"
         return upstream.kind == "release" and upstream.version == self.default_release
 
-    def release_of(self, commit: str) -> str | None:
-        """The release that has the same package as `commit`, if upstream.toml names one."""
-        return next((release for release, pinned in self.commit_of.items() if pinned == commit), None)
-
 
 def load_pins(repository: Path) -> Pins:
     """Read the `upstream.toml` of a project, or that of the package where it has none.
@@ -56,7 +53,7 @@ def load_pins(repository: Path) -> Pins:
         InputError: it is missing, is not TOML or lacks a key.
     """
     path = pins_file(repository)
-    try:
+    with reading(path):
         data = tomllib.loads(path.read_text("utf-8"))
         return Pins(
             default_release=data["default_release"],
@@ -66,6 +63,13 @@ def load_pins(repository: Path) -> Pins:
             commit_of={pair["release"]: pair["commit"] for pair in data.get("pair", [])},
             default_commit=data.get("default_commit"),
         )
+
+
+@contextmanager
+def reading(path: Path) -> Iterator[None]:
+    """While a file of pins is read: an error says which, and what to do."""
+    try:
+        yield
     except OSError as error:
         raise InputError(f"{path} cannot be read: {error.strerror}", "run from a checkout of shrinker") from error
     except (tomllib.TOMLDecodeError, KeyError, TypeError, UnicodeDecodeError) as error:
@@ -76,7 +80,6 @@ def moved(text: str, *, release: str | None, commit: str | None) -> str:
     """The content of `upstream.toml` with another default; comments and everything else stay.
 
     Args:
-        text: as it is.
         release: becomes the default.
         commit: of the repository, becomes the submodule's; and the default where no release is given.
 
@@ -85,20 +88,18 @@ def moved(text: str, *, release: str | None, commit: str | None) -> str:
     """
     text = re.sub(r"(?m)^default_commit = .*\n", "", text)
     if release is not None:
-        text = _set(text, "default_release", release)
+        text = _set(text, "default_release", f'default_release = "{release}"')
     elif commit is not None:
-        line = re.search(r"(?m)^default_release = .*\n", text)
-        if line is None:
-            raise InputError(f"{PINS} has no line `default_release = …`", f"mend {PINS} or take it from git")
-        text = f'{text[: line.end()]}default_commit = "{commit}"\n{text[line.end() :]}'
+        text = _set(text, "default_release", rf'\g<0>\ndefault_commit = "{commit}"')
     if commit is not None:
         head, mark, rest = text.partition("[submodule]")
-        text = head + mark + _set(rest, "commit", commit)
+        text = head + mark + _set(rest, "commit", f'commit = "{commit}"')
     return text
 
 
-def _set(text: str, key: str, value: str) -> str:
-    new, count = re.subn(rf'(?m)^{key} = ".*"$', f'{key} = "{value}"', text, count=1)
+def _set(text: str, key: str, line: str) -> str:
+    """The text with another line for a key."""
+    new, count = re.subn(rf'(?m)^{key} = ".*"$', line, text, count=1)
     if not count:
         raise InputError(f'{PINS} has no line `{key} = "…"`', f"mend {PINS} or take it from git")
     return new
@@ -106,11 +107,10 @@ def _set(text: str, key: str, value: str) -> str:
 
 def index_commit(repository: Path, submodule: str) -> str | None:
     """Commit of the submodule in git's index; None when this is no checkout, or has no such entry."""
-    try:
+    row: list[str] = []
+    with suppress(InputError):
         row = git("ls-files", "--stage", "--", submodule, at=repository).split()
-    except InputError:
-        return None
-    return row[1] if row and row[0] == _ENTRY else None
+    return row[1] if row[:1] == [_ENTRY] else None
 
 
 def set_index_commit(repository: Path, submodule: str, commit: str) -> None:

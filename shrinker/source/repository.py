@@ -6,7 +6,8 @@ import hashlib
 import os
 import re
 import subprocess
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,19 +15,20 @@ from shrinker.source import cache
 from shrinker.source.spec import GitSpec, without_password
 from shrinker.values.errors import InputError
 
-_NUMBER = re.compile(r"\(#(\d+)\)\s*$")
+_NUMBER = re.compile(r"\((#\d+)\)\s*$")
 _COMMIT = "\x01"
 _FULL_HASH = re.compile(r"[0-9a-f]{40}([0-9a-f]{24})?")
 
-_LOCAL_VARIABLES = (
-    "GIT_DIR",
-    "GIT_WORK_TREE",
-    "GIT_INDEX_FILE",
-    "GIT_OBJECT_DIRECTORY",
-    "GIT_COMMON_DIR",
-    "GIT_NAMESPACE",
-    "GIT_PREFIX",
+_LOCAL_VARIABLES = frozenset(
+    f"GIT_{name}"
+    for name in ("DIR", "WORK_TREE", "INDEX_FILE", "OBJECT_DIRECTORY", "COMMON_DIR", "NAMESPACE", "PREFIX")
 )
+_VARIABLES = {
+    "GIT_TERMINAL_PROMPT": "0",
+    "GIT_OPTIONAL_LOCKS": "0",
+    "GIT_ALLOW_PROTOCOL": "file:git:http:https:ssh",
+    "LC_ALL": "C",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,10 +38,18 @@ class Commit:
     repository: Path
     hash: str
     tags: tuple[str, ...]
+    """Names of the tags on it, sorted."""
 
 
 def git(*arguments: str, at: Path | None = None, given: str = "", variables: Mapping[str, str] | None = None) -> str:
-    """Run git and return what it prints.
+    """Run git and return what it prints, as text; see `git_bytes`."""
+    return git_bytes(*arguments, at=at, given=given, variables=variables).decode("utf-8", "surrogateescape")
+
+
+def git_bytes(
+    *arguments: str, at: Path | None = None, given: str = "", variables: Mapping[str, str] | None = None
+) -> bytes:
+    """Run git and return what it prints: nothing of a surrounding hook, no prompts, no search above `at`, only plain transports.
 
     Args:
         at: the repository.
@@ -49,43 +59,30 @@ def git(*arguments: str, at: Path | None = None, given: str = "", variables: Map
     Raises:
         InputError: git is not installed, or it failed (its own words are in the message).
     """
-    words = command(at, arguments)
+    outside = {name: value for name, value in os.environ.items() if name not in _LOCAL_VARIABLES}
+    environment = outside | _VARIABLES | dict(variables or {})
+    # fsmonitor names a program that git would run.
+    words = ["git", "-c", "core.fsmonitor=false"]
+    if at is not None:
+        words += ["-C", str(at)]
+        # A folder inside another project's checkout is no repository of its own.
+        environment["GIT_CEILING_DIRECTORIES"] = str(at.resolve().parent)
     try:
-        done = subprocess.run(
-            words,
-            input=given,
-            capture_output=True,
-            env=environment(at) | dict(variables or {}),
-            encoding="utf-8",
-            errors="surrogateescape",
-        )
+        asked = given.encode("utf-8", "surrogateescape")
+        done = subprocess.run([*words, *arguments], input=asked, capture_output=True, env=environment)
     except FileNotFoundError as error:
         raise InputError("git is not installed", "install git, or use UPSTREAM=release:VERSION") from error
     if done.returncode:
-        said = done.stderr.strip().splitlines() or [f"exit {done.returncode}"]
+        said = done.stderr.decode("utf-8", "replace").strip().splitlines() or [f"exit {done.returncode}"]
         hint = next((line.strip() for line in said if "safe.directory" in line and "git config" in line), "")
         raise InputError(f"git {arguments[0]}: {said[0].strip()}", hint or "check the repository and the commit")
     return done.stdout
 
 
-def environment(at: Path | None) -> dict[str, str]:
-    """Environment for git: nothing of a surrounding hook, no prompts, no search above `at`, only plain transports."""
-    kept = {name: value for name, value in os.environ.items() if name not in _LOCAL_VARIABLES}
-    extra = {
-        "GIT_TERMINAL_PROMPT": "0",
-        "GIT_OPTIONAL_LOCKS": "0",
-        "GIT_ALLOW_PROTOCOL": "file:git:http:https:ssh",
-        "LC_ALL": "C",
-    }
-    if at is not None:
-        # A folder inside another project's checkout is no repository of its own.
-        extra["GIT_CEILING_DIRECTORIES"] = str(at.resolve().parent)
-    return kept | extra
-
-
-def tags_at(repository: Path, commit: str) -> tuple[str, ...]:
-    """Names of the tags on a commit, sorted."""
-    return tuple(sorted(git("tag", "--points-at", commit, at=repository).split()))
+def commit_at(repository: Path, name: str) -> Commit:
+    """A commit of a repository; see `resolve`."""
+    full = resolve(repository, name)
+    return Commit(repository, full, tuple(sorted(git("tag", "--points-at", full, at=repository).split())))
 
 
 def resolve(repository: Path, name: str) -> str:
@@ -103,12 +100,6 @@ def resolve(repository: Path, name: str) -> str:
         ) from None
 
 
-def command(at: Path | None, arguments: tuple[str, ...]) -> list[str]:
-    """The command line of a git command."""
-    # fsmonitor names a program that git would run.
-    return ["git", "-c", "core.fsmonitor=false", *(("-C", str(at)) if at is not None else ()), *arguments]
-
-
 @dataclass(frozen=True, slots=True)
 class Told:
     """One commit."""
@@ -121,13 +112,8 @@ class Told:
 
 
 def history(repository: Path, old: str, new: str, folders: tuple[str, ...]) -> list[Told]:
-    """Commits that `new` has and `old` has not, the newest first, without merges.
-
-    Args:
-        repository: a checkout or a bare git directory that has both.
-        old: hash, tag or branch.
-        new: the same.
-        folders: files and folders that count.
+    """Commits that `new` has and `old` has not (hashes, tags or branches), the newest first, without merges; those that change one of
+    some folders or files.
 
     Raises:
         InputError: no repository, or one of the commits is not there.
@@ -142,24 +128,13 @@ def history(repository: Path, old: str, new: str, folders: tuple[str, ...]) -> l
     for row in log.split(_COMMIT)[1:]:
         name, subject, *paths = row.split("\0")
         number = _NUMBER.search(subject)
-        found.append(
-            Told(
-                name,
-                f"#{number[1]}" if number else "",
-                subject[: number.start()].strip() if number else subject.strip(),
-                tuple(path.strip("\n") for path in paths if path.strip("\n")),
-            )
-        )
+        named = tuple(filter(None, (path.strip("\n") for path in paths)))
+        found.append(Told(name, number[1] if number else "", _NUMBER.sub("", subject).strip(), named))
     return found
 
 
-def fetched(spec: GitSpec, folder: Path, progress: Callable[[str], None]) -> Commit:
+def fetched(spec: GitSpec, folder: Path, progress: cache.Progress) -> Commit:
     """The commit in the cache's clone of the URL; fetched when it is not there.
-
-    Args:
-        spec: with a URL.
-        folder: the cache folder.
-        progress: told when the network is used.
 
     Raises:
         InputError: no network, or the repository has no such commit.
@@ -170,7 +145,7 @@ def fetched(spec: GitSpec, folder: Path, progress: Callable[[str], None]) -> Com
             with cache.replacing(bare) as new:
                 git("init", "--quiet", "--bare", str(new))
         if _FULL_HASH.fullmatch(spec.commit) and _is_there(bare, spec.commit):
-            return Commit(bare, spec.commit, tags_at(bare, spec.commit))
+            return commit_at(bare, spec.commit)
         progress(f"fetching {spec.commit} (that commit alone, no history)")
         try:
             refs = remote_refs(spec.repository)
@@ -185,16 +160,15 @@ def fetched(spec: GitSpec, folder: Path, progress: Callable[[str], None]) -> Com
         for name, target in sorted(refs.items()):
             if name.startswith("v") and target == full:
                 git("update-ref", f"refs/tags/{name}", full, at=bare)
-        return Commit(bare, full, tags_at(bare, full))
+        return commit_at(bare, full)
 
 
 def _is_there(bare: Path, commit: str) -> bool:
-    try:
-        # The last object written by a fetch is the tree's; `-e` of the commit alone would do for a whole fetch.
+    # The last object written by a fetch is the tree's; `-e` of the commit alone would do for a whole fetch.
+    with suppress(InputError):
         git("cat-file", "-e", f"{commit}^{{tree}}", at=bare)
-    except InputError:
-        return False
-    return True
+        return True
+    return False
 
 
 def remote_refs(url: str) -> dict[str, str]:

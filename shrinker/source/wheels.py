@@ -1,26 +1,27 @@
-"""Files of the package index, verified against a hash, kept as files, never installed and never executed: a published release; and wheels of
-programs that use the served package, named by name, version and hash.
+"""Files of the package index, verified against a hash, kept as files, never installed, executed or extracted by name alone: a published
+release; and wheels of programs that use the served package, named by name, version and hash.
 """
 
 import hashlib
 import json
 import re
+import stat
 import tomllib
-from collections.abc import Callable
+import zipfile
+import zlib
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from shrinker.project import pins_file
-from shrinker.source import archive, cache, declared, index, layout
-from shrinker.source.cache import Materialised, Writer
+from shrinker.source import cache, declared, index, layout
+from shrinker.source.cache import Progress, Writer
+from shrinker.source.pins import Pins, reading
 from shrinker.source.spec import without_password
 from shrinker.values.errors import InputError
-from shrinker.values.upstream import PACKAGE_PREFIX, DeclaredPackage
-
-PROJECT = "sglang"
+from shrinker.values.upstream import PACKAGE, PACKAGE_PREFIX, DeclaredPackage, Identity, UpstreamTree
 
 PINS = "embedders.toml"
-_HASH = re.compile(r"[0-9a-f]{64}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,15 +43,11 @@ def load_wheels(project: Path) -> tuple[Wheel, ...]:
         InputError: it is missing, is not TOML, or a row is not whole.
     """
     path = pins_file(project, PINS)
-    try:
+    with reading(path):
         rows = tomllib.loads(path.read_text("utf-8"))["wheel"]
         found = tuple(Wheel(str(row["name"]), str(row["file"]), str(row["sha256"]), str(row["why"])) for row in rows)
-    except OSError as error:
-        raise InputError(f"{path} cannot be read: {error.strerror}", "run from a checkout of shrinker") from error
-    except (tomllib.TOMLDecodeError, KeyError, TypeError, UnicodeDecodeError) as error:
-        raise InputError(f"{PINS}: {error!r}", f"mend {PINS} or take it from git") from error
     for wheel in found:
-        if "/" in wheel.file or not wheel.file.endswith(".whl") or not _HASH.fullmatch(wheel.sha256):
+        if "/" in wheel.file or not wheel.file.endswith(".whl") or not re.fullmatch("[0-9a-f]{64}", wheel.sha256):
             raise InputError(f"{PINS}: {wheel.name}: not the file name and SHA-256 of a wheel", f"mend {PINS}")
     return found
 
@@ -60,13 +57,8 @@ def cached_wheel(wheel: Wheel, folder: Path) -> Path | None:
     return _cached(folder, wheel.file, wheel.sha256)
 
 
-def open_wheel(wheel: Wheel, folder: Path, progress: Callable[[str], None]) -> Path:
+def open_wheel(wheel: Wheel, folder: Path, progress: Progress) -> Path:
     """Its file in the cache folder; downloaded when it is not there.
-
-    Args:
-        wheel: which.
-        folder: the cache folder.
-        progress: told what takes time.
 
     Raises:
         InputError: no network, no such file on the index, or another hash than the pinned one.
@@ -87,26 +79,22 @@ def open_wheel(wheel: Wheel, folder: Path, progress: Callable[[str], None]) -> P
         return _download(index.IndexFile(wheel.file, offered[0].url, wheel.sha256), folder, progress)
 
 
-def open_release(version: str, folder: Path, progress: Callable[[str], None]) -> Materialised:
-    """The tree of a release.
-
-    Args:
-        version: normalised (PEP 440).
-        folder: the cache folder.
-        progress: told what takes time.
+def open_release(version: str, pins: Pins, folder: Path, progress: Progress) -> UpstreamTree:
+    """The tree of a release, by its normalised version (PEP 440).
 
     Raises:
         InputError: unknown version, no network and not cached, hash mismatch, or a hostile archive.
     """
     file, sha256 = _downloaded(version, folder, progress)
-    return cache.tree(folder, cache.tree_key("release", sha256), lambda write: unpack(file, write), file.name)
+    found = cache.tree(folder, cache.tree_key("release", sha256), lambda write: unpack(file, write), file.name)
+    return UpstreamTree(Identity("release", f"release:{version}", version, pins.commit_of.get(version), False), *found)
 
 
 def unpack(file: Path, write: Writer) -> DeclaredPackage:
     """Hand the tree's files of a wheel to `write`; returns what it declares."""
     described: dict[str, bytes] = {}
     package = False
-    for member, content in archive.members(file):
+    for member, content in members(file):
         path = layout.from_wheel(member)
         if path is not None:
             package = package or path == f"{PACKAGE_PREFIX}__init__.py"
@@ -120,17 +108,48 @@ def unpack(file: Path, write: Writer) -> DeclaredPackage:
     return declared.from_metadata(metadata, entry_points, f"{file.name}: METADATA")
 
 
-def _downloaded(version: str, folder: Path, progress: Callable[[str], None]) -> tuple[Path, str]:
+def members(archive: Path) -> Iterator[tuple[str, bytes]]:
+    """Path and bytes of every regular file of a wheel, in the archive's order.
+
+    Raises:
+        InputError: damaged, or a member is absolute, climbs with `..`, is a link or a device, is given
+            twice, or is larger than `layout.MAX_MEMBER_BYTES`.
+    """
+    guard = layout.Guard(archive.name)
+    try:
+        with zipfile.ZipFile(archive) as opened:
+            for info in opened.infolist():
+                # The name as stored: zipfile's own cuts it at a NUL and turns separators round.
+                name = info.orig_filename
+                if info.is_dir():
+                    layout.checked_path(name.rstrip("/"), archive.name)
+                    continue
+                mode = stat.S_IFMT(info.external_attr >> 16)
+                if mode not in (0, stat.S_IFREG) or info.flag_bits & 1:
+                    raise InputError(f"{archive.name}: {name!r} is a link, a device or encrypted", layout.HOSTILE)
+                guard.admit(name, info.file_size)
+                with opened.open(info) as member:
+                    data = member.read(layout.MAX_MEMBER_BYTES + 1)
+                if len(data) != info.file_size:
+                    raise InputError(f"{archive.name}: {name!r} is not as long as the archive says", layout.HOSTILE)
+                yield name, data
+    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, OSError) as error:
+        raise InputError(
+            f"{archive.name} cannot be read: {error}", "remove it from the cache (`make clean-cache`) and run again"
+        ) from error
+
+
+def _downloaded(version: str, folder: Path, progress: Progress) -> tuple[Path, str]:
     """The release's file in the cache and its SHA-256; the network is used only when it is not there."""
     url = index.index_url()
     # By index: two indexes may serve different files under one version. Hashed: the URL may hold a password.
     record = folder / "index" / hashlib.sha256(url.encode()).hexdigest()[:16] / f"{version}.json"
     with cache.locked(record):
         known = _recorded(record)
-        if known is not None and (file := _cached(folder, *known)):
+        if file := _cached(folder, *known):
             return file, known[1]
-        progress(f"looking for {PROJECT} {version} on {without_password(url)}")
-        chosen = index.choose(index.list_files(url, PROJECT), version, url)
+        progress(f"looking for {PACKAGE} {version} on {without_password(url)}")
+        chosen = index.choose(index.list_files(url, PACKAGE), version, url)
         assert chosen.sha256 is not None
         layout.checked_path(chosen.filename, "index")
         file = _cached(folder, chosen.filename, chosen.sha256) or _download(chosen, folder, progress)
@@ -148,7 +167,7 @@ def _cached(folder: Path, filename: str, sha256: str) -> Path | None:
     return file if file.is_file() and cache.sha256_of(file) == sha256 else None
 
 
-def _download(chosen: index.IndexFile, folder: Path, progress: Callable[[str], None]) -> Path:
+def _download(chosen: index.IndexFile, folder: Path, progress: Progress) -> Path:
     """Put a file of the index in its place, once its bytes have the hash that is said of it. Raises InputError."""
     progress(f"downloading {chosen.filename}")
     _, body, _ = index.fetch(chosen.url)
@@ -164,10 +183,10 @@ def _download(chosen: index.IndexFile, folder: Path, progress: Callable[[str], N
     return file
 
 
-def _recorded(record: Path) -> tuple[str, str] | None:
+def _recorded(record: Path) -> tuple[str, str]:
+    """File name and SHA-256 that an earlier run wrote down; empty where none did."""
     try:
         data = json.loads(record.read_text("utf-8"))
-        filename, sha256 = data["filename"], data["sha256"]
+        return str(data["filename"]), str(data["sha256"])
     except (OSError, ValueError, KeyError, TypeError):
-        return None
-    return (filename, sha256) if "/" not in f"{filename}" and re.fullmatch("[0-9a-f]{64}", f"{sha256}") else None
+        return "", ""

@@ -3,7 +3,7 @@
 import fnmatch
 import hashlib
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from shrinker.values.errors import InputError
@@ -18,23 +18,22 @@ _LEFT_BY_TOOLS = ("*/__pycache__", "*.egg-info", "*/build/lib", "*/build/lib.*",
 
 def contents(out: Path) -> Iterator[str]:
     """Paths of all files and links below a tree, in order, but for `.git` and what tools leave."""
-    for folder, folders, names in os.walk(out):
-        below = os.path.relpath(folder, out).replace(os.sep, "/")
+    return (path for path in files_below(out, _passed_over) if path != HISTORY)
+
+
+def files_below(root: Path, passed_over: Callable[[str], bool] = lambda folder: False) -> Iterator[str]:
+    """Paths of all files and links below a folder, in order, but for those in some folders."""
+    for folder, folders, names in os.walk(root):
+        below = os.path.relpath(folder, root).replace(os.sep, "/")
         prefix = "" if below == "." else f"{below}/"
-        folders[:] = sorted(name for name in folders if not _passed_over(f"{prefix}{name}"))
+        folders[:] = sorted(name for name in folders if not passed_over(f"{prefix}{name}"))
         links = [name for name in folders if os.path.islink(os.path.join(folder, name))]
-        yield from (f"{prefix}{name}" for name in sorted([*names, *links]) if f"{prefix}{name}" != HISTORY)
+        yield from (f"{prefix}{name}" for name in sorted([*names, *links]))
 
 
 def foreign(out: Path) -> Sequence[str]:
-    """Paths in a tree that hold what no run of shrinker wrote there: added, or changed since.
-
-    Args:
-        out: a folder that may not be there.
-
-    Returns:
-        In order; everything where `SHRINK.json` is none.
-    """
+    """Paths below a folder, if it is there, that hold what no run of shrinker wrote there: added, or changed since; all paths where
+    `SHRINK.json` is none."""
     try:
         written = Manifest.from_json((out / MANIFEST).read_text("utf-8"), str(out / MANIFEST)).files
     except (OSError, UnicodeDecodeError, InputError):

@@ -2,10 +2,16 @@
 
 A span names a node of the ORIGINAL file's `ast`: 1-based lines, 0-based UTF-8 byte columns, as
 `ast` gives them. Edits only delete, dedent or simplify; `Literal`, `Raise`, `Refuse` and `Guard` add the
-few tokens of the closed list in DESIGN section 5.
+few tokens that `check/allowances.py` lists.
 """
 
 from dataclasses import dataclass
+
+MODULE = "sglang.removed_features"
+FILE = "removed_features.py"
+"""What shrinker writes into the tree, with the table of what is refused; its path below the package."""
+GUARD_LINE = f"from {MODULE} import guard as _guard; _guard()"
+"""Starts to look at imports."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -121,3 +127,10 @@ class Guard:
 
 
 Edit = DropStatement | DropTail | TakeBlock | DropBlock | Raise | Literal | TakeOperand | DropElement | Refuse | Guard
+
+
+def refusal_line(edit: Refuse | Guard) -> str:
+    """The statements of the line that `Refuse` or `Guard` inserts, without indentation: `fold` places it, `verify` knows it."""
+    if isinstance(edit, Guard):
+        return GUARD_LINE
+    return f'from {MODULE} import refuse; refuse("{edit.place}", {edit.argument})'

@@ -1,6 +1,5 @@
 """What is left of other platforms in a generated tree: the value that verification finds and reports print."""
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal, get_args
 
@@ -8,32 +7,13 @@ Kind = Literal["predicates", "flags", "environment", "strings", "absent imports"
 """Platform predicates; flags derived from them; environment variables; device and backend strings; imports of
 modules that are absent; other definitions, members and attributes named after a platform."""
 
-Position = Literal[
-    "annotation",
-    "argument",
-    "assignment",
-    "call",
-    "choices",
-    "comparison",
-    "construct",
-    "default",
-    "definition",
-    "element",
-    "environment-declaration",
-    "exports",
-    "help-text",
-    "import",
-    "key",
-    "keyword",
-    "message",
-    "named-error",
-    "parameter",
-    "probe",
-    "tensor-attribute",
-    "tensor-device",
-    "test",
-    "value",
+_Told = Literal["choices", "help-text", "message", "named-error"]
+_Asked = Literal["comparison", "probe", "tensor-attribute", "tensor-device", "test"]
+_Declared = Literal[
+    "annotation", "assignment", "default", "definition", "environment-declaration", "exports", "parameter"
 ]
+_Used = Literal["argument", "call", "construct", "element", "import", "key", "keyword", "value"]
+Position = Literal[_Told, _Asked, _Declared, _Used]
 """Where in the syntax a leftover stands, the most telling place first:
 
 ``named-error`` in the error that shrinker puts in the place of a removed feature; ``message`` in the text of a raised
@@ -98,16 +78,10 @@ class Leftovers:
         """Leftovers that no rule gives a reason for."""
         return tuple(s for s in self.leftovers if not s.rule)
 
-    @property
-    def clean(self) -> bool:
-        """True when every leftover has its reason."""
-        return not self.unexplained
-
     def counts(self) -> dict[str, dict[str, int]]:
-        """By kind: how many, how many of them explained."""
-        return {k: _count(s for s in self.leftovers if s.kind == k) for k in KINDS}
-
-
-def _count(found: Iterable[Leftover]) -> dict[str, int]:
-    rows = list(found)
-    return {"total": len(rows), "explained": sum(bool(s.rule) for s in rows), "idle": sum(s.idle for s in rows)}
+        """By kind: how many, how many of them explained, how many idle."""
+        kinds = {kind: [s for s in self.leftovers if s.kind == kind] for kind in KINDS}
+        return {
+            kind: {"total": len(rows), "explained": sum(bool(s.rule) for s in rows), "idle": sum(s.idle for s in rows)}
+            for kind, rows in kinds.items()
+        }

@@ -2,7 +2,8 @@
 
 import hashlib
 import json
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass
+from typing import Any
 
 from shrinker.values.errors import InputError
 from shrinker.values.outcome import EmittedFile
@@ -33,16 +34,11 @@ class Manifest:
 
     def to_json(self) -> str:
         """Stable text: sorted keys, one file a line, newline at the end."""
-        head = {"format": FORMAT, **asdict(replace(self, files=()))}
-        del head["files"]
+        head: dict[str, Any] = {"format": FORMAT, **asdict(self)}
+        files = {row.pop("path"): row for row in head.pop("files")}
         if not self.defaults:
             del head["defaults"]
-        # Once for all files: `json.dumps` would build an encoder for each.
-        write = json.JSONEncoder(sort_keys=True).encode
-        columns = [field.name for field in fields(EmittedFile) if field.name != "path"]
-        rows = ",\n".join(
-            f"  {json.dumps(f.path)}: " + write({name: getattr(f, name) for name in columns}) for f in self.files
-        )
+        rows = ",\n".join(f"  {json.dumps(path)}: {json.dumps(row, sort_keys=True)}" for path, row in files.items())
         body = json.dumps(head, indent=1, sort_keys=True)
         return f'{body[:-2]},\n "files": {{\n{rows}\n }}\n}}\n'
 

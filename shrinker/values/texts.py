@@ -17,10 +17,6 @@ def words_of(path: str, text: str) -> frozenset[str]:
 
     A module of the standard library that a Python file imports by itself (`import asyncio`) is read as the file's own
     name, unless the file also imports that name from somewhere, looks it up as an attribute, or spells it.
-
-    Args:
-        path: of the file; only Python has such imports.
-        text: what is in it.
     """
     found = frozenset(_WORD.findall(text))
     if not path.endswith((".py", ".pyi")):
@@ -38,12 +34,7 @@ def looked_up(text: str) -> frozenset[str]:
 
 
 def without_comments(path: str, text: str) -> str:
-    """The text of a Python file without its comments, which name nothing; of another file, or one that is no Python, all of it.
-
-    Args:
-        path: of the file.
-        text: what is in it.
-    """
+    """The text of a Python file without its comments, which name nothing; of another file, or one that is no Python, all of it."""
     if not path.endswith((".py", ".pyi")) or "#" not in text:
         return text
     rows = text.splitlines(keepends=True)

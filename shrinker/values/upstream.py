@@ -1,7 +1,8 @@
 """What the `source` phase returns: the upstream tree, whatever it came from."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Literal
 
@@ -54,7 +55,7 @@ class DeclaredPackage:
     """Console entry points: name to ``module:attribute``."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class UpstreamTree:
     """A sorted list of files with content hashes, and a folder to read their bytes from."""
 
@@ -62,7 +63,11 @@ class UpstreamTree:
     root: Path
     files: tuple[SourceFile, ...]
     declared: DeclaredPackage
-    by_path: Mapping[str, SourceFile] = field(repr=False, compare=False)
+
+    @cached_property
+    def by_path(self) -> Mapping[str, SourceFile]:
+        """The files by their paths."""
+        return {file.path: file for file in self.files}
 
     def read(self, path: str) -> bytes:
         """Bytes of one file. Raises KeyError for a path that is not in the tree."""

@@ -24,13 +24,13 @@ def test_reasons(case: Build) -> None:
     optional = elsewhere.model_copy(update={"id": "optional", "optional": True})
     found = look(built, message, elsewhere, optional)
     assert [(s.text, s.rule) for s in found.leftovers] == [("npu", ""), ("no npu", "message")]
-    assert (found.unmatched, found.clean) == (("elsewhere",), False)
+    assert found.unmatched == ("elsewhere",) and found.unexplained
     assert found.counts()["strings"] == {"total": 2, "explained": 1, "idle": 0}
 
     here = Leftover.model_validate({"id": "here", "why": WHY, "where": ["sglang.a.f"], "words": ["np?"]})
-    assert look(built, message, here).clean
+    assert not look(built, message, here).unexplained
     for wrong in ({"words": ("np",)}, {"where": ("sglang.a.g",)}, {"kind": ("flags",)}, {"idle": True}):
-        assert not look(built, message, here.model_copy(update=wrong)).clean
+        assert look(built, message, here.model_copy(update=wrong)).unexplained
 
 
 def test_idle_definitions(case: Build) -> None:

@@ -25,7 +25,6 @@ def tree_of(root: Path) -> UpstreamTree:
         root=root,
         files=tuple(files),
         declared=DeclaredPackage("sglang", ">=3.10", (), {}, {}),
-        by_path={file.path: file for file in files},
     )
 
 

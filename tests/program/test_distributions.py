@@ -15,12 +15,11 @@ from shrinker.program.saved import graph_data
 from shrinker.program.written import written_imports
 from shrinker.report.chains import dropped_importers
 from shrinker.ruleset.models import Distribution, Listing, Remove
-from shrinker.values.answers import Site
 from shrinker.values.distributions import Distribution as Row
 from shrinker.values.distributions import Distributions
 from shrinker.values.errors import InputError
 from shrinker.values.folded import FoldedModule
-from shrinker.values.graph import Graph, Removal
+from shrinker.values.graph import Graph, Removal, Site
 from shrinker.values.upstream import DeclaredPackage, UpstreamTree
 from tests.program.small_tree import WHY, build, rules_of, write_tree
 from tests.small import read_archive

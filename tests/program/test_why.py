@@ -10,8 +10,8 @@ from shrinker.program.saved import graph_data, load_graph
 from shrinker.program.written import written_imports
 from shrinker.report.chains import removed_importers
 from shrinker.ruleset import Remove
-from shrinker.values.answers import Site
 from shrinker.values.errors import InputError
+from shrinker.values.graph import Site
 from tests.program.small_tree import WHY, build, rules_of, write_tree
 
 SOURCES = {

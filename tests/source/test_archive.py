@@ -13,10 +13,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shrinker.source import archive, layout
 from shrinker.source import cache as store
-from shrinker.source.archive import members
+from shrinker.source import layout
 from shrinker.source.declared import UNDECLARED
+from shrinker.source.wheels import members
 from shrinker.values.errors import InputError
 from shrinker.values.upstream import DeclaredPackage
 from tests.source.upstreams import Index, Open, make_wheel
@@ -107,7 +107,7 @@ def test_a_sound_archive_is_read_whole(tmp_path: Path) -> None:
 @given(st.text(alphabet="ab./\\:\0\n ", max_size=12))
 def test_whatever_is_admitted_lies_below_the_folder(path: str) -> None:
     try:
-        archive.Guard("test").admit(path, 0)
+        layout.Guard("test").admit(path, 0)
     except InputError:
         return
     assert not PurePosixPath(path).is_absolute()

@@ -11,7 +11,7 @@ from shrinker.emit.rewrite.patches import Patches
 from shrinker.emit.rewrite.source import Source
 from shrinker.syntax.ranges import Placed, meets, span
 from shrinker.values import edits
-from shrinker.values.refusals import refusal_line
+from shrinker.values.edits import refusal_line
 
 
 class RewriteError(RuntimeError):

@@ -10,8 +10,7 @@ from shrinker.program.cuts import Cuts
 from shrinker.program.saved import load_report
 from shrinker.program.symbols.units import DEFINITIONS, Units
 from shrinker.program.ways import Ways, grouped
-from shrinker.values.answers import Chain, Removed, Site, Step
-from shrinker.values.graph import UNREACHABLE
+from shrinker.values.graph import UNREACHABLE, Chain, Edge, Removed, Site
 
 FORMAT = 4
 EDGES = "symbol_edges.json"
@@ -62,14 +61,14 @@ class Symbols(Units):
         """Both ends of every edge between what is live."""
         return ((self.node(source), self.node(target)) for source, target, *_ in self.live_edges)
 
-    def step(self, edge: Link) -> Step:
+    def step(self, edge: Link) -> Edge:
         """An edge in words."""
         source, target, kind, line = edge
         path = self.path(source) if line else ""
         if not path and target < len(self.units):
             # No line says so: the definition that is kept.
             path, line = self.path(target), self.units[target].line
-        return Step(self.node(source), self.node(target), self._data["kinds"][kind], path, line)
+        return Edge(self.node(source), self.node(target), self._data["kinds"][kind], path, line)
 
     def explain(self, number: int, *, every: bool = False) -> list[Chain]:
         """The best chain from a root to a live unit, or with `every` one for each place that names it; for a member found by its name also
@@ -80,7 +79,7 @@ class Symbols(Units):
             chains += self.explain(self.units[number].owner)
         return chains
 
-    def _ways(self, number: int, *, every: bool) -> Iterator[tuple[Step, ...]]:
+    def _ways(self, number: int, *, every: bool) -> Iterator[tuple[Edge, ...]]:
         """The best chain to a node, or by way of each that names it; of a name that is looked up, of each place that does."""
         if not every:
             if number in self._first:
@@ -92,8 +91,8 @@ class Symbols(Units):
                 for before in self._ways(edge[0], every=True) if by_name else [self._chain(edge[0])]:
                     yield (*before, self.step(edge))
 
-    def _chain(self, number: int) -> tuple[Step, ...]:
-        steps: list[Step] = []
+    def _chain(self, number: int) -> tuple[Edge, ...]:
+        steps: list[Edge] = []
         while (edge := self._first.get(number)) is not None:
             steps.append(self.step(edge))
             number = edge[0]
@@ -170,10 +169,10 @@ class Symbols(Units):
         asked = [len(self.units) + self._others.index(by_name)] if by_name in self._others else []
         return [edge for target in (number, *asked) for edge in self._removed.get(target, ()) if edge[0] != number]
 
-    def _alive(self, number: int) -> tuple[Step, ...]:
+    def _alive(self, number: int) -> tuple[Edge, ...]:
         """From the nearest place before a removed unit that is not just removed for the same reason."""
 
-        def out(node: int) -> Iterator[tuple[int, int, Step]]:
+        def out(node: int) -> Iterator[tuple[int, int, Edge]]:
             for edge in self._from_removed(node):
                 yield edge[0], 1, replace(self.step(edge), dst=self.node(node))
 
@@ -189,9 +188,9 @@ def _named_by(sites: Iterable[list[Any]]) -> tuple[Site, ...]:
     return tuple(Site(path, line, fate, around or path) for path, line, fate, around, _ in sites)
 
 
-def _nearest(sites: list[list[Any]], target: str) -> tuple[Step, ...]:
+def _nearest(sites: list[list[Any]], target: str) -> tuple[Edge, ...]:
     """From the place that would first have kept a symbol, if there is one: in a kept symbol, then in a removed file."""
     if not sites:
         return ()
     path, line, fate, around, _ = min(sites, key=lambda s: (not s[3], s[0], s[1]))
-    return (Step(f"symbol:{around}" if around else f"file:{path}", target, fate, path, line),)
+    return (Edge(f"symbol:{around}" if around else f"file:{path}", target, fate, path, line),)

@@ -10,7 +10,7 @@ from shrinker.report.diff.side import Side, unnumbered
 from shrinker.report.diff.values import Cause, Reason, Row
 from shrinker.report.pages import some
 from shrinker.source.repository import Told
-from shrinker.values.answers import Step
+from shrinker.values.graph import Edge
 from shrinker.values.outcome import EmittedFile
 
 _MOST_COMMITS = 12
@@ -103,16 +103,16 @@ class Pair:
             return "rule", f"rule {', '.join(moved)} changed"
         return "reach", f"rule {rules}, which both sides have"
 
-    def reached(self, steps: Sequence[Step]) -> Reason:
+    def reached(self, steps: Sequence[Edge]) -> Reason:
         """Why a chain of the new side leads where the old one's did not."""
         return self._turned(steps, self.new, self.old, "now reaches {}", "names it now", "before")
 
-    def unreached(self, steps: Sequence[Step]) -> Reason:
+    def unreached(self, steps: Sequence[Edge]) -> Reason:
         """Why what a chain of the old side kept is reached no more."""
         says, names = "reached {} and does not any more", "named it before"
         return self._turned(steps, self.old, self.new, says, names, "any more")
 
-    def _turned(self, steps: Sequence[Step], own: Side, other: Side, says: str, names: str, not_so: str) -> Reason:
+    def _turned(self, steps: Sequence[Edge], own: Side, other: Side, says: str, names: str, not_so: str) -> Reason:
         """The step at which the chain of one side leaves what the other keeps, and what changed there."""
         chain = tuple(map(str, steps))
         # Where it starts at something that the other side keeps, too. Not the first step that the other side does not have:

@@ -13,8 +13,7 @@ from shrinker.report.diff.difference import Pair
 from shrinker.report.diff.side import Side
 from shrinker.report.diff.values import Reason, Row, TextChange
 from shrinker.report.pages import some
-from shrinker.values.answers import Step
-from shrinker.values.graph import UNREACHABLE
+from shrinker.values.graph import UNREACHABLE, Edge
 
 _PLACE = re.compile(r"used at (\S+?):\d+")
 _OWN = Reason("shrinker", "shrinker writes this file itself")
@@ -189,7 +188,7 @@ def _symbol_row(
     return Row(name, fate, kind, "", path, line, unit.line, reason, pair.commits(path))
 
 
-def _steps(symbols: Symbols, number: int) -> tuple[Step, ...]:
+def _steps(symbols: Symbols, number: int) -> tuple[Edge, ...]:
     chains = symbols.explain(number)
     return chains[0].steps if chains else ()
 

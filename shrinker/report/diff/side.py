@@ -13,7 +13,7 @@ from shrinker.program.symbols.why import Symbols
 from shrinker.report.place import GRAPH
 from shrinker.syntax.bindings import lines_of
 from shrinker.syntax.parsing import parsed
-from shrinker.values.answers import Step
+from shrinker.values.graph import Edge
 from shrinker.values.manifest import Manifest
 from shrinker.values.outcome import EmittedFile
 from shrinker.values.upstream import UpstreamTree, module_name
@@ -93,7 +93,7 @@ class Side:
         """The saved search of symbols; None without one."""
         return self._run.symbols if self._run is not None else None
 
-    def chain(self, path: str) -> tuple[Step, ...]:
+    def chain(self, path: str) -> tuple[Edge, ...]:
         """The best chain to a kept file; empty where there is none."""
         return self._run.files.to(path) if self._run is not None else ()
 

@@ -19,8 +19,8 @@ from shrinker.report.explain.generated import Answer, Generated, leaving, leavin
 from shrinker.syntax.bindings import lines_of
 from shrinker.syntax.lines import line_elsewhere
 from shrinker.syntax.parsing import parse
-from shrinker.values.answers import Chain, Removed, Step
 from shrinker.values.errors import InputError
+from shrinker.values.graph import Chain, Edge, Removed
 from shrinker.values.upstream import PACKAGE, PACKAGE_PREFIX, module_name
 
 __all__ = ["Answer", "Explainer", "Generated"]
@@ -238,7 +238,7 @@ class Explainer:
         return f"{path}:{line}", f"{self._tree.shown / path}:{there}" if there else str(self._tree.shown / path)
 
 
-def _cause(step: Step) -> str:
+def _cause(step: Edge) -> str:
     at = f" ({step.path}:{step.line})" if step.path else ""
     return f"{step.src.partition(':')[2]}{at}"
 

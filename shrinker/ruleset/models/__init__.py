@@ -1,46 +1,114 @@
-"""The kinds of rule, one pydantic model each. A rule says what it fixes and why; it never says how."""
+"""The kinds of rule, one pydantic model each: a rule says what it fixes and why, never how. Here all rules of a profile, and the profile."""
+
+from typing import Self
+
+from pydantic import Field, model_validator
 
 from shrinker.ruleset.models.closed_world import Absent, Domain, Fact, Label, Pure
 from shrinker.ruleset.models.entry import Answer, Default, Dependent, Entry, Guard, Refusal
 from shrinker.ruleset.models.evidence import Capability, Dropped, Leftover, Platform, Reach
 from shrinker.ruleset.models.outside import Api, Companion, Distribution, Internal, Listing, Outside, Protocol
-from shrinker.ruleset.models.reachability import Keep, Registry, Remove, Root, Shape, Walk
-from shrinker.ruleset.models.rule import Claim, Rule
-from shrinker.ruleset.models.ruleset import Budget, Profile, Ruleset
+from shrinker.ruleset.models.reachability import Keep, Registry, Remove, Root, Walk
+from shrinker.ruleset.models.reachability import Shape as Shape
+from shrinker.ruleset.models.rule import Claim as Claim
+from shrinker.ruleset.models.rule import Rule, Table
 
-__all__ = [
-    "Absent",
-    "Answer",
-    "Api",
-    "Budget",
-    "Capability",
-    "Claim",
-    "Companion",
-    "Default",
-    "Dependent",
-    "Distribution",
-    "Domain",
-    "Dropped",
-    "Entry",
-    "Fact",
-    "Guard",
-    "Internal",
-    "Keep",
-    "Label",
-    "Leftover",
-    "Listing",
-    "Outside",
-    "Platform",
-    "Profile",
-    "Protocol",
-    "Pure",
-    "Reach",
-    "Refusal",
-    "Registry",
-    "Remove",
-    "Root",
-    "Rule",
-    "Ruleset",
-    "Shape",
-    "Walk",
-]
+_TELLING = frozenset(
+    {"platforms", "leftovers", "protocols", "outsides", "entries", "dependents", "reaches", "capabilities"}
+    | {"distributions", "listings", "internals", "dropped"}
+)
+"""Fields of rules that decide nothing: they judge what was generated, tell of what is not in the tree or of the package index, whatever this
+upstream declares, and say what the judge of claims asks, or what must be there."""
+
+
+class Budget(Table):
+    """What a profile's tree may come to when upstream moves; a bump that exceeds it fails."""
+
+    lines: int | None = None
+    """Of Python, in the whole tree."""
+    distributions: int | None = None
+    """That the package requires beyond those of the tree before."""
+    forbidden: tuple[str, ...] = ()
+    """Distributions and packages that the new tree may not newly require or import."""
+
+
+class Ruleset(Table):
+    """All rules that a profile includes, in file order."""
+
+    facts: tuple[Fact, ...] = ()
+    domains: tuple[Domain, ...] = ()
+    pures: tuple[Pure, ...] = ()
+    labels: tuple[Label, ...] = ()
+    absents: tuple[Absent, ...] = ()
+    removes: tuple[Remove, ...] = ()
+    roots: tuple[Root, ...] = ()
+    walks: tuple[Walk, ...] = ()
+    registries: tuple[Registry, ...] = ()
+    keeps: tuple[Keep, ...] = ()
+    defaults: tuple[Default, ...] = ()
+    refusals: tuple[Refusal, ...] = ()
+    entries: tuple[Entry, ...] = ()
+    dependents: tuple[Dependent, ...] = ()
+    companions: tuple[Companion, ...] = ()
+    guards: tuple[Guard, ...] = ()
+    answers: tuple[Answer, ...] = ()
+    distributions: tuple[Distribution, ...] = ()
+    listings: tuple[Listing, ...] = ()
+    platforms: tuple[Platform, ...] = ()
+    leftovers: tuple[Leftover, ...] = ()
+    protocols: tuple[Protocol, ...] = ()
+    outsides: tuple[Outside, ...] = ()
+    apis: tuple[Api, ...] = ()
+    internals: tuple[Internal, ...] = ()
+    reaches: tuple[Reach, ...] = ()
+    capabilities: tuple[Capability, ...] = ()
+    dropped: tuple[Dropped, ...] = ()
+    scope: tuple[str, ...] = ()
+    """Ids of rules about what is served, see `load_profile`."""
+    budget: Budget = Budget()
+    profile: str = ""
+    digest: str = ""
+    """SHA-256 over the included rule files."""
+    places: dict[str, str] = Field(default_factory=dict)
+    """Rule id to ``file:line``."""
+
+    @property
+    def undefined(self) -> dict[str, str]:
+        """Macros that no build defines, each with the fact that says so."""
+        return {name: fact.id for fact in self.facts for name in fact.macros}
+
+    def walked(self) -> dict[str, tuple[str, ...]]:
+        """By package, the names below it that a walk over it finds: several rules of one package add up."""
+        found: dict[str, tuple[str, ...]] = {}
+        for rule in self.walks:
+            found[rule.package] = (*found.get(rule.package, ()), *rule.keep)
+        return found
+
+    def by_id(self) -> dict[str, Rule]:
+        """Every rule of every kind, in the order of the kinds."""
+        rows = (row for field in Ruleset.model_fields for row in getattr(self, field))
+        return {row.id: row for row in rows if isinstance(row, Rule)}
+
+    def all_rules(self) -> tuple[Rule, ...]:
+        """Every rule that decides something about the tree, in the order of the kinds."""
+        fields = (field for field in Ruleset.model_fields if field not in _TELLING)
+        return tuple(row for field in fields for row in getattr(self, field) if isinstance(row, Rule))
+
+
+class Profile(Table):
+    """`rules/profiles/<name>.toml`: which rule files make a profile."""
+
+    description: str
+    extends: str = ""
+    """Another profile, whose files come first and whose budget counts where this one has none."""
+    include: tuple[str, ...] = ()
+    """Rule files without ``.toml``, and folders of them, below the folder of rules."""
+    drop: tuple[str, ...] = ()
+    """Files and folders of the extended profile that this one does without."""
+    budget: Budget = Budget()
+
+    @model_validator(mode="after")
+    def _some_rules(self) -> Self:
+        if not self.extends and "include" not in self.model_fields_set:
+            raise ValueError("give `include`, `extends` or both")
+        return self

@@ -1,6 +1,6 @@
 """Rules that decide nothing: by them the generated tree is judged."""
 
-from pydantic import ConfigDict, Field
+from pydantic import Field
 
 from shrinker.ruleset.models.rule import Rule
 from shrinker.values.leftovers import Kind, Position
@@ -19,10 +19,8 @@ class Platform(Rule):
     suspect."""
 
 
-class Leftover(Rule):
+class Leftover(Rule, populate_by_name=True):
     """Why a trace of another platform in the generated tree is right. All keys that are given must hold."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True, use_attribute_docstrings=True)
 
     kind: tuple[Kind, ...] = ()
     """Kinds of traces (`values.leftovers.Kind`)."""

@@ -1,15 +1,11 @@
 """Rules about what goes, what stays, and where reachability starts."""
 
-from pydantic import BaseModel, ConfigDict
-
 from shrinker.ruleset.match import any_module_matches, any_path_matches
-from shrinker.ruleset.models.rule import Rule
+from shrinker.ruleset.models.rule import Rule, Table
 
 
-class Shape(BaseModel):
+class Shape(Table):
     """The experts of a layer, before they are spread over processes."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
 
     experts: int
     """Routed experts of a layer."""

@@ -6,10 +6,14 @@ from packaging.version import Version
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 
-class Rule(BaseModel):
-    """What every rule has."""
+class Table(BaseModel):
+    """What a file of rules says in one place: no key of it is unknown."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+
+
+class Rule(Table):
+    """What every rule has."""
 
     id: str = Field(pattern=r"^[a-z0-9][a-z0-9-]*$")
     """Its name in every report."""

@@ -12,8 +12,8 @@ from shrinker.program import answers
 from shrinker.program.answers import SavedRun
 from shrinker.program.saved import graph_data
 from shrinker.program.ways import cost_of
-from shrinker.values.answers import Removed
 from shrinker.values.errors import InputError
+from shrinker.values.graph import Removed
 from tests.fold.programs import make_tree
 from tests.program.symbols.support import PLATFORM, small_rules
 from tests.small import Silent, read_archive
