@@ -131,10 +131,10 @@ def function_calls(node: Function, own: str = "", fixed: frozenset[str] = frozen
         fixed: attributes of that object that may not be set: setting one may call something.
     """
     # What a decorator hands back may do more than the function.
-    if not isinstance(node, ast.FunctionDef) or node.decorator_list or is_generator(node):
+    if not isinstance(node, ast.FunctionDef) or node.decorator_list:
         return None
     parts = joined(_statement(statement, own, fixed) for statement in node.body)
-    if parts is None or not parts.isdisjoint(parameters_of(node.args) | bound_by(*node.body)):
+    if parts is None or is_generator(node) or not parts.isdisjoint(parameters_of(node.args) | bound_by(*node.body)):
         return None
     return tuple(sorted(parts))
 
