@@ -11,10 +11,10 @@ from typing import Any
 
 from shrinker.program.saved import load_graph
 from shrinker.program.symbols.why import Symbols, load_symbols
-from shrinker.program.ways import grouped
 from shrinker.program.why import Files
 from shrinker.values.errors import InputError
 from shrinker.values.graph import Chain, Removed
+from shrinker.values.relations import grouped
 
 SYMBOLS = "symbols.json"
 """Beside the saved graph."""

@@ -5,9 +5,9 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import NamedTuple
 
 from shrinker.cache import Cache
-from shrinker.program.ways import grouped
 from shrinker.syntax.imports import absolute, package_of
 from shrinker.syntax.parsing import parsed
+from shrinker.values.relations import grouped
 from shrinker.values.upstream import module_name
 
 

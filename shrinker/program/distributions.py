@@ -12,7 +12,6 @@ from dataclasses import replace
 from packaging.requirements import Requirement
 
 from shrinker.program.nodes import distribution_name
-from shrinker.program.ways import grouped
 from shrinker.program.written import Written
 from shrinker.ruleset.match import any_module_matches, name_matches
 from shrinker.ruleset.models import Distribution as Rule
@@ -20,6 +19,7 @@ from shrinker.ruleset.models import Ruleset
 from shrinker.values.distributions import Distribution, Distributions
 from shrinker.values.folded import FoldedModule, Uncertain
 from shrinker.values.graph import Graph
+from shrinker.values.relations import grouped
 from shrinker.values.upstream import DeclaredPackage, UpstreamTree, module_name
 
 _DOTTED = re.compile(r"[A-Za-z_][\w-]*(?:\.\w+)*")

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable
 
 from shrinker.program.nodes import suffix
-from shrinker.program.ways import grouped
+from shrinker.values.relations import grouped
 from shrinker.values.upstream import enclosing
 
 

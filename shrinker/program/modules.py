@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable, Iterator
 
-from shrinker.program.ways import grouped
 from shrinker.syntax.imports import package_of, with_packages
+from shrinker.values.relations import grouped
 from shrinker.values.upstream import enclosing, modules_of
 
 

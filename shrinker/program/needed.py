@@ -7,10 +7,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import cache
 
-from shrinker.program.ways import grouped, reached
 from shrinker.syntax.imports import with_packages
 from shrinker.values.folded import FoldedModule
 from shrinker.values.refinement import NOTHING, Refinement
+from shrinker.values.relations import grouped, reached
 
 
 def find_needed(kept: Iterable[FoldedModule], known: Mapping[str, Refinement]) -> Iterator[tuple[str, Refinement]]:

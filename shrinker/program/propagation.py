@@ -15,10 +15,10 @@ from typing import Protocol
 from shrinker.program.symbols.program import Key
 from shrinker.program.symbols.reasons import Outside
 from shrinker.program.symbols.types import Types
-from shrinker.program.ways import grouped
 from shrinker.syntax.names import is_special
 from shrinker.values.folded import FoldedModule
 from shrinker.values.refinement import NOTHING, Refinement
+from shrinker.values.relations import grouped
 from shrinker.values.symbols import Symbol
 
 _KNOWN_TO_TORCH = frozenset({"training", "dump_patches", "call_super_init"})

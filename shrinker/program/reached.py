@@ -10,11 +10,12 @@ from pathlib import Path
 from typing import Any
 
 from shrinker.program.symbols.why import Symbols
-from shrinker.program.ways import Ways, cost_of, grouped
+from shrinker.program.ways import Ways, cost_of
 from shrinker.ruleset.models import Reach, Remove
 from shrinker.syntax.walk import Function, definitions, statements, walk
 from shrinker.values.errors import InputError
 from shrinker.values.graph import Edge
+from shrinker.values.relations import grouped
 from shrinker.values.upstream import module_name
 
 _MODULE = 10

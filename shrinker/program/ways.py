@@ -1,19 +1,17 @@
-"""Ways through a graph: the cheapest ones, what an edge counts in a chain that explains something, and all that some nodes lead to.
+"""Ways through a graph: the cheapest ones, and what an edge counts in a chain that explains something.
 
 Only the standard library is imported: an answer takes less time than loading a graph library would.
 """
 
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from heapq import heappop, heappush
 from typing import Generic, TypeVar
 
 from shrinker.values.graph import Edge as FileEdge
+from shrinker.values.relations import grouped
 
 Node = TypeVar("Node", int, str)
 Edge = TypeVar("Edge")
-Key = TypeVar("Key")
-Value = TypeVar("Value")
 _COSTS = {"by name": 8, "enumeration": 6, "string": 20, "pattern": 30}
 """Between symbols, where not 1: what the syntax proves explains more than a name that merely agrees."""
 FILE_COSTS = {"package": 2, "string": 4, "walk": 4, "import-type": 10}
@@ -106,23 +104,3 @@ def first_reasons(edges: Mapping[FileEdge, str]) -> tuple[dict[str, FileEdge], d
         if ways.costs[node] >= _WEAK
     }
     return first, doubtful
-
-
-def reached(starts: Iterable[Key], successors: Callable[[Key], Iterable[Key]]) -> dict[Key, None]:
-    """Everything that the starts lead to, themselves included, in the order in which it is found."""
-    found = dict.fromkeys(starts)
-    stack = list(found)
-    while stack:
-        for node in successors(stack.pop()):
-            if node not in found:
-                found[node] = None
-                stack.append(node)
-    return found
-
-
-def grouped(pairs: Iterable[tuple[Key, Value]]) -> dict[Key, list[Value]]:
-    """What comes with each key, in the order in which it comes: of pairs of nodes the edges that leave each."""
-    found = defaultdict[Key, list[Value]](list)
-    for key, value in pairs:
-        found[key].append(value)
-    return dict(found)

@@ -8,10 +8,11 @@ from typing import Any
 
 from shrinker.program.decided import around, told
 from shrinker.program.nodes import distribution_name, path_node
-from shrinker.program.ways import FILE_COSTS, Ways, grouped
+from shrinker.program.ways import FILE_COSTS, Ways
 from shrinker.values.errors import InputError
 from shrinker.values.folded import Decision
 from shrinker.values.graph import UNREACHABLE, Chain, Edge, Removed, Site
+from shrinker.values.relations import grouped
 from shrinker.values.upstream import PACKAGE_PREFIX, enclosing, module_name
 
 _LINE = re.compile(r":\d+$")

@@ -12,9 +12,9 @@ from functools import lru_cache
 from shrinker.program.files import nearest
 from shrinker.program.modules import ModuleIndex
 from shrinker.program.nodes import Found, module_node, path_node
-from shrinker.program.ways import grouped
 from shrinker.syntax.imports import absolute_written, package_of
 from shrinker.values.folded import FoldedModule, StringSite
+from shrinker.values.relations import grouped
 from shrinker.values.upstream import PACKAGE
 
 _DOTTED = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+")

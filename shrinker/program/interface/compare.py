@@ -11,11 +11,11 @@ from shrinker.program.interface.flags import WORDS as FLAGS
 from shrinker.program.interface.flags import read_flags
 from shrinker.program.interface.offers import Changed, Offer, changes
 from shrinker.program.interface.syntax import Syntax
-from shrinker.program.ways import grouped
 from shrinker.ruleset import Ruleset
 from shrinker.values.folded import FoldedModule
 from shrinker.values.graph import Graph
 from shrinker.values.interface import UNEXPLAINED, Difference, Interface, Refused
+from shrinker.values.relations import grouped
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,11 +11,11 @@ from shrinker.cache import Cache
 from shrinker.program.edges.native import include_edges
 from shrinker.program.files import FileIndex
 from shrinker.program.nodes import node_path, suffix
-from shrinker.program.ways import reached
 from shrinker.syntax.cmake import read_cmake
 from shrinker.syntax.native.conditionals import without_refuted
 from shrinker.syntax.native.reader import read_native
 from shrinker.syntax.native.source import NativeSource
+from shrinker.values.relations import reached
 from shrinker.values.upstream import UpstreamTree
 
 COMPILED = frozenset({"c", "cc", "cpp", "cxx", "cu"})

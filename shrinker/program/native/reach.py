@@ -10,9 +10,9 @@ from functools import cached_property
 
 from shrinker.program.native.library import Library
 from shrinker.program.nodes import file_node, operator_node
-from shrinker.program.ways import grouped
 from shrinker.syntax.native.source import Registration
 from shrinker.values.graph import Edge
+from shrinker.values.relations import grouped
 
 _FEWEST = 3
 """Letters that a macro must spell out for a name that it puts together to be looked for."""

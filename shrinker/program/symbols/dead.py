@@ -10,11 +10,11 @@ from shrinker.program.symbols.reasons import Named, Outside, Protocols
 from shrinker.program.symbols.search import Search
 from shrinker.program.symbols.side_effect_imports import run
 from shrinker.program.symbols.types import Types
-from shrinker.program.ways import grouped
 from shrinker.ruleset import Ruleset
 from shrinker.values.edits import Span
 from shrinker.values.folded import FoldedModule
 from shrinker.values.graph import Graph
+from shrinker.values.relations import grouped
 from shrinker.values.texts import looked_up, without_comments, words_of
 from shrinker.values.upstream import UpstreamTree, module_name
 

@@ -13,8 +13,8 @@ from shrinker.program.symbols.lookups import Found, Touch
 from shrinker.program.symbols.program import Key, Program
 from shrinker.program.symbols.reasons import Node, Outside, Protocols, Reason
 from shrinker.program.symbols.types import Types
-from shrinker.program.ways import grouped
 from shrinker.syntax.names import is_special
+from shrinker.values.relations import grouped
 
 _LAST = chr(sys.maxunicode)
 """A letter after which no other comes."""

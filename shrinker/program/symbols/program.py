@@ -7,8 +7,8 @@ from itertools import chain
 
 import networkx
 
-from shrinker.program.ways import grouped, reached
 from shrinker.values.folded import FoldedModule
+from shrinker.values.relations import grouped, reached
 from shrinker.values.symbols import Symbol
 from shrinker.values.upstream import enclosing
 

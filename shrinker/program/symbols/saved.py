@@ -15,11 +15,12 @@ from shrinker.program.symbols.removed_code import module_sites, outside_sites, w
 from shrinker.program.symbols.search import Search
 from shrinker.program.symbols.units import Unit, each_name
 from shrinker.program.symbols.why import FORMAT
-from shrinker.program.ways import Ways, cost_of, grouped
+from shrinker.program.ways import Ways, cost_of
 from shrinker.program.written import Written
 from shrinker.ruleset import Ruleset
 from shrinker.values.folded import FoldedModule
 from shrinker.values.graph import Graph
+from shrinker.values.relations import grouped
 from shrinker.values.symbols import Symbol
 from shrinker.values.upstream import UpstreamTree
 

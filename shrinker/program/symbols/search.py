@@ -9,9 +9,9 @@ from shrinker.program.symbols.lookups import Found, Value, ordered
 from shrinker.program.symbols.program import Key, Module, Program
 from shrinker.program.symbols.reasons import Node, Reason
 from shrinker.program.symbols.types import Types
-from shrinker.program.ways import reached
 from shrinker.ruleset.models import Api
 from shrinker.syntax.names import is_special
+from shrinker.values.relations import reached
 from shrinker.values.symbols import Symbol
 
 _LETTERS = re.compile(r"[A-Za-z]")

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from shrinker.program.ways import grouped
 from shrinker.values.errors import InputError
+from shrinker.values.relations import grouped
 
 DEFINITIONS = frozenset({"function", "class", "member", "assign"})
 """Kinds of units that people have names for."""

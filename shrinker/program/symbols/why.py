@@ -9,8 +9,9 @@ from typing import Any
 from shrinker.program.cuts import Cuts
 from shrinker.program.saved import load_report
 from shrinker.program.symbols.units import DEFINITIONS, Units
-from shrinker.program.ways import Ways, grouped
+from shrinker.program.ways import Ways
 from shrinker.values.graph import UNREACHABLE, Chain, Edge, Removed, Site
+from shrinker.values.relations import grouped
 
 FORMAT = 4
 EDGES = "symbol_edges.json"
