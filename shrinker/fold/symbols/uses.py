@@ -162,12 +162,10 @@ class Uses:
                 self._scope = before
             case ast.ListComp() | ast.SetComp() | ast.DictComp() | ast.GeneratorExp():
                 self._comprehension(node)
+            case ast.JoinedStr() | ast.BinOp(op=ast.Add() | ast.Mod()):
+                self._computed(node, self.patterns)
+                self.visit_all(children(node))
             case _:
-                match node:
-                    case ast.JoinedStr() | ast.BinOp(op=ast.Add() | ast.Mod()):
-                        self._computed(node, self.patterns)
-                    case ast.MatchClass(kwd_attrs=names):
-                        self._note(self.uses, *(f"?.{name}" for name in names))
                 self.visit_all(children(node))
 
     def visit_all(self, nodes: Iterable[ast.AST]) -> None:
