@@ -14,6 +14,9 @@ _MOST = 24
 """How many are kept of one input: one run folds a module in several worlds, and people go back and forth between upstreams and
 rules in which most inputs are the same."""
 
+_WAITING_BYTES = 16 * 2**20
+"""Results that wait to be written take no more memory than this."""
+
 
 @dataclass(frozen=True, slots=True)
 class Recorded:
@@ -39,6 +42,7 @@ class Variants:
         self._known: dict[str, list[tuple[tuple[Question, ...], bytes]]] = {}
         self._new: set[str] = set()
         self._waiting: dict[bytes, bytes] = {}
+        self._size = 0
 
     def recall(self, inputs: Mapping[str, str], digest: Callable[[tuple[Question, ...]], bytes]) -> dict[str, bytes]:
         """Results that are known, packed.
@@ -68,9 +72,14 @@ class Variants:
         del known[_MOST:]
         self._new.add(text)
         self._waiting[self._layer.key(text, recorded.digest.hex())] = recorded.packed
+        self._size += len(recorded.packed)
+        if self._size > _WAITING_BYTES:
+            # Without the list that names them, which is written last, nobody finds them.
+            self._layer.cache.save(self._waiting)
+            self._waiting, self._size = {}, 0
 
     def save(self) -> None:
         """Write what was learnt to the cache."""
         lists = {self._layer.key(text): pack(self._known[text]) for text in sorted(self._new)}
         self._layer.cache.save(self._waiting | lists)
-        self._waiting, self._new = {}, set()
+        self._waiting, self._size, self._new = {}, 0, set()
