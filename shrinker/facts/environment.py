@@ -45,6 +45,8 @@ class Environment(RuleFacts):
         self.packages = frozenset(m.partition(".")[0] for m in outlines)
         self._memo: dict[tuple[str, str], Value] = {}
         self._removed: dict[str, Removed | None] = {}
+        self._constant: dict[str, bool] = {}
+        """Whether a function of that name has one result."""
         self._interpreting: set[str] = set()
         self._hot: dict[str, frozenset[str]] = {}
         self.imported: frozenset[tuple[str, str]] = frozenset(
@@ -180,7 +182,10 @@ class Environment(RuleFacts):
             case Known(rules=rules) | TextDomain(rules=rules):
                 return bool(rules)
             case Ref(name):
-                return self.called(name) is not None or isinstance(self.interpret(name), Known)
+                if name not in self._constant:
+                    self._constant[name] = False
+                    self._constant[name] = self.called(name) is not None or isinstance(self.interpret(name), Known)
+                return self._constant[name]
         return isinstance(value, Removed)
 
     def hot_names(self, module: str) -> frozenset[str]:

@@ -60,6 +60,7 @@ class RuleFacts:
             kind: NamePatterns((p, _domain(rule, kind)) for rule in rules.domains for p in getattr(rule, kind))
             for kind in ("names", "lists", "calls", "tables", "registers")
         }
+        self._said: dict[str, dict[str, TextDomain | None]] = {kind: {} for kind in self._domains}
         self.domain_words = frozenset().union(*(self._domains[kind].words for kind in ("names", "lists", "calls")))
         """Identifiers of which a rule says what they never are: what is computed from them may be decided."""
         removed = ((p, (rule.id, rule.feature)) for rule in rules.removes for p in rule.definitions)
@@ -87,9 +88,12 @@ class RuleFacts:
     def domain(self, name: str, kind: str = "names") -> TextDomain | None:
         """What a name, as it is written, below its module, never is; `kind` is ``names`` (and lists of such texts), ``calls``,
         ``tables`` or ``registers``."""
-        if said := self._domains[kind].find_all(name):
-            return reduce(TextDomain.and_also, said)
-        return self.domain(name, "lists") if kind == "names" else None
+        known = self._said[kind]
+        if name not in known:
+            said = self._domains[kind].find_all(name)
+            other = self.domain(name, "lists") if kind == "names" and not said else None
+            known[name] = reduce(TextDomain.and_also, said) if said else other
+        return known[name]
 
     def missing_attribute(self, name: str) -> Removed | None:
         """An attribute of an installed module that is not there on this platform."""

@@ -17,10 +17,10 @@ def heat(context: Context, tree: ast.Module, derived: frozenset[str]) -> bool:
     """Mark the lines that the facts, or the words that are `derived`, can say something about. False when there are none."""
     environment, module = context.environment, context.module
     found = environment.outlines[module]
-    words = environment.words | derived | environment.hot_names(module)
+    words = {*environment.words, *derived, *environment.hot_names(module)}
     for star in found.stars:
         if environment.removed_module(star.module) is not None:
-            words |= {star.module.rpartition(".")[2]}
+            words.add(star.module.rpartition(".")[2])
         starred = environment.outlines.get(star.module)
         names = starred.names if starred is not None else ()
         words |= {name for name in names if environment.is_hot(environment.resolve(module, name))}
@@ -32,7 +32,7 @@ def heat(context: Context, tree: ast.Module, derived: frozenset[str]) -> bool:
             if environment.removed_module(source_module) is not None:
                 words |= {bound, source_module.rpartition(".")[2]}
         elif name != "*" and bound not in words and environment.is_hot(environment.resolve(source_module, name)):
-            words |= {bound}
+            words.add(bound)
     texts = (
         text for text in set(_DOTTED.findall(context.source.text)) if environment.named_by_string(text) is not None
     )

@@ -7,7 +7,6 @@ can answer: that is what makes `if is_cuda(): from a import f` / `else: f = None
 import ast
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from itertools import chain
 
 from shrinker.syntax.imports import bound_name, names_of
 from shrinker.syntax.walk import definitions, evaluated, walk
@@ -113,6 +112,8 @@ class _Collector:
     def _statement(self, node: ast.stmt, guards: tuple[Branch, ...]) -> None:
         line, found = node.lineno, self.found
         match node:
+            case ast.Expr() | ast.Return():
+                self._walrus(line, guards, node)
             case ast.Import():
                 for alias in node.names:
                     name = bound_name(node, alias)
@@ -208,8 +209,11 @@ class _Collector:
                     self._target(item, element, line, guards, alone=False)
 
     def _walrus(self, line: int, guards: tuple[Branch, ...], *nodes: ast.AST) -> None:
-        # Nearly none has one. What the body of a lambda binds is the lambda's own.
-        holding = (node for node in nodes if any(part.__class__ is ast.NamedExpr for part in walk(node)))
-        for part in chain.from_iterable(map(evaluated, holding)):
-            if isinstance(part, ast.NamedExpr):
-                self.found.add(part.target.id, Binding("opaque", line, guards, value=part.value))
+        for node in nodes:
+            if not any(part.__class__ is ast.NamedExpr for part in walk(node)):
+                # Nearly all.
+                continue
+            # What the body of a lambda binds is the lambda's own.
+            for part in evaluated(node):
+                if isinstance(part, ast.NamedExpr):
+                    self.found.add(part.target.id, Binding("opaque", line, guards, value=part.value))

@@ -14,6 +14,7 @@ from shrinker.syntax.names import assigned
 from shrinker.syntax.ranges import span
 from shrinker.syntax.scopes import Comprehension
 from shrinker.syntax.walk import walk
+from shrinker.values.edits import Span
 
 Loop = tuple[ast.expr, ast.expr]
 """What a loop binds, and what it runs over."""
@@ -176,7 +177,8 @@ class Unroller:
         return self._rows(self._loops(nodes[0]), nodes)
 
     def _loops(self, node: ast.expr) -> list[Loop]:
-        around = [each for each in self._around if any(_holds(part, node) for part in each.inside)]
+        within = span(node)
+        around = [each for each in self._around if any(_holds(part, within) for part in each.places)]
         return [loop for each in sorted(around, key=lambda each: each.place) if each.binds_alone for loop in each.loops]
 
     def _rows(self, loops: list[Loop], nodes: Sequence[ast.expr]) -> list[tuple[str, ...]] | None:
@@ -207,6 +209,7 @@ class _Around:
             results = [node.key, node.value] if isinstance(node, ast.DictComp) else [node.elt]
             self.loops = [(each.target, each.iter) for each in node.generators]
             self.inside = [*results, *(test for each in node.generators for test in each.ifs)]
+        self.places = [span(part) for part in self.inside]
 
     @cached_property
     def binds_alone(self) -> bool:
@@ -219,6 +222,6 @@ class _Around:
         )
 
 
-def _holds(outer: ast.stmt | ast.expr, node: ast.expr) -> bool:
-    around, within = span(outer), span(node)
-    return (around.line, around.col) <= (within.line, within.col) and within.after <= around.after
+def _holds(around: Span, within: Span) -> bool:
+    before = (around.line, around.col) <= (within.line, within.col)
+    return before and (within.end_line, within.end_col) <= (around.end_line, around.end_col)

@@ -139,10 +139,30 @@ class Uses:
                     self._note(self.uses, *[path for path in self.paths_of(node) if path[0] == "#"])
             case ast.Attribute():
                 self._attribute(node)
-            case ast.Constant(value=str() as text):
-                self._text(text)
+            case ast.Constant(value=value):
+                if isinstance(value, str):
+                    self._text(value)
             case ast.Call():
                 self._call(node)
+            case ast.stmt():
+                self._statement(node)
+            case ast.Lambda():
+                before, self._scope = self._scope, self._enter(node)
+                self.visit(node.body)
+                self._scope = before
+            case ast.ListComp() | ast.SetComp() | ast.DictComp() | ast.GeneratorExp():
+                self._comprehension(node)
+            case ast.JoinedStr() | ast.BinOp(op=ast.Add() | ast.Mod()):
+                self._computed(node, self.patterns)
+                self.visit_all(children(node))
+            case ast.MatchClass(kwd_attrs=names):
+                self._note(self.uses, *(f"?.{name}" for name in names))
+                self.visit_all(children(node))
+            case _:
+                self.visit_all(children(node))
+
+    def _statement(self, node: ast.stmt) -> None:
+        match node:
             case ast.FunctionDef() | ast.AsyncFunctionDef():
                 self.function(node)
             case ast.ClassDef():
@@ -156,15 +176,6 @@ class Uses:
                 self.visit_all(part for part in (node.target, node.value) if part is not None)
             case ast.Expr(value=ast.Constant()):
                 pass
-            case ast.Lambda():
-                before, self._scope = self._scope, self._enter(node)
-                self.visit(node.body)
-                self._scope = before
-            case ast.ListComp() | ast.SetComp() | ast.DictComp() | ast.GeneratorExp():
-                self._comprehension(node)
-            case ast.JoinedStr() | ast.BinOp(op=ast.Add() | ast.Mod()):
-                self._computed(node, self.patterns)
-                self.visit_all(children(node))
             case _:
                 self.visit_all(children(node))
 
