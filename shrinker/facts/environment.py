@@ -46,7 +46,6 @@ class Environment(RuleFacts):
         self._memo: dict[tuple[str, str], Value] = {}
         self._removed: dict[str, Removed | None] = {}
         self._constant: dict[str, bool] = {}
-        """Whether a function of that name has one result."""
         self._interpreting: set[str] = set()
         self._hot: dict[str, frozenset[str]] = {}
         self.imported: frozenset[tuple[str, str]] = frozenset(
@@ -182,11 +181,15 @@ class Environment(RuleFacts):
             case Known(rules=rules) | TextDomain(rules=rules):
                 return bool(rules)
             case Ref(name):
-                if name not in self._constant:
-                    self._constant[name] = False
-                    self._constant[name] = self.called(name) is not None or isinstance(self.interpret(name), Known)
-                return self._constant[name]
+                return self.called(name) is not None or self.is_constant(name)
         return isinstance(value, Removed)
+
+    def is_constant(self, function: str) -> bool:
+        """True for a short function of the tree that has a constant result."""
+        if function not in self._constant:
+            self._constant[function] = False
+            self._constant[function] = isinstance(self.interpret(function), Known)
+        return self._constant[function]
 
     def hot_names(self, module: str) -> frozenset[str]:
         """Module-level names of a module that folding would act on; none for a module outside the tree."""

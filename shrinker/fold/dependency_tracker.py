@@ -19,7 +19,7 @@ from shrinker.facts.world import RuleFacts
 from shrinker.ruleset.models import Rule
 
 ASKED = frozenset(
-    {"hot_names", "interpret", "refusals_in", "removed_member", "removed_module", "resolve"}
+    {"hot_names", "interpret", "is_constant", "refusals_in", "removed_member", "removed_module", "resolve"}
     | {name for name in vars(RuleFacts) if not name.startswith("_")}
 )
 """Methods whose arguments and answer are noted."""
