@@ -3,16 +3,13 @@
 import ast
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from shrinker.facts.evaluate import ValueScope, evaluate
 from shrinker.facts.lattice import NO_RULES, UNKNOWN, Known, Ref, Removed, Value, join
+from shrinker.facts.world import ClosedWorld
 from shrinker.syntax.bindings import Binding, Branch
 from shrinker.syntax.imports import Import, catches_import_error, is_type_checking
 from shrinker.syntax.walk import walk
-
-if TYPE_CHECKING:
-    from shrinker.facts.environment import Environment
 
 NEVER_TAKEN = "code of a branch that is never taken"
 """The feature of a name that only dead branches bind."""
@@ -170,7 +167,7 @@ def failing_import(node: ast.Try, scope: ValueScope) -> tuple[str, Removed | Non
     return None if removed is None else (removed.rule, removed)
 
 
-def removed_names(node: Import, source: str, environment: "Environment") -> Iterator[tuple[ast.alias, Removed]]:
+def removed_names(node: Import, source: str, environment: ClosedWorld) -> Iterator[tuple[ast.alias, Removed]]:
     """Names of an import that are something removed; `source` is the module after ``from``."""
     for alias in node.names:
         value: Value | None

@@ -11,7 +11,7 @@ from shrinker.facts.interpret import interpret
 from shrinker.facts.lattice import UNKNOWN, Known, Ref, Removed, TextDomain, Value
 from shrinker.facts.outline import Outline
 from shrinker.facts.scopes import ModuleScope
-from shrinker.facts.world import NamePatterns, RuleFacts
+from shrinker.facts.world import ClosedWorld, NamePatterns
 from shrinker.ruleset.match import any_module_matches, overlap
 from shrinker.ruleset.models import Answer, Refusal, Ruleset
 from shrinker.syntax.bindings import Binding
@@ -20,7 +20,7 @@ _BUILTINS = frozenset(dir(builtins))
 _WORD = re.compile(r"[^\W\d]\w*")
 
 
-class Environment(RuleFacts):
+class Environment(ClosedWorld):
     """Answers `what is this name in the closed world?` for every module of the tree."""
 
     def __init__(

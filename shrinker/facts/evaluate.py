@@ -7,14 +7,12 @@ import ast
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from shrinker.facts.lattice import UNKNOWN, Decided, Known, Ref, Removed, TextDomain, Unknown, Value, join, literal
+from shrinker.facts.world import ClosedWorld
 from shrinker.syntax.names import written
 from shrinker.syntax.walk import ByClass
-
-if TYPE_CHECKING:
-    from shrinker.facts.environment import Environment
 
 
 class ValueScope(ABC):
@@ -23,7 +21,7 @@ class ValueScope(ABC):
     is_local = False
     """True in a function or class body: what it defines is not the module's."""
 
-    def __init__(self, environment: "Environment", module: str, decided: Decided) -> None:
+    def __init__(self, environment: ClosedWorld, module: str, decided: Decided) -> None:
         self.environment = environment
         self.module = module
         self.decided = decided

@@ -1,23 +1,20 @@
 """Constant results of short functions of the tree, by interpreting their bodies."""
 
 import ast
-from typing import TYPE_CHECKING
 
 from shrinker.facts.bound import failing_import, liveness
 from shrinker.facts.effects import is_pure
 from shrinker.facts.evaluate import ValueScope, evaluate
 from shrinker.facts.lattice import NO_RULES, UNKNOWN, Known, Value
 from shrinker.facts.scopes import ModuleScope, function_scope
+from shrinker.facts.world import ClosedWorld
 from shrinker.syntax.bindings import Binding
 from shrinker.syntax.imports import catches_import_error
 from shrinker.syntax.names import last_name
 from shrinker.syntax.walk import walk
 
-if TYPE_CHECKING:
-    from shrinker.facts.environment import Environment
 
-
-def interpret(function: str, environment: "Environment") -> Value:
+def interpret(function: str, environment: ClosedWorld) -> Value:
     """Constant result of a short function of the tree, its parameters unknown."""
     module, _, name = function.rpartition(".")
     found = environment.outlines.get(module)

@@ -2,17 +2,15 @@
 
 import ast
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from shrinker.facts import calls, operators
 from shrinker.facts.bound import Shadowed, bound_value, is_mixed, liveness
 from shrinker.facts.evaluate import ValueScope
 from shrinker.facts.lattice import UNKNOWN, Decided, Known, Ref, Removed, Value
+from shrinker.facts.world import ClosedWorld
 from shrinker.syntax.scopes import Scope, scope_of
 from shrinker.syntax.walk import Function
-
-if TYPE_CHECKING:
-    from shrinker.facts.environment import Environment
 
 CONSTRUCTS = (calls, operators)
 """Files that register what they evaluate: who has a scope has them."""
@@ -27,7 +25,7 @@ class ModuleScope(ValueScope):
     """Names at module level."""
 
     def __init__(
-        self, environment: "Environment", module: str, decided: Decided | None = None, *, during_import: bool = False
+        self, environment: ClosedWorld, module: str, decided: Decided | None = None, *, during_import: bool = False
     ) -> None:
         super().__init__(environment, module, {} if decided is None else decided)
         self.during_import = during_import

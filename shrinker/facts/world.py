@@ -1,10 +1,12 @@
-"""What the rules of a closed world say by themselves."""
+"""What is asked of a closed world: what its rules say by themselves, and what else it must answer."""
 
-from collections.abc import Hashable, Iterable, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from functools import reduce
 from typing import Generic, TypeVar
 
-from shrinker.facts.lattice import Known, Removed, TextDomain
+from shrinker.facts.lattice import Known, Removed, TextDomain, Value
+from shrinker.facts.outline import Outline
 from shrinker.ruleset.match import any_module_matches, name_matches, overlap
 from shrinker.ruleset.models import Default, Domain, Guard, Registry, Remove, Ruleset
 
@@ -135,6 +137,34 @@ class RuleFacts:
     def only_when_asked(self, name: str) -> bool:
         """True when a rule says that uses of this removed name only run when its feature is asked for."""
         return any(name_matches(p, name) for rule in self.rules.removes for p in rule.only_when_asked)
+
+
+class ClosedWorld(RuleFacts, ABC):
+    """What evaluation asks besides; `Environment` answers, and scopes and evaluation are what it answers with."""
+
+    outlines: Mapping[str, Outline]
+    packages: frozenset[str]
+    """Top-level packages of the tree."""
+
+    @abstractmethod
+    def resolve(self, module: str, name: str) -> Value:
+        """What `name` is in `module` once that module is imported."""
+
+    @abstractmethod
+    def removed_module(self, module: str) -> Removed | None:
+        """The `remove` rule that takes a module of the tree, if one does."""
+
+    @abstractmethod
+    def removed_member(self, name: str) -> Removed | None:
+        """A member of an enumeration that no value of the closed world equals."""
+
+    @abstractmethod
+    def named_by_string(self, text: object) -> Removed | None:
+        """The removed module that a string names: ``a.b``, ``a.b.Name`` or ``a.b:Name``."""
+
+    @abstractmethod
+    def interpret(self, name: str) -> Value:
+        """Constant result of a short function of the tree; UNKNOWN when it has none, and for one that asks for itself."""
 
 
 def _domain(rule: Domain, kind: str) -> TextDomain:
