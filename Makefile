@@ -22,7 +22,7 @@ BENCH_READY := .venv/.ready-bench
 SIMULATION := .venv-simulate/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help shrink test readme simulation verify verify-gpu leftovers cross-check why diff bump publish sweep pairs review comment propose workflows check-upstream doctor survivors bench lint upstream clean clean-cache
+.PHONY: help shrink test readme simulation simulation-where-it-can-be verify verify-gpu leftovers cross-check why diff bump publish sweep pairs review comment propose workflows check-upstream doctor survivors bench lint upstream clean clean-cache
 
 help: ## what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -32,12 +32,15 @@ shrink: $(READY) ## generate OUT from UPSTREAM by the rules of PROFILE, with loc
 	$(BIN)/shrinker shrink --profile '$(PROFILE)' --out '$(OUT)' $(if $(UPSTREAM),--upstream '$(UPSTREAM)') $(if $(JOBS),--jobs '$(JOBS)') $(if $(filter-out 0,$(STRICT)),--strict) $(if $(filter-out 0,$(FORCE)),--force)
 
 # pytest last: its closing line says how many tests ran. Where PyTorch cannot be had, the tests that need it are skipped and say so.
-test: lint ## checks of style, types and layers, then all tests (the real release included)
-	-$(MAKE) --no-print-directory simulation
+test: $(READY) ## checks of style, types and layers, then all tests (the real release included)
+	$(MAKE) --no-print-directory -j2 lint simulation-where-it-can-be
 	$(BIN)/python -m pytest -n '$(or $(JOBS),auto)'
 
 readme: $(READY) $(SIMULATION) ## every command of README in a clone of this checkout (an hour or two); the log is dist/readme.log; ONLY=text for some
 	$(BIN)/python -m tests.clones $(if $(ONLY),--only '$(ONLY)')
+
+simulation-where-it-can-be: $(READY)
+	-$(MAKE) --no-print-directory simulation
 
 lint: $(READY) ## style, types, layers, workflows
 	$(BIN)/ruff check .
