@@ -122,8 +122,9 @@ class _Judge:
         """Executed lines of each function that is gone, by its name; an empty list of one whose result is stated."""
         gone = defaultdict[str, list[list[Line]]](list)
         for file in self.files:
-            for function in file.upstream.functions.keys() - file.generated.functions:
-                if ran := [line for line in file.upstream.functions[function] if line.number in file.running]:
+            for function, lines in file.upstream.functions.items():
+                ran = [line for line in lines if line.number in file.running]
+                if ran and function not in file.generated.functions:
                     gone[_name(function)].append([] if self._is_stated(file, function) else ran)
         return gone
 
