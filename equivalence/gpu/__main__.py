@@ -31,7 +31,7 @@ def parser() -> argparse.ArgumentParser:
     add("--python", default=sys.executable, help="interpreter of the servers' environment")
     add("--packages", type=_place, **several, help="folder of packages behind the tree; may be repeated")
     add("--set", **several, metavar="NAME=VALUE", help="environment variable of every server")
-    cells = f"only these, with N servers of each tree; of {', '.join(CELLS)}"
+    cells = f"only these, with N servers of each tree, N blocks of what is timed; of {', '.join(CELLS)}"
     add("--cell", **several, metavar="NAME[:N]", help=cells)
     add("--gpus", type=_ids, help="ids of GPUs, with commas")
     add("--seconds", type=float, help="time for all")

@@ -96,7 +96,7 @@ class Plan:
     """Of each tree and cell; the second of upstream's is the control. One more of each where a verdict is in doubt."""
     recorded: bool = False
     counts: Mapping[str, int] = field(default_factory=dict)
-    """Another number of servers, by cell."""
+    """Another number of servers, or of blocks of what is timed, by cell."""
     passes: int = 2
     progress: Callable[[str], None] = field(default=lambda text: print(text, flush=True))
 

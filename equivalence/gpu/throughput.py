@@ -54,13 +54,13 @@ os._exit(0)
 
 
 def measure(setting: Setting, upstream: Tree, others: Sequence[Tree]) -> dict[str, Any]:
-    """The row of a timed cell: as many blocks as the time allows, `BLOCKS` at most; what warms up is dropped."""
+    """The row of a timed cell: as many blocks as the time allows, `BLOCKS` or the plan's number at most; what warms up is dropped."""
     kind, taken, ran = setting.cell.kind, list[Taken](), Counter[str]()
     at_once, warm = AT_ONCE.get(kind, 1), WARM_RUNS.get(kind, 1)
     dropped = max(at_once, warm * len(others)) if warm else 0
     turn = blocks(setting, upstream, others)
     try:
-        for _ in range(0, BLOCKS + dropped, at_once):
+        for _ in range(0, setting.plan.counts.get(setting.cell.name, BLOCKS) + dropped, at_once):
             if setting.left() < _LONGEST.get(kind, 75.0):
                 break
             group = list(islice(turn, at_once))
