@@ -1,7 +1,5 @@
 """What is a trace of another platform, what is none, and where in the syntax it stands."""
 
-import ast
-
 import pytest
 
 from shrinker.check.leftovers.scan import Scanner
@@ -17,8 +15,7 @@ PARSED = "args = parser.parse_args()\n"
 def seen(source: str, vocabulary: Vocabulary = VOCABULARY) -> list[tuple[str, str, str]]:
     """Kind, position and text of each leftover of a module `sglang.srt.here`."""
     kept = frozenset({"sglang.srt.npu_kept"})
-    scanner = Scanner("python/sglang/srt/here.py", "sglang.srt.here", "sglang.srt", vocabulary, kept)
-    found = scanner.scan(ast.parse(source), source.split("\n"), vocabulary.hot(source))
+    found = Scanner("python/sglang/srt/here.py", vocabulary, kept).scan(source)
     return [(s.kind, s.position, s.text) for s in found]
 
 

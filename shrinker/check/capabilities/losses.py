@@ -90,14 +90,18 @@ class _Scope:
         return frozenset(chain.from_iterable(map(names_read, self.theirs))) if self.name else frozenset()
 
     def losses(self) -> list[Loss]:
-        if len(self.ours) == len(self.theirs) and all(map(self.aligner.same, self.ours, self.theirs)):
+        if [*map(self.aligner.key, self.ours)] == [*map(self.aligner.key, self.theirs)]:
             return []
         self.aligner.align(self.ours, self.theirs, self._pairs)
         self._errors(self.theirs, self.ours)
         self._walk(self.ours)
         # Statements of upstream that stand in the generated file where they were not: an arm behind its chain of tests, say.
-        for node in self.aligner.moved(self.ours, self.theirs, self._pairs):
-            if self.replaced.isdisjoint(words(node)):
+        partners = {id(node) for node in self._pairs.values()}
+        heads = {self.aligner.head(node) for node in below(self.ours)}
+        for node in (
+            each for each in below(self.theirs) if id(each) not in partners and not isinstance(each, ast.Pass)
+        ):
+            if self.aligner.head(node) in heads and self.replaced.isdisjoint(words(node)):
                 self._lose(node, None, "out of its place stands", ast.unparse(node))
         return self._found
 
