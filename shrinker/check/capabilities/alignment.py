@@ -39,14 +39,7 @@ class Aligner:
 
     def is_idle(self, body: Sequence[ast.stmt]) -> bool:
         """Whether a suite does nothing but to bind names that the generated file does not read."""
-        for node in body:
-            match node:
-                case ast.Pass() | ast.Import() | ast.ImportFrom() | ast.Assign(targets=[ast.Name()]):
-                    if not bound_by(node).isdisjoint(self._names):
-                        return False
-                case _:
-                    return False
-        return True
+        return all(map(_only_binds, body)) and bound_by(*body).isdisjoint(self._names)
 
     def key(self, node: ast.stmt) -> tuple[object, ...]:
         """Equal for statements that are the same, with all that is in them but for definitions' bodies."""
@@ -65,20 +58,22 @@ class Aligner:
     def align(self, ours: Sequence[ast.stmt], theirs: Sequence[ast.stmt], found: Pairs) -> int:
         """Pair what can be paired of a body in upstream (`ours`) and what is left of it, on every level below definitions. Gives how many
         have a partner, less what the others cost."""
-        count, first = 0, 0
+        first = 0
         while first < min(len(ours), len(theirs)) and self.key(ours[first]) == self.key(theirs[first]):
-            count += _PARTNER * self._take(ours[first], theirs[first], found)
             first += 1
+        alike = _same(ours[:first], theirs[:first])
+        found |= alike
         ours, theirs = ours[first:], theirs[first:]
         if not ours or not theirs:
-            return count
+            return _EQUAL * len(alike)
         cells: list[_Cell] = []
         start = self._file(ours, 0, cells)
         width = len(theirs)
         best: list[list[_Best]] = [[(0, None)] * (width + 1)]
         together = cache(self._within)
         for node, following, suites in cells:
-            after, row = best[following], [(0, None)] * (width + 1)
+            after = best[following]
+            row: list[_Best] = [(0, None)] * (width + 1)
             gone = isinstance(node, ast.If) and not self.is_idle(node.body) and not self._explained(node.test, False)
             for j in range(width, -1, -1):
                 ways: list[_Best] = []
@@ -95,7 +90,7 @@ class Aligner:
         while chain is not None:
             one, other, pairs, chain = chain
             found |= {id(one): other, **pairs}
-        return count + score
+        return _EQUAL * len(alike) + score
 
     def _file(self, body: Sequence[ast.stmt], following: int, cells: "list[_Cell]") -> int:
         """Append statements, the last one first, so that what follows has its place by then; place 0 is the end. The place of the first."""
@@ -112,23 +107,30 @@ class Aligner:
             following = len(cells)
         return following
 
-    def _take(self, one: ast.stmt, other: ast.stmt, found: Pairs) -> int:
-        found[id(one)] = other
-        suites = zip(suites_of(one), suites_of(other), strict=True)
-        return 2 + sum(self._take(a, b, found) for mine, its in suites for a, b in zip(mine, its, strict=True))
-
     def _within(self, one: ast.stmt, other: ast.stmt) -> tuple[int, Pairs]:
-        """The score of two partners with all that is in them: half as much for one of which something is gone."""
-        pairs: Pairs = {}
-        if self.key(one) == self.key(other):
-            score = _PARTNER * self._take(one, other, pairs)
-            if isinstance(one, Definition) and isinstance(other, Definition):
-                # Of several of one name the one with most of the body in common.
-                score += self.align(one.body, other.body, {})
-        else:
-            score = _PARTNER * (2 if self.head(one) == self.head(other) else 1)
-            score += sum(self.align(mine, its, pairs) for mine, its in _matching_suites(one, other))
-        return score, pairs
+        """The score of two partners with all that is in them."""
+        if self.key(one) != self.key(other):
+            pairs: Pairs = {}
+            score = _EQUAL if self.head(one) == self.head(other) else _PARTNER
+            return score + sum(self.align(mine, its, pairs) for mine, its in _matching_suites(one, other)), pairs
+        pairs = _same([one], [other])
+        # Of several definitions of one name the one with most of the body in common.
+        more = (
+            self.align(one.body, other.body, {}) if isinstance(one, Definition) and isinstance(other, Definition) else 0
+        )
+        return _EQUAL * len(pairs) + more, pairs
+
+
+def _same(ours: Sequence[ast.stmt], theirs: Sequence[ast.stmt]) -> Pairs:
+    """The pairs of statements that are the same, with those within them."""
+    return {id(one): other for one, other in zip(below(ours), below(theirs), strict=True)}
+
+
+def _only_binds(node: ast.stmt) -> bool:
+    match node:
+        case ast.Pass() | ast.Import() | ast.ImportFrom() | ast.Assign(targets=[ast.Name()]):
+            return True
+    return False
 
 
 def scopes(*around: ast.Module | Definition, name: str = "") -> Iterator[tuple[str, Around]]:
@@ -153,8 +155,8 @@ _Chain: TypeAlias = "tuple[ast.stmt, ast.stmt, Pairs, _Chain] | None"
 """Two partners, those within them, and what follows."""
 _Best = tuple[int, _Chain]
 """The best score from a statement of upstream and one of the generated tree on, and the partners that make it."""
-_PARTNER = 1000
-"""What a partner is worth: more than all prices of a function."""
+_PARTNER, _EQUAL = 1000, 2000
+"""What a partner is worth of which something is gone, and one that is whole: more than all prices of a function."""
 
 
 def is_part(text: str, whole: str) -> bool:

@@ -7,7 +7,6 @@ any more is no loss: whoever named it stood in one.
 import ast
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from itertools import chain, takewhile
 
 from shrinker.check.allowances import error_target, is_named_error
@@ -25,6 +24,7 @@ from shrinker.check.capabilities.alignment import (
 from shrinker.check.capabilities.vocabulary import Vocabulary, entries_without_name, names_read, words
 from shrinker.syntax.control import is_main, leaves
 from shrinker.syntax.lines import one_line
+from shrinker.syntax.side_effects import bound_by
 from shrinker.values.relations import grouped
 
 _ELSEWHERE = frozenset({"body", "orelse", "finalbody", "handlers", "cases", "annotation"})
@@ -84,11 +84,6 @@ class _Scope:
     _cut: set[int] = field(default_factory=set)
     """Statements of upstream in whose place a named error stands."""
 
-    @cached_property
-    def _read_here(self) -> frozenset[str]:
-        """A name of the module that is read and not bound is found by itself, a local one may be bound in another branch."""
-        return frozenset(chain.from_iterable(map(names_read, self.theirs))) if self.name else frozenset()
-
     def losses(self) -> list[Loss]:
         if [*map(self.aligner.key, self.ours)] == [*map(self.aligner.key, self.theirs)]:
             return []
@@ -139,13 +134,11 @@ class _Scope:
         """What a `try` imports no more, so that a handler binds what is read."""
         if partner is None and not any(self._stands(handler.body) for handler in node.handlers):
             return
-        for each in node.body:
-            if isinstance(each, ast.Import | ast.ImportFrom):
-                left = self._pairs.get(id(each))
-                kept = {alias.asname or alias.name for alias in left.names} if isinstance(left, type(each)) else set()
-                gone = {alias.asname or alias.name for alias in each.names} - kept
-                if partner is None or any(name.partition(".")[0] in self.read for name in gone):
-                    self._lose_words("the import", each)
+        for each in (each for each in node.body if isinstance(each, ast.Import | ast.ImportFrom)):
+            left = self._pairs.get(id(each))
+            gone = bound_by(each) - (bound_by(left) if left is not None else set())
+            if partner is None or not gone.isdisjoint(self.read):
+                self._lose_words("the import", each)
 
     def _statement(self, node: ast.stmt) -> None:
         """One that did something, and is gone although what is around it stands."""
@@ -154,8 +147,10 @@ class _Scope:
                 self._lose(node, self.words.reason(test, True), "the check", ast.unparse(test))
             case ast.Expr(value=ast.Call() | ast.Await()) | ast.Return() | ast.Raise() | ast.Delete() | ast.AugAssign():
                 self._lose_words("the statement", node)
-            case ast.Assign(targets=[ast.Name(id=name)], value=ast.Call() | ast.Await()) if name in self._read_here:
-                self._lose_words("the value", node)
+            case ast.Assign(targets=[ast.Name(id=name)], value=ast.Call() | ast.Await()) if self.name:
+                # One of the module that is read and not bound is found by itself, a local one may be bound in another branch.
+                if any(name in names_read(each) for each in self.theirs):
+                    self._lose_words("the value", node)
 
     def _decided(self, node: ast.If) -> bool:
         """What an `if` lost that is not there any more; whether nothing behind it can run."""
