@@ -25,6 +25,10 @@ class Field:
     choices: tuple[str, ...] | None
     line: int
 
+    def takes(self, text: str) -> bool:
+        """Whether the text may be chosen."""
+        return self.choices is None or text in self.choices
+
 
 class Outside:
     """What comes in from outside, over all files."""

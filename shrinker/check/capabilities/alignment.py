@@ -13,7 +13,6 @@ from functools import cache, lru_cache
 from operator import itemgetter
 from typing import TypeAlias, TypeVar
 
-from shrinker.check.capabilities.vocabulary import Around
 from shrinker.check.tokens import is_subsequence
 from shrinker.syntax.side_effects import bound_by
 from shrinker.syntax.walk import BLOCKS_OF, Definition
@@ -131,22 +130,6 @@ def _only_binds(node: ast.stmt) -> bool:
         case ast.Pass() | ast.Import() | ast.ImportFrom() | ast.Assign(targets=[ast.Name()]):
             return True
     return False
-
-
-def scopes(*around: ast.Module | Definition, name: str = "") -> Iterator[tuple[str, Around]]:
-    """Qualified names of a module, its functions and classes."""
-    yield name, around
-    for node in below(around[-1].body):
-        if isinstance(node, Definition):
-            yield from scopes(*around, node, name=f"{name}.{node.name}".lstrip("."))
-
-
-def closest(aligner: Aligner, body: list[ast.stmt], candidates: list[Around]) -> Around:
-    """Of several definitions of one name the one that this is left of."""
-    if len(candidates) == 1:
-        return candidates[0]
-    heads = [*map(aligner.head, body)]
-    return max(candidates, key=lambda one: likeness(heads, [*map(aligner.head, one[-1].body)]))
 
 
 _Cell = tuple[ast.stmt, int, list[tuple[int, int]]]

@@ -18,7 +18,8 @@ BY_KEYWORD: dict[str | None, Position] = {
 }
 """Place of the strings in the value of a keyword; others have an ordinary one."""
 _PROBES = frozenset({"hasattr", "find_spec", "import_module", "__import__"})
-_GROWING = frozenset({"append", "extend", "add", "update", "insert"})
+GROWING = frozenset({"append", "extend", "add", "update", "insert"})
+"""Methods that add something to a list or set."""
 
 
 _STICKY: frozenset[Position] = frozenset(
@@ -83,22 +84,9 @@ def call_arguments(node: ast.Call, place: Position) -> Position:
         return "message"
     if last in _PROBES:
         return "probe"
-    if last in _GROWING and len(names) > 1 and names[-2].endswith("_CHOICES"):
+    if last in GROWING and len(names) > 1 and names[-2].endswith("_CHOICES"):
         return "choices"
     return "test" if place == "test" else "argument"
-
-
-def chosen(node: ast.If) -> tuple[str, ast.Call] | None:
-    """Of a statement that adds something to a list where an attribute of an object says so, and does nothing else: the object's
-    name, and the call; None for any other."""
-    match node:
-        case ast.If(
-            test=ast.Attribute(value=ast.Name(id=name)),
-            body=[ast.Expr(value=ast.Call(func=ast.Attribute(attr=method)) as call)],
-            orelse=[],
-        ) if method in _GROWING:
-            return name, call
-    return None
 
 
 def _assigned_value(targets: list[ast.expr]) -> Position:

@@ -9,7 +9,7 @@ from shrinker.check.leftovers.vocabulary import Vocabulary, is_constant
 from shrinker.check.uses import attribute_chain
 from shrinker.syntax.bindings import collect
 from shrinker.syntax.imports import names_of, package_of
-from shrinker.syntax.lines import one_line
+from shrinker.syntax.lines import Lines, one_line
 from shrinker.syntax.names import last_name
 from shrinker.syntax.parsing import parse
 from shrinker.syntax.ranges import meets
@@ -55,11 +55,11 @@ class Scanner:
         Raises:
             SyntaxError, ValueError: it is no Python.
         """
-        hot = self.words.hot(text)
-        if hot is None:
+        lines = Lines(text)
+        self._hot = lines.holding(self.words.hot(lines))
+        if not self._hot:
             return ()
         tree = parse(text, self.path)
-        self._hot = [number for number, line in enumerate(text.split("\n"), 1) if hot.search(line)]
         bound = collect(tree.body, self._package).names
         self._imported = {name for name, rows in bound.items() if any(row.module for row in rows)}
         # Names that hold the parsed flags of a command line.
@@ -87,10 +87,14 @@ class Scanner:
             case ast.Import() | ast.ImportFrom():
                 for alias, (source, name, _) in zip(node.names, names_of(node, self._package), strict=True):
                     self.imported(alias, source, name)
-            case ast.If() if (found := places.chosen(node)) is not None and found[0] in self._flags:
-                # What the command line would take by `choices` alike.
+            case ast.If(
+                test=ast.Attribute(value=ast.Name(id=name)),
+                body=[ast.Expr(value=ast.Call(func=ast.Attribute(attr=method)) as call)],
+                orelse=[],
+            ) if name in self._flags and method in places.GROWING:
+                # A flag of the command line adds it to a list: what it would take by `choices` alike.
                 self.visit(node.test, "test")
-                self.visit(found[1], "choices")
+                self.visit(call, "choices")
             case ast.Assign() | ast.AnnAssign():
                 # A call declares a variable; `auto()` counts a member of an enumeration: without one, those after it would get other numbers.
                 value = node.value

@@ -13,6 +13,7 @@ from itertools import pairwise
 
 from shrinker.ruleset import Ruleset
 from shrinker.ruleset.models import Remove
+from shrinker.syntax.lines import Lines
 from shrinker.syntax.names import is_special
 from shrinker.values.leftovers import Kind, Suspect
 from shrinker.values.relations import grouped
@@ -101,16 +102,10 @@ class Vocabulary:
         absent, outside = (m.partition(".")[0] for m in self.absent), (n.rpartition(".")[2] for n in self.outside)
         return frozenset(_WORDS.findall(" ".join((*self.texts, *absent, *outside))))
 
-    def hot(self, text: str) -> re.Pattern[str] | None:
-        """Finds the lines of a text that may hold a leftover (and others); None when no line does."""
-        words = [
-            word
-            for word in set(_WORDS.findall(text))
-            if word in self._others
-            or self.name_kind(word, called=True)
-            or (word.lstrip("_").startswith("is_") and f"{word}()" in text)
-        ]
-        return re.compile(rf"\b(?:{'|'.join(sorted(words))})\b") if words else None
+    def hot(self, lines: Lines) -> set[str]:
+        """Words of a text whose lines may hold a leftover."""
+        asked = (word for word in lines.words if word.lstrip("_").startswith("is_") and f"{word}()" in lines.text)
+        return {w for w in lines.words if w in self._others or self.name_kind(w, called=True)}.union(asked)
 
     def name_kind(self, name: str, called: bool) -> Kind | None:
         """Kind of an identifier, None when it is of no other platform. It is `called`, defined as a function or imported, or read as a variable."""
