@@ -38,8 +38,6 @@ class Scanner:
     asked: set[tuple[str, str, int]] = field(default_factory=set)
     """Functions that a condition or an assignment asks without an argument, with path and line."""
     _found: dict[tuple[Kind, int, str, Position], Leftover] = field(default_factory=dict)
-    _shown: bool = False
-    """Within the test of what a message shows."""
     _in_class: bool = False
     _declares: bool = False
     """Within the targets of an assignment that declares variables."""
@@ -120,12 +118,6 @@ class Scanner:
                     self.visit(part, place)
                 for part in others:
                     self.visit(part, places.annotated(node.value, part))
-            case ast.IfExp():
-                shown, self._shown = self._shown, self._shown or place == "message"
-                self.visit(node.test, "test")
-                self._shown = shown
-                self.visit(node.body, place)
-                self.visit(node.orelse, place)
             case _:
                 self.within(node, place)
 
@@ -146,9 +138,9 @@ class Scanner:
         gone = [m for m in (source, whole) if m not in self.kept and self.words.is_removed(m)]
         if self.words.is_absent(source) or (not outside and source not in self.kept and gone):
             return self.add("absent imports", alias.lineno, whole, "import")
-        asked = (*([name] if name else source.split(".")), alias.asname)
-        kinds = (self.words.name_kind(part, called=True) for part in asked if part)
-        kind: Kind | None = next((each for each in kinds if each), None)
+        asked = filter(None, (*([name] if name else source.split(".")), alias.asname))
+        kinds = (self.words.name_kind(part, called=True) for part in asked)
+        kind: Kind | None = next(filter(None, kinds), None)
         if kind is None and name and any(map(self.words.foreign.within, source.split("."))):
             kind = "names"
         if kind is not None:
@@ -212,8 +204,6 @@ class Scanner:
         self.add(kind, line, one_line(text, _TEXT_LIMIT), place)
 
     def add(self, kind: Kind, line: int, text: str, place: Position) -> None:
-        if self._shown and kind == "strings":
-            place = "message"
         key = (kind, line, text, place)
         self._found.setdefault(key, Leftover(kind, self.path, line, text, self._where, place))
 
