@@ -145,11 +145,9 @@ def _replacing(tokens: Sequence[str], index: int, defaults: Defaults) -> str | N
         return NAMED_ERROR
     if text in defaults:
         return DEFAULT
-    if index == 0 and text in _FOR_ELIF:
-        return _FOR_ELIF[text]
     if text == PASS and (index == 0 or tokens[index - 1] in {":", ";"}):
         return PASS if all(t.startswith("#") for t in tokens[index + 1 :]) else None
-    return None
+    return _FOR_ELIF.get(text) if index == 0 else None
 
 
 def _inserted(tokens: Sequence[str]) -> dict[int, str]:

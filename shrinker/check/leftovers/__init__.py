@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from shrinker.cache.files import map_files
 from shrinker.check.leftovers.scan import Scanner
-from shrinker.check.leftovers.vocabulary import Vocabulary, build_vocabulary, companies, suspects
+from shrinker.check.leftovers.vocabulary import Vocabulary, companies, suspects
 from shrinker.check.trees import Trees
 from shrinker.ruleset import Leftover as Reason
 from shrinker.ruleset.match import any_module_matches
@@ -52,7 +52,7 @@ def find_leftovers(trees: Trees, among: Collection[str] | None = None) -> Leftov
     tree, out, rules = trees.source, trees.out, trees.stated
     # A file of shrinker's own names what it refuses, and is no code that upstream left.
     entries = [entry for entry in trees.manifest.files if entry.path.endswith(".py") and entry.path in tree.by_path]
-    vocabulary = build_vocabulary(rules)
+    vocabulary = Vocabulary(rules)
     kept = frozenset(name for entry in entries if (name := module_name(entry.path)) is not None)
     entries = [entry for entry in entries if among is None or entry.path in among]
     look = partial(_look, out, tree.root, vocabulary, kept)

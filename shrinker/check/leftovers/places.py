@@ -10,12 +10,8 @@ from shrinker.values.leftovers import Position
 
 _MESSAGE_METHODS = frozenset({"debug", "info", "warning", "warn", "error", "exception", "critical", "log", "print"})
 _MESSAGE_WORDS = frozenset({"log", "logger", "logging", "warn", "warning", "warnings", "print", "console"})
-BY_KEYWORD: dict[str | None, Position] = {
-    "help": "help-text",
-    "description": "help-text",
-    "epilog": "help-text",
-    "choices": "choices",
-}
+BY_KEYWORD: dict[str | None, Position] = {"choices": "choices"}
+BY_KEYWORD |= dict.fromkeys(("help", "description", "epilog"), "help-text")
 """Place of the strings in the value of a keyword; others have an ordinary one."""
 _PROBES = frozenset({"hasattr", "find_spec", "import_module", "__import__"})
 GROWING = frozenset({"append", "extend", "add", "update", "insert"})
