@@ -1,7 +1,5 @@
 """The files of a generated tree are those of its manifest, and each is upstream's, or what is left of one's lines, or one that shrinker writes."""
 
-import hashlib
-
 from shrinker.check.allowances import OWN_FILES
 from shrinker.check.trees import Seen, Trees
 from shrinker.values.contents import MANIFEST, contents
@@ -15,18 +13,13 @@ _NOTE = b"Modified by shrinker: parts not used by this profile were removed. See
 def changed_lines(trees: Trees, seen: Seen) -> None:
     """Such a file begins with the note that it was changed, and is upstream's with lines left out."""
     for entry in trees.manifest.files:
-        source, file = trees.source.by_path.get(entry.path), trees.out / entry.path
-        judged = entry.changed and entry.path.endswith(LINES) and entry.path not in OWN_FILES
-        if not judged or source is None or not file.is_file():
-            continue
-        theirs = (trees.source.root / entry.path).read_bytes()
-        if hashlib.sha256(theirs).hexdigest() != source.sha256:
-            seen.find(entry.path, 0, "upstream's file changed while it was read")
+        file, theirs = trees.out / entry.path, entry.path in trees.source.by_path and entry.path not in OWN_FILES
+        if not (theirs and entry.changed and entry.path.endswith(LINES) and file.is_file()):
             continue
         first, *ours = file.read_bytes().split(b"\n")
         if first.removeprefix(b"//").removeprefix(b"#").strip() != _NOTE:
             seen.find(entry.path, 1, "does not begin with the note that it was changed")
-        rest = iter(theirs.split(b"\n"))
+        rest = iter(trees.source.read(entry.path).split(b"\n"))
         seen.look(len(ours))
         if number := next((number for number, line in enumerate(ours, 2) if line not in rest), 0):
             seen.find(entry.path, number, "is no line of upstream's, or not in its order")

@@ -14,6 +14,7 @@ from operator import itemgetter
 from typing import TypeAlias, TypeVar
 
 from shrinker.check.tokens import is_subsequence
+from shrinker.syntax.names import assigned
 from shrinker.syntax.side_effects import bound_by
 from shrinker.syntax.walk import BLOCKS_OF, Definition
 
@@ -38,7 +39,9 @@ class Aligner:
 
     def is_idle(self, body: Sequence[ast.stmt]) -> bool:
         """Whether a suite does nothing but to bind names that the generated file does not read."""
-        return all(map(_only_binds, body)) and bound_by(*body).isdisjoint(self._names)
+        plain = (ast.Pass, ast.Import, ast.ImportFrom)
+        only_binds = all(isinstance(node, plain) or isinstance(assigned(node)[0], ast.Name) for node in body)
+        return only_binds and bound_by(*body).isdisjoint(self._names)
 
     def key(self, node: ast.stmt) -> tuple[object, ...]:
         """Equal for statements that are the same, with all that is in them but for definitions' bodies."""
@@ -95,13 +98,10 @@ class Aligner:
         """Append statements, the last one first, so that what follows has its place by then; place 0 is the end. The place of the first."""
         for node in reversed(body):
             starts: list[tuple[int, int]] = []
-            if isinstance(node, ast.If):
-                for suite, value in ((node.body, True), (node.orelse, False)):
-                    if suite:
-                        price = not self._explained(node.test, value)
-                        starts.append((self._file(suite, following, cells), price))
-            elif isinstance(node, ast.Try | ast.With):
-                starts = [(self._file(suite, following, cells), 0) for suite in suites_of(node) if suite]
+            for at, suite in enumerate(suites_of(node) if isinstance(node, ast.If | ast.Try | ast.With) else ()):
+                if suite:
+                    price = isinstance(node, ast.If) and not self._explained(node.test, at == 0)
+                    starts.append((self._file(suite, following, cells), price))
             cells.append((node, following, starts))
             following = len(cells)
         return following
@@ -112,24 +112,16 @@ class Aligner:
             pairs: Pairs = {}
             score = _EQUAL if self.head(one) == self.head(other) else _PARTNER
             return score + sum(self.align(mine, its, pairs) for mine, its in _matching_suites(one, other)), pairs
+        if isinstance(one, Definition) and isinstance(other, Definition):
+            # Of several of one name the one with most of the body in common.
+            return _EQUAL + self.align(one.body, other.body, {}), {id(one): other}
         pairs = _same([one], [other])
-        # Of several definitions of one name the one with most of the body in common.
-        more = (
-            self.align(one.body, other.body, {}) if isinstance(one, Definition) and isinstance(other, Definition) else 0
-        )
-        return _EQUAL * len(pairs) + more, pairs
+        return _EQUAL * len(pairs), pairs
 
 
 def _same(ours: Sequence[ast.stmt], theirs: Sequence[ast.stmt]) -> Pairs:
     """The pairs of statements that are the same, with those within them."""
     return {id(one): other for one, other in zip(below(ours), below(theirs), strict=True)}
-
-
-def _only_binds(node: ast.stmt) -> bool:
-    match node:
-        case ast.Pass() | ast.Import() | ast.ImportFrom() | ast.Assign(targets=[ast.Name()]):
-            return True
-    return False
 
 
 _Cell = tuple[ast.stmt, int, list[tuple[int, int]]]
