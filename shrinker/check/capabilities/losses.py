@@ -71,17 +71,24 @@ class _Scope:
     def losses(self) -> list[Loss]:
         """Those of what stands in it, too."""
         self.words, ours = self.words.within(self.around), self.around[-1].body
-        self.aligner.align(ours, self.theirs, self._pairs)
         if [*map(self.aligner.key, ours)] != [*map(self.aligner.key, self.theirs)]:
+            self.aligner.align(ours, self.theirs, self._pairs)
             self._errors(self.theirs, ours)
             self._walk(ours)
             self._out_of_place(ours)
-        for node in below(ours):
-            partner = self._pairs.get(id(node))
-            if isinstance(node, Definition) and isinstance(partner, Definition):
-                name = f"{self.name}.{node.name}".lstrip(".")
-                self._found += replace(self, around=(*self.around, node), theirs=partner.body, name=name).losses()
+        named = grouped((node.name, node) for node in below(ours) if isinstance(node, Definition))
+        for left in below(self.theirs):
+            if isinstance(left, Definition) and left.name in named:
+                near, name = self._closest(left.body, named[left.name]), f"{self.name}.{left.name}".lstrip(".")
+                self._found += replace(self, around=(*self.around, near), theirs=left.body, name=name).losses()
         return self._found
+
+    def _closest(self, body: Sequence[ast.stmt], candidates: Sequence[Definition]) -> Definition:
+        """Of several definitions of one name the one that this is left of."""
+        if len(candidates) == 1:
+            return candidates[0]
+        heads = [*map(self.aligner.head, body)]
+        return max(candidates, key=lambda one: likeness(heads, [*map(self.aligner.head, one.body)]))
 
     def _out_of_place(self, ours: Sequence[ast.stmt]) -> None:
         """Statements of upstream that stand in the generated file where they were not: an arm behind its chain of tests, say."""
