@@ -4,7 +4,7 @@ import ast
 from collections.abc import Set
 
 from shrinker.check.allowances import is_named_error
-from shrinker.check.uses import attribute_chain, is_name
+from shrinker.check.uses import attribute_chain
 from shrinker.syntax.names import last_name
 from shrinker.values.leftovers import Position
 
@@ -116,5 +116,5 @@ def is_tensor_attribute(node: ast.Attribute, imported: Set[str]) -> bool:
     owner: ast.expr = node.value
     while isinstance(owner, ast.Attribute | ast.Call | ast.Subscript):
         owner = owner.func if isinstance(owner, ast.Call) else owner.value
-    own = is_name(node.value, "self") or is_name(node.value, "cls")
+    own = isinstance(node.value, ast.Name) and node.value.id in ("self", "cls")
     return not own and not (isinstance(owner, ast.Name) and owner.id in imported)
