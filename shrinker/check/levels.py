@@ -35,10 +35,8 @@ class Check:
 
 
 CHECKS = (
-    Check("files", FORM, listing.files),
-    Check("extra files", FORM, listing.extra_files),
-    Check("own files", FORM, listing.own_files),
-    Check("unchanged files", FORM, listing.unchanged_files),
+    Check("files", FORM, listing.files, ("files", listing.EXTRA)),
+    Check("unchanged files", FORM, listing.upstreams_files, (listing.OWN, "unchanged files")),
     Check("changed files", FORM, form.changed_files, form.COUNTS),
     Check("changed lines", FORM, listing.changed_lines),
     Check("undefined names", REFERENCES, references.undefined_names),

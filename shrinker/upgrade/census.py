@@ -12,7 +12,7 @@ from itertools import chain
 
 from shrinker.cache import Cache
 from shrinker.cache.files import map_cached
-from shrinker.check.leftovers.vocabulary import Vocabulary, build_vocabulary
+from shrinker.check.leftovers.vocabulary import Vocabulary
 from shrinker.ruleset import Ruleset
 from shrinker.source.layout import NEEDED
 from shrinker.syntax.parsing import parsed
@@ -46,7 +46,7 @@ class Item:
 
 def inventory(tree: UpstreamTree, rules: Ruleset, results: Cache) -> tuple[Item, ...]:
     """All items of an upstream, sorted; what a `[[remove]]` rule takes away holds none."""
-    words = build_vocabulary(rules)
+    words = Vocabulary(rules)
     layer = results.layer("inventory", rules.digest)
     stay = {file.path: file.sha256 for file in tree.files if not is_removed(file.path, rules)}
     contents = {path: sha for path, sha in stay.items() if path.startswith(PACKAGE_PREFIX) and path.endswith(".py")}

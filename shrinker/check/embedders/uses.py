@@ -4,7 +4,6 @@ and documents of a folder.
 
 import ast
 import json
-import os
 import re
 import textwrap
 import zipfile
@@ -20,6 +19,7 @@ from shrinker.syntax.names import last_name
 from shrinker.syntax.parsing import parsed
 from shrinker.syntax.scopes import scope_of
 from shrinker.syntax.walk import BLOCKS, BLOCKS_OF, Function
+from shrinker.values.contents import files_below
 from shrinker.values.upstream import PACKAGE
 
 KINDS = ("imports", "attributes", "heritage", "texts", "members")
@@ -152,18 +152,15 @@ def sources_of(place: Path) -> Iterator[tuple[str, bytes]]:
                 if name.endswith(".py") and archive.getinfo(name).file_size <= _MAX_BYTES:
                     yield name, archive.read(name)
         return
-    for folder, inner, names in os.walk(place):
-        inner[:] = sorted(set(inner) - _OTHERS)
-        for name in sorted(names):
-            file = Path(folder, name)
-            if file.suffix in (".py", ".ipynb", ".md", ".mdx") and file.is_file() and file.stat().st_size <= _MAX_BYTES:
-                path = file.relative_to(place).as_posix()
-                if file.suffix == ".py":
-                    yield path, file.read_bytes()
-                    continue
-                text = file.read_text("utf-8", "replace")
-                for code in _cells(text) if file.suffix == ".ipynb" else _blocks(text):
-                    yield path, code.encode()
+    for path in files_below(place, lambda folder: folder.rpartition("/")[2] in _OTHERS):
+        file = place / path
+        if file.suffix in (".py", ".ipynb", ".md", ".mdx") and file.is_file() and file.stat().st_size <= _MAX_BYTES:
+            if file.suffix == ".py":
+                yield path, file.read_bytes()
+                continue
+            text = file.read_text("utf-8", "replace")
+            for code in _cells(text) if file.suffix == ".ipynb" else _blocks(text):
+                yield path, code.encode()
 
 
 def _cells(text: str) -> Iterator[str]:
