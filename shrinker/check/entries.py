@@ -2,10 +2,9 @@
 
 A flag's effect is gone where the generated tree still takes it, upstream reads it somewhere else than where it is declared, and nothing of
 the tree does any more. Each must be refused, or depend on something that is. What upstream reads in a folder that no file outside it names
-has no effect there either: a feature that it merges in parts.
+has no effect there either, nor what it reads in a class of which it makes no instance.
 """
 
-import ast
 import re
 from collections import defaultdict
 from collections.abc import Collection, Container, Iterable, Iterator, Mapping
@@ -21,8 +20,6 @@ from shrinker.check.refused import TABLE, refused_rows
 from shrinker.check.trees import Seen, Trees
 from shrinker.ruleset.match import any_module_matches, overlap
 from shrinker.source.cache import sha256_of
-from shrinker.syntax.parsing import parsed
-from shrinker.syntax.walk import walk
 from shrinker.values.entries import GONE, KEPT, NEVER, Effect, Entries
 from shrinker.values.outcome import Finding
 from shrinker.values.upstream import UpstreamTree, module_name
@@ -94,16 +91,15 @@ def _effects(outside: Outside, generated: Iterable[Entered], trees: Trees) -> It
         (own if file.module in declaring else reading).update(file.reads)
         taken.update(name for owner, name, _, _ in file.fields if name in flags and owner == flags[name].owner)
     readers = _readers(taken - reading, declaring, outside, trees.source)
-    named = remembered(partial(_is_named, trees.source))
     for flag in taken:
         at_home = any(module in declaring for module, _ in readers[flag])
         narrowed = (r.id for r in outside.refusals.get(flag, ()) if r.only)
         rule = outside.refused(flag) or next(narrowed, "") or outside.dependent(flag)
         elsewhere = tuple(
             path
-            for module, path in readers[flag]
+            for (module, path), lines in readers[flag].items()
             # What a rule explains needs no search.
-            if module not in declaring and (rule or named(path.rpartition("/")[0]))
+            if module not in declaring and (rule or trees.users.has_effect(path, lines))
         )
         if flag not in reading and (elsewhere or (at_home and flag not in own)):
             yield Effect(flag, GONE, rule, elsewhere[:3])
@@ -126,8 +122,8 @@ def _without_effect(effects: Iterable[Effect], outside: Outside) -> Iterator[Fin
 
 def _readers(
     flags: Iterable[str], declaring: Container[str], outside: Outside, upstream: UpstreamTree
-) -> Mapping[str, Collection[tuple[str, str]]]:
-    """By flag, module and path of the files whose text reads it of what holds flags."""
+) -> Mapping[str, Mapping[tuple[str, str], Collection[int]]]:
+    """By flag, module and path of the files whose text reads it of what holds flags, and the lines there."""
     names = "|".join(map(re.escape, flags)) or "(?!)"
     entries = [entry for entry in outside.rules.entries if entry.kind == "flag"]
     apart = tuple(module for entry in entries for module in entry.apart)
@@ -138,36 +134,14 @@ def _readers(
         rf"\b(?:{held})\s*\.(?P<read>{names})\b(?!\s*=[^=])|\bgetattr\([^,()]*(?:\(\))?,\s*['\"](?P<asked>{names})['\"]".encode()
     )
     own = re.compile(rb"\bself\s*\.")
-    found: dict[str, dict[tuple[str, str], None]] = defaultdict(dict)
+    found: dict[str, dict[tuple[str, str], list[int]]] = defaultdict(lambda: defaultdict(list))
     for path in upstream.by_path:
         module = module_name(path)
         if module is None or any_module_matches(apart, module):
             continue
-        for match in pattern.finditer(upstream.read(path)):
+        text = upstream.read(path)
+        for match in pattern.finditer(text):
             if module in declaring or not own.match(match[0]):
-                found[(match["read"] or match["asked"]).decode()][module, path] = None
+                line = text.count(b"\n", 0, match.start()) + 1
+                found[(match["read"] or match["asked"]).decode()][module, path].append(line)
     return found
-
-
-def _is_named(upstream: UpstreamTree, folder: str) -> bool:
-    """Whether a file beside a folder names it, in an import or a text; the package itself is named from outside."""
-    name = folder.rpartition("/")[2]
-    word, part = re.compile(rf"\b{re.escape(name)}\b".encode()), re.compile(rf"(?:^|[./]){re.escape(name)}(?:$|[./:])")
-    beside = (path for path in upstream.by_path if path.endswith(".py") and not path.startswith(f"{folder}/"))
-    texts = (text for text in map(upstream.read, beside) if word.search(text))
-    return folder.count("/") == 1 or any(part.search(said) for text in texts for said in _imported_or_said(text))
-
-
-def _imported_or_said(text: bytes) -> Iterator[str]:
-    """Names of imports and texts of a file; of one that is no Python all."""
-    tree = parsed(text)
-    if tree is None:
-        yield from re.findall(r"[\w./:]+", text.decode("utf-8", "replace"))
-        return
-    for node in walk(tree):
-        match node:
-            case ast.Import(names=names) | ast.ImportFrom(names=names):
-                yield from (alias.name for alias in names)
-                yield (node.module or "") if isinstance(node, ast.ImportFrom) else ""
-            case ast.Constant(value=str(said)):
-                yield said

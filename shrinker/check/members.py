@@ -44,7 +44,10 @@ def lost_members(trees: Trees, seen: Seen) -> None:
 
 
 def lost_stores(trees: Trees, seen: Seen) -> None:
-    """Attributes that methods stored on ``self``, that nothing stores any more, and that a method of the same family still reads there."""
+    """Attributes that methods stored on ``self``, that nothing stores any more, and that a method of the same family still reads there.
+
+    What only private methods stored that upstream itself calls nowhere but in classes that it never makes was never there.
+    """
     kept = trees.kept.values()
     members = {name for symbols in kept for each in symbols.classes for name, _ in each.members}
     binds = members.union(*(symbols.binds for symbols in kept))
@@ -53,9 +56,13 @@ def lost_stores(trees: Trees, seen: Seen) -> None:
             for name, line in each.stores:
                 seen.look()
                 last = each.name.rpartition(".")[2]
-                if name not in binds and (missed := trees.families.look_up(name, last, on="self")):
-                    where = f"{symbols.path}:{line}"
-                    seen.ask(*missed, f"reads self.{name}, which nothing stores any more (upstream: {where})")
+                if name in binds or not (missed := trees.families.look_up(name, last, on="self")):
+                    continue
+                message = f"reads self.{name}, which nothing stores any more (upstream: {symbols.path}:{line})"
+                if trees.users.ever_stored(symbols.path, name):
+                    seen.ask(*missed, message)
+                else:
+                    seen.find(*missed, f"{message}, nor does upstream ever", inherited=True)
 
 
 def lost_bases(trees: Trees, seen: Seen) -> None:

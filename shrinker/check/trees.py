@@ -15,6 +15,7 @@ from shrinker.check.resolve import Modules
 from shrinker.check.ruff import Undefined, undefined
 from shrinker.check.rule_index import RuleIndex
 from shrinker.check.symbols import SYMBOLS, ModuleSymbols
+from shrinker.check.users import Users
 from shrinker.ruleset import Ruleset
 from shrinker.source.cache import sha256_of
 from shrinker.syntax.parsing import parsed
@@ -113,6 +114,11 @@ class Trees:
     def families(self) -> Families:
         """Classes of the generated tree."""
         return Families(self.kept.values(), self.modules)
+
+    @cached_property
+    def users(self) -> Users:
+        """Who uses what of upstream, by its own text."""
+        return Users(self.source)
 
     @cached_property
     def index(self) -> RuleIndex:

@@ -9,7 +9,7 @@ from shrinker.check.entries import judge_entries
 from shrinker.ruleset.load import load_rules
 from shrinker.values.entries import Entries
 from tests.check.trees import Build, Files
-from tests.small import read_archive, rule
+from tests.small import read_archive, read_cases, rule
 
 Judge = Callable[..., Entries]
 
@@ -22,6 +22,8 @@ RULES = (
 )
 UPSTREAM = read_archive(Path(__file__).with_name("entries.txtar"))
 ARGS, USES = UPSTREAM["args.py"], UPSTREAM["uses.py"]
+IDLE = read_cases(Path(__file__).with_name("idle.txtar"))
+IDLE_CLASSES = {"idle.py": IDLE["never: alone"]["idle.py"]}
 
 
 def _refusal(name: str, attributes: str, more: str) -> str:
@@ -260,3 +262,10 @@ def test_the_level_references_asks(case: Build) -> None:
     found = case(files, dict.fromkeys(files, "=")).ruled(RULES + _fact(FAST)).evidence("references")
     assert [(f.check, f.path) for f in found.open] == [("unenforced", "rules.toml")]
     assert found.passed and not found.held().passed, "of an upstream that nobody answers for it is a question"
+
+
+@pytest.mark.parametrize("name", IDLE)
+def test_what_upstream_reads_in_a_class_that_it_may_never_make(judge: Judge, name: str) -> None:
+    upstream = WITHOUT_KIND | IDLE_CLASSES | IDLE[name]
+    found = judge("", upstream, upstream | {"idle.py": ""})
+    assert (found.findings == ()) is name.startswith("never")
