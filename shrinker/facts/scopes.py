@@ -33,7 +33,7 @@ class ModuleScope(ValueScope):
 
     def lookup(self, name: str, line: int) -> Value:
         """Value of a name read at a line."""
-        found = self.environment.outlines.get(self.module)
+        found = self.environment.outline_of(self.module)
         bindings = found.names.get(name, ()) if found is not None else ()
         if found is not None and not bindings and not found.stars:
             # A builtin, or a name that only the module's `__getattr__` or a patch could give.

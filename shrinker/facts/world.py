@@ -146,6 +146,10 @@ class ClosedWorld(RuleFacts, ABC):
     packages: frozenset[str]
     """Top-level packages of the tree."""
 
+    def outline_of(self, module: str) -> Outline | None:
+        """The outline of a module; None for a module without one."""
+        return self.outlines.get(module)
+
     @abstractmethod
     def resolve(self, module: str, name: str) -> Value:
         """What `name` is in `module` once that module is imported."""
