@@ -2,52 +2,32 @@
 
 import ast
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator
 
 from shrinker.fold.context import Context
 from shrinker.ruleset.match import any_name_matches
-from shrinker.ruleset.models import Default
 from shrinker.syntax.ranges import span
-from shrinker.syntax.walk import Definition
+from shrinker.syntax.walk import Definition, definitions, own_nodes
 from shrinker.values.edits import Literal
 
 
 def replace_defaults(tree: ast.Module, context: Context) -> None:
     """Replace the texts in the tree, before it is folded, with the edits that write them."""
-    if rules := context.environment.defaults_in(context.module):
-        _visit(tree.body, context.module, rules, context)
-
-
-def _visit(body: Iterable[ast.stmt], prefix: str, rules: Sequence[Default], context: Context) -> None:
-    for node in body:
-        if not isinstance(node, Definition):
-            continue
-        name = f"{prefix}.{node.name}"
-        for rule in rules:
-            if any_name_matches(rule.where, name):
-                for constant in _handed_on(node):
-                    if constant.value == rule.text:
-                        _replace(constant, rule, context)
-        _visit(node.body, name, rules, context)
-
-
-def _replace(node: ast.Constant, rule: Default, context: Context) -> None:
-    context.edits.append(Literal(span(node), json.dumps(rule.by)))
-    context.decide(node, "default", {rule.id}, repr(rule.by), 0)
-    context.replaced[span(node)] = node.value = rule.by
+    rules = context.environment.defaults_in(context.module)
+    for name, definition in definitions(tree, context.module) if rules else ():
+        for rule in (rule for rule in rules if any_name_matches(rule.where, name)):
+            for node in (text for text in _handed_on(definition) if text.value == rule.text):
+                context.edits.append(Literal(span(node), json.dumps(rule.by)))
+                context.decide(node, "default", {rule.id}, repr(rule.by), 0)
+                context.replaced[span(node)] = node.value = rule.by
 
 
 def _handed_on(definition: Definition) -> Iterator[ast.Constant]:
     """Texts that code of this definition, and of no definition in it, assigns, returns or hands on."""
-    if not isinstance(definition, ast.ClassDef):
-        arguments = definition.args
-        for default in (*arguments.defaults, *arguments.kw_defaults):
-            yield from _texts(default)
-    pending: list[ast.AST] = list(definition.body)
-    while pending:
-        node = pending.pop()
-        if isinstance(node, Definition):
-            continue
+    arguments = None if isinstance(definition, ast.ClassDef) else definition.args
+    for default in (*arguments.defaults, *arguments.kw_defaults) if arguments is not None else ():
+        yield from _texts(default)
+    for node in own_nodes(definition):
         match node:
             case ast.Assign(value=value) | ast.AnnAssign(value=value) | ast.Return(value=value):
                 yield from _texts(value)
@@ -56,7 +36,6 @@ def _handed_on(definition: Definition) -> Iterator[ast.Constant]:
             case ast.Dict(values=values):
                 for value in values:
                     yield from _texts(value)
-        pending.extend(ast.iter_child_nodes(node))
 
 
 def _texts(node: ast.expr | None) -> Iterator[ast.Constant]:

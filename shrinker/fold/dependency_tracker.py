@@ -28,10 +28,10 @@ ASKED = frozenset(n for n in dir(Environment) if n[0] != "_" and isfunction(geta
 AMONG = frozenset({"domain_words", "words"})
 """Sets of words of which those that stand in the module's text are noted; while the set is the same, the text need not be read for that."""
 
-UNASKED = frozenset({"absent", "outlines", "rules"})
+UNASKED = frozenset({"outlines", "rescued", "rules"})
 """What folding has methods for that ask for less of it."""
 
-TABLES = frozenset({"imported", "modules", "packages", "read", "rescued", "shown", "starred", "stored", "variables"})
+TABLES = frozenset({"imported", "modules", "packages", "read", "shown", "starred", "stored"})
 """Collections that may only be asked for one item at a time; the answer is noted."""
 
 

@@ -8,8 +8,8 @@ tree receives it when everything else is decided, since what it names is shrinke
 import ast
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from itertools import takewhile
+from typing import NamedTuple
 
 from shrinker.fold.context import Context
 from shrinker.ruleset.match import any_name_matches
@@ -20,16 +20,13 @@ from shrinker.values.edits import Guard, Refuse, Span, refusal_line
 from shrinker.values.folded import Decision, Uncertain
 
 
-@dataclass(frozen=True, slots=True)
-class Look:
+class Look(NamedTuple):
     """A line that is to be inserted."""
 
-    name: str
-    """The function, below its module; empty for the module itself."""
     line: int
     """Where the function stands, or what follows the line in the module."""
     edit: Refuse | Guard
-    rules: frozenset[str]
+    rules: set[str]
 
 
 def find_looks(tree: ast.Module, context: Context) -> list[Look]:
@@ -42,7 +39,7 @@ def find_looks(tree: ast.Module, context: Context) -> list[Look]:
     guards = context.environment.guards_of(context.module)
     if guards and _head(tree) < len(tree.body):
         if (place := _place(tree, context)) is not None:
-            found.append(Look("", place.line, Guard(place), frozenset(rule.id for rule in guards)))
+            found.append(Look(place.line, Guard(place), {rule.id for rule in guards}))
         else:
             _missing(context, tree.body[_head(tree)].lineno, "the guard of imports")
     rules = context.environment.refusals_in(context.module)
@@ -56,7 +53,7 @@ def find_looks(tree: ast.Module, context: Context) -> list[Look]:
                 asking[rule.argument].add(rule.id)
         for argument, ids in asking.items():
             if argument in parameters and (place := _place(node, context)) is not None:
-                found.append(Look(name, node.lineno, Refuse(place, whole, argument), frozenset(ids)))
+                found.append(Look(node.lineno, Refuse(place, whole, argument), ids))
             else:
                 _missing(context, node.lineno, f"a look at `{argument}`")
     return found
@@ -64,10 +61,10 @@ def find_looks(tree: ast.Module, context: Context) -> list[Look]:
 
 def place_looks(tree: ast.Module, looks: Iterable[Look], context: Context) -> None:
     """Insert the lines into the folded tree, with the edits that write them."""
-    wanted = {(look.name, look.line if look.name else 0): look for look in looks}
-    for name, node in (("", tree), *_functions(tree)) if wanted else ():
-        look = wanted.get((name, node.lineno if isinstance(node, Function) else 0))
-        if look is not None:
+    for look in looks:
+        functions = (node for _, node in _functions(tree) if node.lineno == look.line)
+        node = tree if isinstance(look.edit, Guard) else next(functions, None)
+        if node is not None:
             context.edits.append(look.edit)
             text = context.lines[look.line - 1].strip()[:120]
             context.decisions.append(Decision(look.line, "+".join(sorted(look.rules)), "refusal", text, "refuses", 0))
