@@ -74,7 +74,8 @@ def _clean_blocks(node: ast.AST, is_dead: IsDead, around: _Around) -> None:
             case ast.Try(handlers=handlers) if field == "body":
                 inner = replace(inner, handlers=(*around.handlers, *handlers))
         if field in ("handlers", "cases"):
-            for clause in block:
+            # What a handler binds in the module stands for what could not be imported.
+            for clause in block if around.local else ():
                 _clean_blocks(clause, is_dead, inner)
         else:
             setattr(node, field, _without(block, is_dead, inner))

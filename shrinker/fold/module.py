@@ -13,7 +13,6 @@ from shrinker.fold.cleanup import drop_unused, drop_unused_locals
 from shrinker.fold.context import Context, LeavesWhole
 from shrinker.fold.defaults import replace_defaults
 from shrinker.fold.prefilter import heat
-from shrinker.fold.reading import Reading
 from shrinker.fold.refusals import Look, find_looks, place_looks
 from shrinker.fold.statements import StatementFolder
 from shrinker.fold.summary import summarise
@@ -52,7 +51,7 @@ def fold_source(
             tree, context = ast.parse(data, path), Context(path, module, package, source, environment)
     if whole:
         _leave(tree, context, whole)
-    named = summarise(Reading(tree), context)
+    named = summarise(tree, context)
     # What is dropped was chosen by the units from before.
     units = EMPTY_SYMBOLS if refinement.dead else collect_symbols(tree, package)
     place_looks(tree, looks, context)
