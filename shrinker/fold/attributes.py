@@ -4,9 +4,10 @@ import ast
 from collections import defaultdict
 
 from shrinker.facts.lattice import Decided, Known
+from shrinker.fold.cleanup import Around, without
 from shrinker.fold.context import Context, filled
 from shrinker.syntax.names import assigned
-from shrinker.syntax.walk import BLOCKS_OF, Function, walk
+from shrinker.syntax.walk import Function, functions, walk
 
 _RULE = "attribute-constant"
 
@@ -24,10 +25,9 @@ def decide_attributes(tree: ast.Module, attributes: frozenset[tuple[str, str, st
 
 
 def _decide_in(method: Function, values: dict[str, Known], decided: Decided) -> None:
-    own = method.args.args[0]
-    reads: list[ast.Attribute] = []
+    own, parts = method.args.args[0], [*walk(method)]
     bases: set[ast.expr] = set()
-    for part in walk(method):
+    for part in parts:
         match part:
             case ast.Name(id=own.arg, ctx=ast.Store()):
                 return
@@ -36,33 +36,23 @@ def _decide_in(method: Function, values: dict[str, Known], decided: Decided) -> 
             case ast.Attribute(value=value) | ast.Subscript(value=value) | ast.Call(func=value):
                 # `self.a.b`: not for the sake of writing `None.b`.
                 bases.add(value)
+    for part in parts:
         match part:
-            case ast.Attribute(value=ast.Name(id=own.arg), attr=name, ctx=ast.Load()) if name in values:
-                reads.append(part)
-    for read in reads:
-        if read not in bases:
-            decided[read] = values[read.attr]
+            case ast.Attribute(value=ast.Name(id=own.arg), attr=name, ctx=ast.Load()) if part not in bases:
+                if name in values:
+                    decided[part] = values[name]
 
 
 def drop_stores(tree: ast.Module, context: Context, names: frozenset[str]) -> None:
     """Delete the assignments of a constant to these attributes."""
-    stack: list[ast.AST] = [tree] if names else []
-    while stack:
-        node = stack.pop()
-        for field in BLOCKS_OF[node.__class__]:
-            body = getattr(node, field)
-            stack.extend(body)
-            stores = [s for s in body if field not in ("handlers", "cases") and _is_store(s, names)]
-            if not stores or (len(stores) == len(body) and not isinstance(node, ast.FunctionDef | ast.ClassDef)):
-                continue
-            for statement in stores:
-                context.forget(statement)
-                context.sweep(statement, "attribute", {_RULE})
-            setattr(node, field, filled([s for s in body if s not in stores]))
 
+    def is_dead(node: ast.stmt, around: Around, last: bool) -> bool:
+        match assigned(node):
+            case ast.Attribute(value=ast.Name(), attr=name), ast.Constant() if name in names and not last:
+                context.forget(node)
+                context.sweep(node, "attribute", {_RULE})
+                return True
+        return False
 
-def _is_store(node: ast.stmt, names: frozenset[str]) -> bool:
-    match assigned(node):
-        case ast.Attribute(value=ast.Name(), attr=name), ast.Constant():
-            return name in names
-    return False
+    for function in functions(tree) if names else ():
+        function.body = filled(without(function.body, is_dead, Around(local=True)))

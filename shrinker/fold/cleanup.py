@@ -31,7 +31,7 @@ from shrinker.values.edits import DropElement, Span
 
 
 @dataclass(frozen=True, slots=True)
-class _Around:
+class Around:
     """What stands around a statement of the module, or of a function."""
 
     local: bool = False
@@ -48,11 +48,11 @@ class _Around:
         return any(map(catches_import_error, self.handlers))
 
 
-IsDead = Callable[[ast.stmt, _Around, bool], bool]
+IsDead = Callable[[ast.stmt, Around, bool], bool]
 """Whether a statement goes; it is told what stands around it, and whether nothing else is left of its block."""
 
 
-def _without(body: list[ast.stmt], is_dead: IsDead, around: _Around) -> list[ast.stmt]:
+def without(body: list[ast.stmt], is_dead: IsDead, around: Around) -> list[ast.stmt]:
     """What is left of a block, and of those in it."""
     kept: list[ast.stmt] = []
     for index, node in enumerate(body):
@@ -65,7 +65,7 @@ def _without(body: list[ast.stmt], is_dead: IsDead, around: _Around) -> list[ast
     return kept
 
 
-def _clean_blocks(node: ast.AST, is_dead: IsDead, around: _Around) -> None:
+def _clean_blocks(node: ast.AST, is_dead: IsDead, around: Around) -> None:
     for field in BLOCKS_OF[node.__class__]:
         block, inner = getattr(node, field), replace(around, branch=True)
         match node:
@@ -78,7 +78,7 @@ def _clean_blocks(node: ast.AST, is_dead: IsDead, around: _Around) -> None:
             for clause in block if around.local else ():
                 _clean_blocks(clause, is_dead, inner)
         else:
-            setattr(node, field, _without(block, is_dead, inner))
+            setattr(node, field, without(block, is_dead, inner))
 
 
 # In the module
@@ -91,23 +91,23 @@ def drop_unused(tree: ast.Module, context: Context) -> None:
         pass
     is_used = _usage(tree, context)
 
-    def is_dead_import(node: ast.stmt, around: _Around, last: bool) -> bool:
+    def is_dead_import(node: ast.stmt, around: Around, last: bool) -> bool:
         if not isinstance(node, Import) or around.watched:
             return False
         return not _keep_import(node, context, is_used, runs=not around.typing, last=last)
 
-    tree.body = _without(tree.body, is_dead_import, _Around())
+    tree.body = without(tree.body, is_dead_import, Around())
 
 
 def _drop_flags(tree: ast.Module, context: Context) -> bool:
     is_used, edits = _usage(tree, context), len(context.edits)
 
-    def is_dead_flag(node: ast.stmt, around: _Around, last: bool) -> bool:
+    def is_dead_flag(node: ast.stmt, around: Around, last: bool) -> bool:
         # Where a handler waits only what raises nothing goes.
         quiet = not around.handlers or isinstance(getattr(node, "value", None), ast.Constant)
         return quiet and not last and _is_dead_flag(node, context, is_used)
 
-    tree.body = _without(tree.body, is_dead_flag, _Around())
+    tree.body = without(tree.body, is_dead_flag, Around())
     return len(context.edits) > edits
 
 
@@ -263,7 +263,7 @@ def _clean_function(function: Function, context: Context, literals: set[Span], l
     def is_read(name: str) -> bool:
         return name in reads(function) or not READ_ALL_LOCALS.isdisjoint(reads(function))
 
-    def is_dead(node: ast.stmt, around: _Around, last: bool) -> bool:
+    def is_dead(node: ast.stmt, around: Around, last: bool) -> bool:
         if around.watched:
             return False
         if isinstance(node, Import):
@@ -276,4 +276,4 @@ def _clean_function(function: Function, context: Context, literals: set[Span], l
         context.sweep(node, "flag", {"unused"})
         return True
 
-    function.body = _without(function.body, is_dead, _Around(local=True, branch=True))
+    function.body = without(function.body, is_dead, Around(local=True, branch=True))

@@ -6,8 +6,8 @@ from shrinker.facts.bound import NEVER_TAKEN
 from shrinker.facts.lattice import Removed
 from shrinker.facts.scopes import LATER, LocalScope, ModuleScope, around_function, function_scope, shadowed
 from shrinker.fold.constructs.assignments import fold_annotation
+from shrinker.fold.constructs.calls import registration
 from shrinker.fold.context import EvaluatesRemoved, LeavesWhole, filled
-from shrinker.fold.domains import registration
 from shrinker.fold.statements import Folded, StatementFolder, folds
 from shrinker.syntax.control import declares, is_generator, rebinds
 from shrinker.syntax.ranges import extent
