@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 
 from shrinker.facts.bound import bound_value, liveness
-from shrinker.facts.interpret import interpret
+from shrinker.facts.effects import interpret
 from shrinker.facts.lattice import UNKNOWN, Known, Ref, Removed, TextDomain, Value
 from shrinker.facts.outline import Outline
 from shrinker.facts.scopes import ModuleScope

@@ -1,11 +1,13 @@
-"""Place the look at an argument where a function begins that a `[[reject]]` or `[[endpoint_stub]]` rule names, and the guard of imports where
-a module begins that a `[[import_hook]]` rule names.
+"""What rules write into a module, whatever is decided in it: the look at an argument where a function begins that a `[[reject]]` or
+`[[endpoint_stub]]` rule names, the guard of imports where a module begins that a `[[import_hook]]` rule names, and what takes the place of a
+removed text where upstream would choose that by itself, as a `[[default]]` rule says.
 
-The line stands before the first statement as upstream wrote it, so that its place is found before folding; the folded
+The line of a look stands before the first statement as upstream wrote it, so that its place is found before folding; the folded
 tree receives it when everything else is decided, since what it names is shrinker's own.
 """
 
 import ast
+import json
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from itertools import takewhile
@@ -13,10 +15,10 @@ from typing import NamedTuple
 
 from shrinker.fold.context import Context
 from shrinker.ruleset.match import any_name_matches
-from shrinker.syntax.ranges import first_line
+from shrinker.syntax.ranges import first_line, span
 from shrinker.syntax.scopes import parameters_of
-from shrinker.syntax.walk import Function, definitions
-from shrinker.values.edits import Guard, Refuse, Span, refusal_line
+from shrinker.syntax.walk import Definition, Function, definitions, own_nodes
+from shrinker.values.edits import Guard, Literal, Refuse, Span, refusal_line
 from shrinker.values.folded import Decision, Uncertain
 
 
@@ -98,3 +100,45 @@ def _place(node: ast.Module | Function, context: Context) -> Span | None:
     if line == first.lineno and text.encode()[: first.col_offset].strip():
         return None
     return Span(line, column, first.end_lineno or line, first.end_col_offset or column)
+
+
+# Texts in the place of defaults
+
+
+def replace_defaults(tree: ast.Module, context: Context) -> None:
+    """Replace the texts in the tree, before it is folded, with the edits that write them."""
+    rules = context.environment.defaults_in(context.module)
+    for name, definition in definitions(tree, context.module) if rules else ():
+        for rule in (rule for rule in rules if any_name_matches(rule.where, name)):
+            for node in (text for text in _handed_on(definition) if text.value == rule.text):
+                context.edits.append(Literal(span(node), json.dumps(rule.by)))
+                context.decide(node, "default", {rule.id}, repr(rule.by), 0)
+                context.replaced[span(node)] = node.value = rule.by
+
+
+def _handed_on(definition: Definition) -> Iterator[ast.Constant]:
+    """Texts that code of this definition, and of no definition in it, assigns, returns or hands on."""
+    arguments = None if isinstance(definition, ast.ClassDef) else definition.args
+    for default in (*arguments.defaults, *arguments.kw_defaults) if arguments is not None else ():
+        yield from _texts(default)
+    for node in own_nodes(definition):
+        match node:
+            case ast.Assign(value=value) | ast.AnnAssign(value=value) | ast.Return(value=value):
+                yield from _texts(value)
+            case ast.keyword(value=value) if node.arg is not None:
+                yield from _texts(value)
+            case ast.Dict(values=values):
+                for value in values:
+                    yield from _texts(value)
+
+
+def _texts(node: ast.expr | None) -> Iterator[ast.Constant]:
+    match node:
+        case ast.Constant(value=str()):
+            yield node
+        case ast.Tuple(elts=parts) | ast.BoolOp(values=parts):
+            for part in parts:
+                yield from _texts(part)
+        case ast.IfExp(body=first, orelse=second):
+            yield from _texts(first)
+            yield from _texts(second)
