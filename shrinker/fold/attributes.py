@@ -4,10 +4,9 @@ import ast
 from collections import defaultdict
 
 from shrinker.facts.lattice import Decided, Known
-from shrinker.fold.cleanup import Around, without
 from shrinker.fold.context import Context, filled
 from shrinker.syntax.names import assigned
-from shrinker.syntax.walk import Function, functions, walk
+from shrinker.syntax.walk import BLOCKS_OF, Function, walk
 
 _RULE = "attribute-constant"
 
@@ -45,14 +44,23 @@ def _decide_in(method: Function, values: dict[str, Known], decided: Decided) -> 
 
 def drop_stores(tree: ast.Module, context: Context, names: frozenset[str]) -> None:
     """Delete the assignments of a constant to these attributes."""
+    stack: list[ast.AST] = [tree] if names else []
+    while stack:
+        node = stack.pop()
+        for field in BLOCKS_OF[node.__class__]:
+            body = getattr(node, field)
+            stack.extend(body)
+            stores = [s for s in body if field not in ("handlers", "cases") and _is_store(s, names)]
+            if not stores or (len(stores) == len(body) and not isinstance(node, ast.FunctionDef | ast.ClassDef)):
+                continue
+            for statement in stores:
+                context.forget(statement)
+                context.sweep(statement, "attribute", {_RULE})
+            setattr(node, field, filled([s for s in body if s not in stores]))
 
-    def is_dead(node: ast.stmt, around: Around, last: bool) -> bool:
-        match assigned(node):
-            case ast.Attribute(value=ast.Name(), attr=name), ast.Constant() if name in names and not last:
-                context.forget(node)
-                context.sweep(node, "attribute", {_RULE})
-                return True
-        return False
 
-    for function in functions(tree) if names else ():
-        function.body = filled(without(function.body, is_dead, Around(local=True)))
+def _is_store(node: ast.stmt, names: frozenset[str]) -> bool:
+    match assigned(node):
+        case ast.Attribute(value=ast.Name(), attr=name), ast.Constant():
+            return name in names
+    return False

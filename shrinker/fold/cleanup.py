@@ -31,57 +31,35 @@ from shrinker.values.edits import DropElement, Span
 
 
 @dataclass(frozen=True, slots=True)
-class Around:
-    """What stands around a statement of the module, or of a function."""
+class _Around:
+    """What stands around a statement of the module level."""
 
-    local: bool = False
     branch: bool = False
-    """True in a block that is never emptied."""
+    """True in a branch, which is never emptied."""
     typing: bool = False
     """True for what only a type checker runs."""
     handlers: tuple[ast.ExceptHandler, ...] = ()
     """What waits for an error of it."""
 
-    @property
-    def watched(self) -> bool:
-        """True where a handler tells whether an import works."""
-        return any(map(catches_import_error, self.handlers))
 
-
-IsDead = Callable[[ast.stmt, Around, bool], bool]
-"""Whether a statement goes; it is told what stands around it, and whether nothing else is left of its block."""
-
-
-def without(body: list[ast.stmt], is_dead: IsDead, around: Around) -> list[ast.stmt]:
-    """What is left of a block, and of those in it."""
+def _without(
+    body: list[ast.stmt], is_dead: Callable[[ast.stmt, _Around, bool], bool], around: _Around = _Around()
+) -> list[ast.stmt]:
+    """What is left of a block of the module level; `is_dead` is told of the last statement that is left of a branch."""
     kept: list[ast.stmt] = []
     for index, node in enumerate(body):
         last = around.branch and index == len(body) - 1 and not kept
-        if not is_dead(node, around, last):
-            kept.append(node)
-            # The names of a class are none of those around it, and those of a function none of the module's.
-            if not isinstance(node, ast.ClassDef) and (around.local or not isinstance(node, Function)):
-                _clean_blocks(node, is_dead, around)
+        if isinstance(node, ast.If):
+            inner = replace(around, branch=True)
+            typed = replace(inner, typing=around.typing or is_type_checking(node.test))
+            node.body, node.orelse = _without(node.body, is_dead, typed), _without(node.orelse, is_dead, inner)
+        elif isinstance(node, ast.Try):
+            inner = replace(around, branch=True, handlers=(*around.handlers, *node.handlers))
+            node.body = _without(node.body, is_dead, inner)
+        elif is_dead(node, around, last):
+            continue
+        kept.append(node)
     return kept
-
-
-def _clean_blocks(node: ast.AST, is_dead: IsDead, around: Around) -> None:
-    for field in BLOCKS_OF[node.__class__]:
-        block, inner = getattr(node, field), replace(around, branch=True)
-        match node:
-            case ast.If(test=test) if field == "body" and is_type_checking(test):
-                inner = replace(inner, typing=True)
-            case ast.Try(handlers=handlers) if field == "body":
-                inner = replace(inner, handlers=(*around.handlers, *handlers))
-        if field in ("handlers", "cases"):
-            # What a handler binds in the module stands for what could not be imported.
-            for clause in block if around.local else ():
-                _clean_blocks(clause, is_dead, inner)
-        else:
-            setattr(node, field, without(block, is_dead, inner))
-
-
-# In the module
 
 
 def drop_unused(tree: ast.Module, context: Context) -> None:
@@ -91,23 +69,23 @@ def drop_unused(tree: ast.Module, context: Context) -> None:
         pass
     is_used = _usage(tree, context)
 
-    def is_dead_import(node: ast.stmt, around: Around, last: bool) -> bool:
-        if not isinstance(node, Import) or around.watched:
+    def is_dead_import(node: ast.stmt, around: _Around, last: bool) -> bool:
+        if not isinstance(node, Import) or any(map(catches_import_error, around.handlers)):
             return False
         return not _keep_import(node, context, is_used, runs=not around.typing, last=last)
 
-    tree.body = without(tree.body, is_dead_import, Around())
+    tree.body = _without(tree.body, is_dead_import)
 
 
 def _drop_flags(tree: ast.Module, context: Context) -> bool:
     is_used, edits = _usage(tree, context), len(context.edits)
 
-    def is_dead_flag(node: ast.stmt, around: Around, last: bool) -> bool:
+    def is_dead_flag(node: ast.stmt, around: _Around, last: bool) -> bool:
         # Where a handler waits only what raises nothing goes.
         quiet = not around.handlers or isinstance(getattr(node, "value", None), ast.Constant)
         return quiet and not last and _is_dead_flag(node, context, is_used)
 
-    tree.body = without(tree.body, is_dead_flag, Around())
+    tree.body = _without(tree.body, is_dead_flag)
     return len(context.edits) > edits
 
 
@@ -263,9 +241,7 @@ def _clean_function(function: Function, context: Context, literals: set[Span], l
     def is_read(name: str) -> bool:
         return name in reads(function) or not READ_ALL_LOCALS.isdisjoint(reads(function))
 
-    def is_dead(node: ast.stmt, around: Around, last: bool) -> bool:
-        if around.watched:
-            return False
+    def is_dead(node: ast.stmt, last: bool) -> bool:
         if isinstance(node, Import):
             return not _keep_import(node, context, is_read, loaded=loaded, last=last)
         name, value = _named_value(node)
@@ -276,4 +252,20 @@ def _clean_function(function: Function, context: Context, literals: set[Span], l
         context.sweep(node, "flag", {"unused"})
         return True
 
-    function.body = without(function.body, is_dead, Around(local=True, branch=True))
+    stack: list[ast.AST] = [function]
+    while stack:
+        node = stack.pop()
+        for field in BLOCKS_OF[node.__class__]:
+            body = getattr(node, field)
+            if isinstance(node, ast.Try) and field == "body" and any(map(catches_import_error, node.handlers)):
+                # The handler tells whether the import works.
+                continue
+            stack.extend(body)
+            if isinstance(node, ast.ClassDef) or field in ("handlers", "cases"):
+                continue
+            kept: list[ast.stmt] = []
+            for index, statement in enumerate(body):
+                # A block is never emptied: its last statement stays when it is the only one left.
+                if not is_dead(statement, index == len(body) - 1 and not kept):
+                    kept.append(statement)
+            setattr(node, field, kept)
