@@ -1,10 +1,9 @@
 """Scopes in which names have values: of a module, of a function or class body, and with given values."""
 
 import ast
-from collections.abc import Mapping
 
 from shrinker.facts import calls, operators
-from shrinker.facts.bound import Shadowed, bound_value, is_mixed, liveness
+from shrinker.facts.bound import bound_value, is_mixed, liveness
 from shrinker.facts.evaluate import ValueScope
 from shrinker.facts.lattice import UNKNOWN, Decided, Known, Ref, Removed, Value
 from shrinker.facts.world import ClosedWorld
@@ -98,11 +97,6 @@ class LocalScope(ValueScope):
         if not earlier:
             return self.outer.lookup(name, line)
         return bound_value(self, name, earlier) if liveness(self, earlier[-1]) is True else UNKNOWN
-
-
-def shadowed(scope: ValueScope, values: Mapping[str, Value]) -> ValueScope:
-    """The scope, where some names have given values."""
-    return Shadowed(scope, values) if values else scope
 
 
 def around_function(scope: ValueScope) -> ValueScope:
