@@ -14,14 +14,13 @@ from shrinker.facts.build import outline_file
 from shrinker.facts.environment import Environment
 from shrinker.facts.lattice import Removed, Value
 from shrinker.fold.dependency_tracker import Answers, canonical
-from shrinker.fold.imported_rows import LOADED
 from shrinker.fold.workers import FoldWorkers, Result, Wanted, World
 from shrinker.syntax.lines import Lines
 from shrinker.syntax.parsing import decode
 from shrinker.values.edits import Span
 from shrinker.values.folded import FoldedModule, LeakedUse
 from shrinker.values.refinement import NOTHING, Refinement
-from shrinker.values.upstream import UpstreamTree, modules_of
+from shrinker.values.upstream import UpstreamTree, enclosing, modules_of
 
 
 class FoldEngine:
@@ -190,21 +189,13 @@ class FoldEngine:
 
     def _with_packages(self, name: str) -> list[str]:
         """The module and the removed packages around it: importing it runs their ``__init__``."""
-        names: list[str] = []
-        while name and self.environment.removed_module(name) is not None:
-            names.append(name)
-            name = name.rpartition(".")[0]
-        return names
+        return [each for each in (name, *enclosing(name)) if self.environment.removed_module(each) is not None]
 
 
 def _touches(module: FoldedModule, fresh: Collection[str], before: Environment) -> bool:
     """True when a name that the module imports came from one of these modules, through whatever re-exports."""
     if (known := before.outlines.get(module.module)) is None:
         return False
-    rules = {gone.rule for name in fresh if (gone := before.removed_module(name)) is not None}
-    if any(decision.kind == LOADED and decision.rule in rules for decision in module.decisions):
-        # A loop over texts imports no name.
-        return True
     for source, name, _ in known.aliases:
         whole = f"{source}.{name}" if name else source
         values: list[Value | None] = [] if name in ("", "*") else [before.resolve(source, name)]

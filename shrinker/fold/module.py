@@ -11,15 +11,12 @@ from shrinker.fold import constructs
 from shrinker.fold.attributes import decide_attributes, drop_stores
 from shrinker.fold.cleanup import drop_unused, drop_unused_locals
 from shrinker.fold.context import Context, LeavesWhole
-from shrinker.fold.defaults import replace_defaults
-from shrinker.fold.imported_rows import drop_removed_rows
 from shrinker.fold.prefilter import heat
-from shrinker.fold.reading import Reading
-from shrinker.fold.refusals import Look, find_looks, place_looks
 from shrinker.fold.statements import StatementFolder
 from shrinker.fold.summary import summarise
 from shrinker.fold.symbols.collect import collect_symbols
 from shrinker.fold.unreachable import drop_unreachable
+from shrinker.fold.written import Look, find_looks, place_looks, replace_defaults
 from shrinker.syntax.imports import Import, absolute, package_of
 from shrinker.syntax.parsing import decode
 from shrinker.syntax.walk import walk
@@ -53,7 +50,7 @@ def fold_source(
             tree, context = ast.parse(data, path), Context(path, module, package, source, environment)
     if whole:
         _leave(tree, context, whole)
-    named = summarise(Reading(tree), context)
+    named = summarise(tree, context)
     # What is dropped was chosen by the units from before.
     units = EMPTY_SYMBOLS if refinement.dead else collect_symbols(tree, package)
     place_looks(tree, looks, context)
@@ -78,7 +75,6 @@ def _fold(tree: ast.Module, context: Context, refinement: Refinement) -> None:
     environment = context.environment
     context.needed = refinement.needed
     scope = ModuleScope(environment, context.module, context.decided, during_import=True)
-    drop_removed_rows(tree, context)
     decide_attributes(tree, refinement.attributes, context.decided)
     if heat(context, tree, frozenset(name for _, name, _ in refinement.attributes)):
         tree.body = StatementFolder(context, scope, "module").block(tree.body)

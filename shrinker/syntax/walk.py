@@ -142,9 +142,9 @@ def evaluated(node: ast.AST) -> Iterator[ast.AST]:
         stack.extend(children(part.args if isinstance(part, ast.Lambda) else part))
 
 
-def own_nodes(function: Function) -> Iterator[ast.AST]:
-    """Every node of a function's body, but for what stands in functions and classes within it."""
-    stack: list[ast.AST] = list(function.body)
+def own_nodes(definition: Definition) -> Iterator[ast.AST]:
+    """Every node of the body of a function or class, but for what stands in functions and classes within it."""
+    stack: list[ast.AST] = list(definition.body)
     while stack:
         part = stack.pop()
         yield part
