@@ -12,8 +12,7 @@ from shrinker.cache.workers import Tell, run_in_child
 from shrinker.facts.build import build_environment
 from shrinker.fold.companions import fold_companions
 from shrinker.fold.engine import FoldEngine
-from shrinker.pipeline.progress import Told
-from shrinker.pipeline.request import Run
+from shrinker.pipeline.run import Run, Told
 from shrinker.program.build import build_graph
 from shrinker.program.distributions import decide_distributions, with_uncertain
 from shrinker.program.native.cuts import cargo_cuts, refuted_cuts
