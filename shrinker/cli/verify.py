@@ -172,7 +172,7 @@ def _following(trees: "Trees", expected: "Expected", work: Path) -> "Following":
     from equivalence.levels import Following
     from equivalence.trace.compare import Stated
     from shrinker.cache import Cache, hash_of
-    from shrinker.cache.identity import tool_identity
+    from shrinker.cache.layer import tool_identity
     from shrinker.check.allowances import default_tokens
     from shrinker.check.rule_index import RuleIndex
     from shrinker.ruleset import load_profile
@@ -197,7 +197,7 @@ def _verify_native(trees: "Trees", progress: "Progress") -> "LevelResult":
     from equivalence.native.build import torch_headers
     from equivalence.native.frontend import Compiler, find_nvcc
     from shrinker.cache import Cache
-    from shrinker.cache.identity import tool_identity
+    from shrinker.cache.layer import tool_identity
     from shrinker.ruleset import load_profile
     from shrinker.source.cache import default_folder
 

@@ -145,11 +145,7 @@ def find_refused(trees: Trees, analysis: Analysis, interface: Interface) -> tupl
 
 
 def refuse(findings: Sequence[Finding], what: str) -> None:
-    """End the run where there are findings.
-
-    Raises:
-        EvidenceError: names the first of them, and `what` found them.
-    """
+    """End the run where there are findings. Raises EvidenceError: names the first of them, and `what` found them."""
     if not findings:
         return
     shown = "\n".join(f"  {f.path}:{f.line}: [{f.check}] {f.message}" for f in findings[:_SHOWN])

@@ -14,11 +14,7 @@ _NEXT = "take one of the two out, or narrow its patterns until they mean differe
 
 
 def refuse_contradictions(rules: Ruleset) -> None:
-    """Compare the rules with each other.
-
-    Raises:
-        InputError: two rules contradict each other; names both with file and line.
-    """
+    """Compare the rules with each other. Raises InputError: two rules contradict each other; names both with file and line."""
     kinds = (_values, _variables, _domains, _kept_and_removed, _absent_and_stated, _asked_and_stated)
     found = [
         f"{rules.places.get(one.id, '?')}: rule {one.id} {said}, "

@@ -230,10 +230,8 @@ def nearest(word: str, known: list[str]) -> str:
 
 
 def without(rules: Ruleset, ids: Collection[str]) -> Ruleset:
-    """The ruleset as if the rules of these ids had not been written, with a digest of its own.
-
-    Raises:
-        InputError: the profile has no rule of such an id.
+    """The ruleset as if the rules of these ids had not been written, with a digest of its own. Raises InputError: the profile has no rule of
+    such an id.
     """
     if not ids:
         return rules

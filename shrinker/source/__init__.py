@@ -4,8 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from shrinker.source.cache import default_folder
-from shrinker.source.checkout import open_folder
-from shrinker.source.git import open_commit
+from shrinker.source.git import open_commit, open_folder
 from shrinker.source.pins import load_pins
 from shrinker.source.spec import GitSpec, PathSpec, ReleaseSpec, SubmoduleSpec, parse_spec
 from shrinker.values.errors import InputError

@@ -101,11 +101,8 @@ def tree_key(*identity: str) -> str:
 
 
 def tree(cache: Path, key: str, build: Builder, where: str) -> Materialised:
-    """The tree of a key, see `tree_key`: the cached one when every byte of it is as recorded, else built anew. Messages call its source `where`.
-
-    Raises:
-        InputError: from `build`, or for a path that must not be written.
-        OSError: the cache cannot be written.
+    """The tree of a key, see `tree_key`: the cached one when every byte of it is as recorded, else built anew. Messages call its source
+    `where`. Raises InputError, as `build` does or for a path that must not be written, and OSError where the cache cannot be written.
     """
     place = cache / "trees" / key
     with locked(place):

@@ -73,11 +73,7 @@ def index_url(environment: Mapping[str, str] = os.environ) -> str:
 
 
 def list_files(index: str, project: str) -> tuple[IndexFile, ...]:
-    """All files of a project, in the index's order.
-
-    Raises:
-        InputError: no network, no such project, or an answer that is neither form.
-    """
+    """All files of a project, in the index's order. Raises InputError: no network, no such project, or an answer that is neither form."""
     page = f"{index}/{project}/"
     content_type, body, base = fetch(page)
     kind = content_type.partition(";")[0].strip().lower()

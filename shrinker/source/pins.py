@@ -47,10 +47,8 @@ class Pins:
 
 
 def load_pins(repository: Path) -> Pins:
-    """Read the `upstream.toml` of a project, or that of the package where it has none.
-
-    Raises:
-        InputError: it is missing, is not TOML or lacks a key.
+    """Read the `upstream.toml` of a project, or that of the package where it has none. Raises InputError: it is missing, is not TOML or lacks
+    a key.
     """
     path = pins_file(repository)
     with reading(path):
@@ -114,9 +112,5 @@ def index_commit(repository: Path, submodule: str) -> str | None:
 
 
 def set_index_commit(repository: Path, submodule: str, commit: str) -> None:
-    """Move the submodule's entry in git's index.
-
-    Raises:
-        InputError: git refused.
-    """
+    """Move the submodule's entry in git's index. Raises InputError: git refused."""
     git("update-index", "--cacheinfo", f"{_ENTRY},{commit},{submodule}", at=repository)

@@ -37,10 +37,8 @@ class Wheel:
 
 
 def load_wheels(project: Path) -> tuple[Wheel, ...]:
-    """Read the `embedders.toml` of a project, or that of the package where it has none.
-
-    Raises:
-        InputError: it is missing, is not TOML, or a row is not whole.
+    """Read the `embedders.toml` of a project, or that of the package where it has none. Raises InputError: it is missing, is not TOML, or a
+    row is not whole.
     """
     path = pins_file(project, PINS)
     with reading(path):
@@ -58,10 +56,8 @@ def cached_wheel(wheel: Wheel, folder: Path) -> Path | None:
 
 
 def open_wheel(wheel: Wheel, folder: Path, progress: Progress) -> Path:
-    """Its file in the cache folder; downloaded when it is not there.
-
-    Raises:
-        InputError: no network, no such file on the index, or another hash than the pinned one.
+    """Its file in the cache folder; downloaded when it is not there. Raises InputError: no network, no such file on the index, or another
+    hash than the pinned one.
     """
     with cache.locked(_place(folder, wheel.file, wheel.sha256)):
         found = cached_wheel(wheel, folder)
@@ -80,10 +76,8 @@ def open_wheel(wheel: Wheel, folder: Path, progress: Progress) -> Path:
 
 
 def open_release(version: str, pins: Pins, folder: Path, progress: Progress) -> UpstreamTree:
-    """The tree of a release, by its normalised version (PEP 440).
-
-    Raises:
-        InputError: unknown version, no network and not cached, hash mismatch, or a hostile archive.
+    """The tree of a release, by its normalised version (PEP 440). Raises InputError: unknown version, no network and not cached, hash
+    mismatch, or a hostile archive.
     """
     file, sha256 = _downloaded(version, folder, progress)
     found = cache.tree(folder, cache.tree_key("release", sha256), lambda write: unpack(file, write), file.name)
@@ -109,11 +103,8 @@ def unpack(file: Path, write: Writer) -> DeclaredPackage:
 
 
 def members(archive: Path) -> Iterator[tuple[str, bytes]]:
-    """Path and bytes of every regular file of a wheel, in the archive's order.
-
-    Raises:
-        InputError: damaged, or a member is absolute, climbs with `..`, is a link or a device, is given
-            twice, or is larger than `layout.MAX_MEMBER_BYTES`.
+    """Path and bytes of every regular file of a wheel, in the archive's order. Raises InputError: damaged, or a member is absolute, climbs
+    with `..`, is a link or a device, is given twice, or is larger than `layout.MAX_MEMBER_BYTES`.
     """
     guard = layout.Guard(archive.name)
     try:

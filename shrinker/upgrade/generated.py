@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 
 from shrinker.cache import hash_of
-from shrinker.cache.identity import tool_identity
+from shrinker.cache.layer import tool_identity
 from shrinker.cache.workers import Tell, run_in_child
 from shrinker.pipeline import Progress, Request, shrink
 from shrinker.pipeline.run import Told
