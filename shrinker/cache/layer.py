@@ -42,9 +42,8 @@ def content_digest(folder: Path, without: Container[str] = ()) -> str:
 
 @functools.cache
 def tool_identity(package: str = "shrinker") -> str:
-    """Changes with every change of a package of this project and with the Python version, to the build.
-
-    By default of the package that generates, which imports no other to do so. What others compute says that it depends on them, too.
+    """Changes with every change of a package of this project and with the Python version, to the build; by default of the package that generates,
+    which imports no other to do so. What others compute says that it depends on them, too.
     """
     code = content_digest(_CHECKOUT / package, _DATA)
     return hashlib.sha256(f"{code}\0{sys.implementation.name}\0{sys.version}".encode()).hexdigest()
@@ -171,11 +170,8 @@ class Variants:
         self._size = 0
 
     def recall(self, inputs: Mapping[str, str], digest: Callable[[tuple[Question, ...]], bytes]) -> dict[str, bytes]:
-        """Results that are known, packed.
-
-        Args:
-            inputs: by any name, what stands for all that the result depends on besides the answers.
-            digest: of questions and the answers that they have now.
+        """Results that are known, packed, by the names of their inputs: what stands for all that the result depends on besides the answers. `digest`:
+        of questions and the answers that they have now.
         """
         unread = {text: self._layer.key(text) for text in inputs.values() if text not in self._known}
         for text, data in self._layer.load(unread, counted=False).items():

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from concurrent.futures.process import BrokenProcessPool
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, cast
 
@@ -106,18 +106,18 @@ def analyse(run: Run, unwritable: Mapping[str, str] | None = None) -> Analysis:
     return found
 
 
+@dataclass
 class _Steps:
     """One analysis."""
 
-    def __init__(self, run: Run, unwritable: Mapping[str, str]) -> None:
-        self._run, self._tree, self._rules = run, run.tree, run.rules
-        self._unwritable = unwritable
-        self._kept: set[str] = set()
-        """Paths that any step kept."""
+    run: Run
+    unwritable: Mapping[str, str]
+    kept: set[str] = field(default_factory=set)
+    """Paths that any step kept."""
 
     def analysis(self) -> tuple[Analysis, set[str]]:
         """The analysis, and the paths that any of its steps kept."""
-        run, tree, rules = self._run, self._tree, self._rules
+        run, tree, rules = self.run, self.run.tree, self.run.rules
         with run.timed("facts"):
             environment = build_environment(tree, rules, jobs=run.jobs, progress=run.progress.advance, cache=run.cache)
             written = written_imports(tree, run.cache)
@@ -129,7 +129,7 @@ class _Steps:
                 jobs=run.jobs,
                 progress=lambda done: run.progress.advance(done, None),
                 cache=run.cache,
-                unwritable=self._unwritable,
+                unwritable=self.unwritable,
                 leads=import_leads(tree, rules),
             ) as engine,
         ):
@@ -154,11 +154,11 @@ class _Steps:
                 found = found_symbols(search, units, tree, graph, written, rules, environment.outlines)
         graph = with_uncertain(graph, distributions)
         refinements = dict(engine.refinements)
-        return Analysis(graph, folded, rescued, written, distributions, found, refinements, cuts), self._kept
+        return Analysis(graph, folded, rescued, written, distributions, found, refinements, cuts), self.kept
 
     def _graph(self, engine: FoldEngine) -> tuple[Graph, dict[str, FoldedModule]]:
-        graph, folded = build_graph(self._tree, self._rules, engine.fold, rescued=engine.rescued)
-        self._kept.update(graph.kept)
+        graph, folded = build_graph(self.run.tree, self.run.rules, engine.fold, rescued=engine.rescued)
+        self.kept.update(graph.kept)
         return graph, folded
 
     def _settled(self, engine: FoldEngine) -> tuple[Graph, dict[str, FoldedModule]]:
@@ -181,10 +181,10 @@ class _Steps:
         """
         stay = frozenset[str]()
         before, dead = dict(engine.refinements), dict[str, frozenset[Span]]()
-        named, modules = NamedPlaces(self._tree), modules_of(self._tree.by_path)
+        named, modules = NamedPlaces(self.run.tree), modules_of(self.run.tree.by_path)
         while True:
             stay |= {module.module for module in units.values() if module.whole}
-            found = search_symbols(self._tree, self._rules, whole, units, named, stay)
+            found = search_symbols(self.run.tree, self.run.rules, whole, units, named, stay)
             if back := live_again(found, dead):
                 # What was derived without it may not hold.
                 stay |= back

@@ -46,14 +46,8 @@ _SCOPES = ("family", "features", "profiles")
 
 
 def load_profile(name: str, folder: Path | None = None) -> Ruleset:
-    """Read `profiles/<name>.toml` of a folder of rules, and the rule files it includes.
-
-    Args:
-        name: of the profile.
-        folder: with rule files and `profiles/`; the project's own rules, else those of the package, when not given.
-
-    Raises:
-        InputError: no such folder, unknown profile, broken TOML, unknown kind or key, two rules of one id.
+    """Read `profiles/<name>.toml` of a folder of rules (by default `project.rules_folder`), and the rule files it includes. Raises InputError: no
+    such folder, unknown profile, broken TOML, unknown kind or key, two rules of one id, two rules that contradict each other.
     """
     folder = folder or rules_folder()
     _check_profile(folder, name)
@@ -124,16 +118,12 @@ def _read_profile(path: Path) -> tuple[str, Profile]:
 
 
 def load_rules(paths: Sequence[Path], profile: str = "", salt: bytes = b"", folder: Path | None = None) -> Ruleset:
-    """Read rule files.
+    """Read rule files, in the order in which their rules count. Raises as `load_profile`.
 
     Args:
-        paths: the files, in the order in which their rules count.
         profile: name that the ruleset carries.
         salt: further bytes that belong to the digest (the profile's own file).
         folder: places name files below it; without one, files by their last name.
-
-    Raises:
-        InputError: broken TOML, unknown kind or key, two rules of one id, two rules that contradict each other.
     """
     digest = hashlib.sha256()
     collected: dict[str, list[Rule]] = {plural: [] for plural, _ in KINDS.values()}
@@ -249,15 +239,8 @@ def without(rules: Ruleset, ids: Collection[str]) -> Ruleset:
 
 
 def with_rule(rules: Ruleset, table: str, row: Mapping[str, Any]) -> Ruleset:
-    """The ruleset as if this rule had been written, too, with a digest of its own.
-
-    Args:
-        table: field of the ruleset: ``facts``, ``domains`` ….
-        row: what a file of rules would say.
-
-    Raises:
-        InputError: the rule contradicts another one.
-        pydantic.ValidationError: it is no rule of that kind.
+    """The ruleset as if a rule had been written, too, in a field (``facts``, ``domains`` …) and as a file of rules would say it; with a digest of
+    its own. Raises InputError when the rule contradicts another one, and pydantic.ValidationError when it is no rule of that kind.
     """
     rule = MODELS[table].model_validate(row)
     places = {**rules.places, rule.id: "planted"}

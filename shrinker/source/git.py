@@ -86,10 +86,8 @@ def _entries(commit: Commit) -> dict[str, tuple[str, str]]:
 
 
 def _blob(commit: Commit, path: str, entries: Mapping[str, tuple[str, str]]) -> str:
-    """Hash of the file at a path, or of the one that a link there leads to within the commit; empty for anything else.
-
-    A wheel holds the file's content where the repository has such a link, so the two are equal only
-    in this way. Only the commit's own list of paths is consulted, never the file system.
+    """Hash of the file at a path, or of the one that a link there leads to by the commit's own list of paths, as whose content a wheel has it;
+    empty for anything else.
     """
     for _ in range(_MAX_LINKS):
         mode, oid = entries.get(path, ("", ""))
@@ -121,15 +119,8 @@ def _contents(commit: Commit, blobs: Mapping[str, str], where: str) -> Iterator[
 def open_folder(
     kind: Literal["submodule", "path"], folder: Path, where: str, pins: Pins, store: Path, progress: Progress
 ) -> UpstreamTree:
-    """The tree of a folder.
-
-    Args:
-        kind: what it was asked for as.
-        folder: in the layout of upstream's repository.
-        where: what to call it in messages.
-
-    Raises:
-        InputError: not there, or not SGLang.
+    """The tree of a folder in the layout of upstream's repository, which was asked for as some `kind` and is called `where` in messages. Raises
+    InputError when it is not there, or not SGLang.
     """
     if not folder.is_dir():
         raise InputError(f"{where}: there is no such folder", "give a checkout of SGLang")
@@ -168,18 +159,15 @@ def _repository(folder: Path, where: str, progress: Progress) -> tuple[Commit | 
     head = git("rev-parse", "--verify", "--end-of-options", "HEAD^{commit}", at=folder).strip()
     sources = _inside(folder, git("ls-files", "-z", "--", *layout.NEEDED, at=folder).split("\0"))
     command = ("status", "--porcelain=v1", "-z", "--ignore-submodules=all", "--", *layout.NEEDED)
-    status = git(*command, at=folder).split("\0")
-    new = sum(row.startswith("??") for row in status)
-    if new:
+    status = git(*command, at=folder).split("\0")[:-1]
+    if new := sum(row.startswith("??") for row in status):
         progress(f"{where}: {new} untracked files or folders are not read (`git add` them to include them)")
-    dirty = any(row and not row.startswith("??") for row in status)
-    return commit_at(folder, head), dirty, sources
+    return commit_at(folder, head), new < len(status), sources
 
 
 def _inside(folder: Path, paths: Iterable[str]) -> dict[str, Path]:
-    """Regular files of the tree; a link counts as the file that it names when that lies in the folder, too.
-
-    Tracked files that were deleted are left out (and make the checkout dirty).
+    """Regular files of the tree; a link counts as the file that it names when that lies in the folder, too. Tracked files that were deleted are
+    left out (and make the checkout dirty).
     """
     real = folder.resolve()
     wanted = ((path, folder / path) for path in sorted(paths) if layout.in_tree(path))

@@ -90,12 +90,8 @@ def list_files(index: str, project: str) -> tuple[IndexFile, ...]:
 
 
 def choose(files: tuple[IndexFile, ...], version: str, index: str) -> IndexFile:
-    """The file that stands for a release, the same on every machine.
-
-    A pure wheel first, then x86_64, then by name. The Python and the platform that shrinker runs on play no part.
-
-    Raises:
-        InputError: unknown version (the nearest ones are named), or no sha256 to verify with.
+    """The file that stands for a release, the same on every machine: a pure wheel first, then x86_64, then by name. Raises InputError for an
+    unknown version (the nearest ones are named), or without a sha256 to verify with.
     """
     by_version: dict[Version, list[tuple[int, str, IndexFile]]] = {}
     for file in files:
@@ -118,9 +114,8 @@ def choose(files: tuple[IndexFile, ...], version: str, index: str) -> IndexFile:
 
 
 def download_size(index: str, requirement: str) -> int | None:
-    """Bytes of the file that an x86-64 Linux machine would download of the newest version that fits.
-
-    Neither dependencies nor the marker of the requirement (PEP 508) count. A size that cannot be had is None, never an error.
+    """Bytes of the file that an x86-64 Linux machine would download of the newest version that fits, whatever the marker of the requirement (PEP
+    508) says; None, and no error, where they cannot be had.
     """
     wanted = Requirement(requirement)
     fits: list[tuple[Version, int, str, int]] = []
@@ -137,13 +132,8 @@ def download_size(index: str, requirement: str) -> int | None:
 
 
 def fetch(url: str) -> tuple[str, bytes, str]:
-    """GET a URL, with a timeout and retries; `user:password@` in it is sent as basic authentication.
-
-    Returns:
-        Content type, body and the URL after redirects.
-
-    Raises:
-        InputError: it cannot be had.
+    """GET a URL, with a timeout and retries; `user:password@` in it is sent as basic authentication. Returns content type, body and the URL after
+    redirects. Raises InputError when it cannot be had.
     """
     shown = without_password(url)
     problem: Exception | None = None

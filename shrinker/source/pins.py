@@ -75,14 +75,8 @@ def reading(path: Path) -> Iterator[None]:
 
 
 def moved(text: str, *, release: str | None, commit: str | None) -> str:
-    """The content of `upstream.toml` with another default; comments and everything else stay.
-
-    Args:
-        release: becomes the default.
-        commit: of the repository, becomes the submodule's; and the default where no release is given.
-
-    Raises:
-        InputError: a line that has to change is not there.
+    """The content of `upstream.toml` with a release as its default, and a commit as the submodule's, which is the default where no release is given;
+    comments and everything else stay. Raises InputError when a line that has to change is not there.
     """
     text = re.sub(r"(?m)^default_commit = .*\n", "", text)
     if release is not None:

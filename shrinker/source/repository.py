@@ -101,11 +101,8 @@ class Told:
 
 
 def history(repository: Path, old: str, new: str, folders: tuple[str, ...]) -> list[Told]:
-    """Commits that `new` has and `old` has not (hashes, tags or branches), the newest first, without merges; those that change one of
-    some folders or files.
-
-    Raises:
-        InputError: no repository, or one of the commits is not there.
+    """Commits that `new` has and `old` has not (hashes, tags or branches), the newest first, without merges; those that change one of some folders
+    or files. Raises InputError when this is no repository, or one of the commits is not there.
     """
     bounds = [resolve(repository, name) for name in (old, new)]
     form = f"--format={_COMMIT}%H%x00%s"

@@ -79,8 +79,21 @@ def open_release(version: str, pins: Pins, folder: Path, progress: Progress) -> 
     """The tree of a release, by its normalised version (PEP 440). Raises InputError: unknown version, no network and not cached, hash
     mismatch, or a hostile archive.
     """
-    file, sha256 = _downloaded(version, folder, progress)
-    found = cache.tree(folder, cache.tree_key("release", sha256), lambda write: unpack(file, write), file.name)
+    url = index.index_url()
+    # By index: two indexes may serve different files under one version. Hashed: the URL may hold a password.
+    record = folder / "index" / hashlib.sha256(url.encode()).hexdigest()[:16] / f"{version}.json"
+    with cache.locked(record):
+        name, sha256 = _recorded(record)
+        file = _cached(folder, name, sha256)
+        if file is None:
+            progress(f"looking for {PACKAGE} {version} on {without_password(url)}")
+            chosen = index.choose(index.list_files(url, PACKAGE), version, url)
+            assert chosen.sha256 is not None
+            name, sha256 = layout.checked_path(chosen.filename, "index"), chosen.sha256
+            file = _cached(folder, name, sha256) or _download(chosen, folder, progress)
+            with cache.replacing(record) as new:
+                new.write_text(json.dumps({"filename": name, "sha256": sha256}), "utf-8")
+    found = cache.tree(folder, cache.tree_key("release", sha256), lambda write: unpack(file, write), name)
     return UpstreamTree(Identity("release", f"release:{version}", version, pins.commit_of.get(version), False), *found)
 
 
@@ -128,25 +141,6 @@ def members(archive: Path) -> Iterator[tuple[str, bytes]]:
         raise InputError(
             f"{archive.name} cannot be read: {error}", "remove it from the cache (`make clean-cache`) and run again"
         ) from error
-
-
-def _downloaded(version: str, folder: Path, progress: Progress) -> tuple[Path, str]:
-    """The release's file in the cache and its SHA-256; the network is used only when it is not there."""
-    url = index.index_url()
-    # By index: two indexes may serve different files under one version. Hashed: the URL may hold a password.
-    record = folder / "index" / hashlib.sha256(url.encode()).hexdigest()[:16] / f"{version}.json"
-    with cache.locked(record):
-        known = _recorded(record)
-        if file := _cached(folder, *known):
-            return file, known[1]
-        progress(f"looking for {PACKAGE} {version} on {without_password(url)}")
-        chosen = index.choose(index.list_files(url, PACKAGE), version, url)
-        assert chosen.sha256 is not None
-        layout.checked_path(chosen.filename, "index")
-        file = _cached(folder, chosen.filename, chosen.sha256) or _download(chosen, folder, progress)
-        with cache.replacing(record) as new:
-            new.write_text(json.dumps({"filename": chosen.filename, "sha256": chosen.sha256}), "utf-8")
-    return file, chosen.sha256
 
 
 def _place(folder: Path, filename: str, sha256: str) -> Path:
