@@ -24,8 +24,8 @@ class Budget(Table):
     """Distributions and packages that the new tree may not newly require or import."""
 
 
-class Ruleset(Table):
-    """All rules that a profile includes, in file order."""
+class Kinds(Table):
+    """The rules of each kind, in file order."""
 
     facts: tuple[Fact, ...] = ()
     domains: tuple[Domain, ...] = ()
@@ -55,6 +55,11 @@ class Ruleset(Table):
     reaches: tuple[Reach, ...] = ()
     capabilities: tuple[Capability, ...] = ()
     dropped: tuple[Dropped, ...] = ()
+
+
+class Ruleset(Kinds):
+    """All rules that a profile includes."""
+
     scope: tuple[str, ...] = ()
     """Ids of rules about what is served, see `load_profile`."""
     budget: Budget = Budget()
@@ -78,8 +83,7 @@ class Ruleset(Table):
 
     def by_id(self) -> dict[str, Rule]:
         """Every rule of every kind, in the order of the kinds."""
-        rows = (row for field in Ruleset.model_fields for row in getattr(self, field))
-        return {row.id: row for row in rows if isinstance(row, Rule)}
+        return {rule.id: rule for field in Kinds.model_fields for rule in getattr(self, field)}
 
     def all_rules(self) -> tuple[Rule, ...]:
         """Every rule that decides something about the tree, in the order of the kinds."""
