@@ -18,9 +18,10 @@ import typer
 from shrinker.cli import options
 from shrinker.cli.progress import console_progress
 from shrinker.values.errors import InputError
+from shrinker.values.outcome import LevelResult
 
 if TYPE_CHECKING:
-    from equivalence.levels import Expected, Following, LevelResult
+    from equivalence.levels import Expected, Following
     from shrinker.check.trees import Trees
     from shrinker.pipeline import Progress
 
@@ -71,7 +72,6 @@ def verify(
     from shrinker.report.pages import render
     from shrinker.report.place import evidence_folder, open_recorded, read_manifest, recorded_rules, reports_of
     from shrinker.report.verification import JSON_NAME, verification, write_verification
-    from shrinker.values.outcome import LevelResult
 
     known = [*EVIDENCE_LEVELS, EMBEDDERS, *SIMULATED_LEVELS]
     asked = [*([EMBEDDERS] if program else []), *([TESTS] if tests else [])]
@@ -125,14 +125,13 @@ def verify(
     options.answer(document, text, as_json=as_json, passed=data["passed"])
 
 
-def _result(name: str, trees: "Trees", setting: Any, progress: "Progress", programs: list[Path]) -> "LevelResult":
+def _result(name: str, trees: "Trees", setting: Any, progress: "Progress", programs: list[Path]) -> LevelResult:
     """Ask a level; `setting` is what the simulated ones run with, `programs` are asked in place of the pinned wheels."""
     from equivalence.levels import LEVELS_BY_NAME, SIMULATED_LEVELS
     from shrinker.cache import Cache
     from shrinker.check.levels import EVIDENCE_LEVELS
     from shrinker.pipeline.verification import embedders_evidence, judge_programs, verify_level
     from shrinker.source.cache import default_folder
-    from shrinker.values.outcome import LevelResult
 
     if name in EVIDENCE_LEVELS:
         start = time.monotonic()
@@ -191,7 +190,7 @@ def _following(trees: "Trees", expected: "Expected", work: Path) -> "Following":
     return Following(work, stated, layer, content)
 
 
-def _verify_native(trees: "Trees", progress: "Progress") -> "LevelResult":
+def _verify_native(trees: "Trees", progress: "Progress") -> LevelResult:
     """Ask a compiler's front end about the kernel libraries of both trees. Raises InputError without nvcc, or without torch's headers."""
     from equivalence.levels.native import NativeSetting, run
     from equivalence.native.build import torch_headers
