@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, cast
 
-from shrinker.cache import pack, unpack
+from shrinker.cache import Question, Recorded, Variants, digest_of, hash_of, pack, unpack
 from shrinker.cache.layer import Counts
 from shrinker.cache.workers import Tell, run_in_child
 from shrinker.facts.build import build_environment
@@ -68,25 +68,24 @@ def analyse(run: Run, unwritable: Mapping[str, str] | None = None) -> Analysis:
     stay, tree, cache = unwritable or {}, run.tree, run.cache
     if not cache.enabled:
         return _Steps(run, stay).analysis()[0]
-    layer = cache.layer("analyses", run.rules.model_dump_json(), f"{sorted(stay.items())} {run.explained}")
-    lines = [f"{f.path} {f.sha256}" if f.path.startswith(PACKAGE_PREFIX) else f.path for f in tree.files]
-    keys = {"analysis": layer.key("\n".join(lines), repr(tree.declared))}
-    known = layer.load(keys, counted=False)
-    found: Analysis
-    if known:
-        outside, packed = unpack(known["analysis"])
-        if all(tree.by_path[path].sha256 == sha256 for path, sha256 in outside.items()):
-            layer.count(1, 1)
-            found = unpack(packed)
-            return found
-    layer.count(1, 0)
+    results = Variants(cache, "analyses")
+    files = (f"{f.path} {f.sha256}" if f.path.startswith(PACKAGE_PREFIX) else f.path for f in tree.files)
+    settings = (run.rules.model_dump_json(), repr(sorted(stay.items())), repr(run.explained), repr(tree.declared))
+    looked_at = hash_of(*settings, *files).hex()
+
+    def contents(asked: tuple[Question, ...]) -> bytes:
+        return digest_of(tree.by_path[path].sha256 for (path,) in asked)
+
+    if known := results.recall({"": looked_at}, contents):
+        return cast(Analysis, unpack(known[""]))
 
     def call(tell: Tell) -> tuple[bytes, dict[str, float], dict[str, Counts]]:
         there = replace(run, progress=Told(tell), timings={})
         found, kept = _Steps(there, stay).analysis()
-        outside = {path: tree.by_path[path].sha256 for path in kept if not path.startswith(PACKAGE_PREFIX)}
+        outside = tuple((path,) for path in sorted(kept) if not path.startswith(PACKAGE_PREFIX))
         packed = pack(found)
-        layer.save(keys, {"analysis": pack((outside, packed))})
+        results.learn(looked_at, Recorded(outside, contents(outside), packed))
+        results.save()
         return packed, there.timings, cache.counts
 
     # In a process of its own: it takes three times the memory of all that follows.
@@ -102,8 +101,7 @@ def analyse(run: Run, unwritable: Mapping[str, str] | None = None) -> Analysis:
     for name, seconds in took.items():
         run.timings[name] = run.timings.get(name, 0.0) + seconds
     cache.counts.update(counts)
-    found = unpack(packed)
-    return found
+    return cast(Analysis, unpack(packed))
 
 
 @dataclass
