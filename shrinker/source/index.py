@@ -75,8 +75,7 @@ def index_url(environment: Mapping[str, str] = os.environ) -> str:
 def list_files(index: str, project: str) -> tuple[IndexFile, ...]:
     """All files of a project, in the index's order. Raises InputError: no network, no such project, or an answer that is neither form."""
     page = f"{index}/{project}/"
-    content_type, body, base = fetch(page)
-    kind = content_type.partition(";")[0].strip().lower()
+    kind, body, base = fetch(page)
     try:
         if kind in _JSON:
             return tuple(_rows(json.loads(body)["files"], base))
@@ -148,7 +147,7 @@ def fetch(url: str) -> tuple[str, bytes, str]:
                 length = answer.headers.get("Content-Length")
                 if length is not None and int(length) != len(body):
                     raise http.client.IncompleteRead(b"", int(length) - len(body))
-                return answer.headers.get("Content-Type", ""), body, answer.geturl()
+                return answer.headers.get_content_type(), body, answer.geturl()
         except (http.client.HTTPException, OSError) as error:
             if isinstance(error, urllib.error.HTTPError) and error.code < 500 and error.code not in (408, 429):
                 raise InputError(f"{shown}: HTTP {error.code} {error.reason}", f"{_CHECK} and the version") from error
