@@ -7,8 +7,7 @@ Blobs come from `git cat-file`, not from `git archive`: export attributes would 
 import contextlib
 import hashlib
 import io
-import posixpath
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Literal
 
@@ -22,9 +21,8 @@ from shrinker.source.spec import GitSpec
 from shrinker.values.errors import InputError
 from shrinker.values.upstream import PACKAGE_PREFIX, DeclaredPackage, Identity, UpstreamTree
 
-_MAX_LINKS = 8
-_FILE, _LINK = "100", "120000"
-"""How the modes of plain files begin, and the mode of a symbolic link."""
+_SUBMODULE = "160000 "
+"""How its row in a list of files begins."""
 
 
 def open_commit(spec: GitSpec, pins: Pins, folder: Path, progress: Progress) -> UpstreamTree:
@@ -65,50 +63,28 @@ def _local(spec: GitSpec) -> Commit:
 
 
 def _unpack(commit: Commit, write: Writer, where: str) -> DeclaredPackage:
-    entries = _entries(commit)
-    if not any(path.startswith(PACKAGE_PREFIX) for path in entries):
+    rows = git("ls-tree", "-r", "-z", "--full-tree", commit.hash, at=commit.repository).split("\0")[:-1]
+    paths = [row.partition("\t")[2] for row in rows if not row.startswith(_SUBMODULE)]
+    if not any(path.startswith(PACKAGE_PREFIX) for path in paths):
         raise InputError(
             f"{where} is not SGLang: it has no folder {PACKAGE_PREFIX}", "give a commit of the SGLang repository"
         )
-    blobs = {path: oid for path in entries if layout.in_tree(path) and (oid := _blob(commit, path, entries))}
-    return declared.from_repository(_contents(commit, blobs, where), write, where)
+    return declared.from_repository(_contents(commit, [*filter(layout.in_tree, paths)], where), write, where)
 
 
-def _entries(commit: Commit) -> dict[str, tuple[str, str]]:
-    """Mode and hash of every blob, link and submodule of the commit, by path."""
-    entries: dict[str, tuple[str, str]] = {}
-    for row in git("ls-tree", "-r", "-z", "--full-tree", commit.hash, at=commit.repository).split("\0"):
-        if row:
-            head, _, path = row.partition("\t")
-            mode, _, oid = head.split(" ")
-            entries[path] = mode, oid
-    return entries
-
-
-def _blob(commit: Commit, path: str, entries: Mapping[str, tuple[str, str]]) -> str:
-    """Hash of the file at a path, or of the one that a link there leads to by the commit's own list of paths, as whose content a wheel has it;
-    empty for anything else.
+def _contents(commit: Commit, paths: Sequence[str], where: str) -> Iterator[tuple[str, bytes]]:
+    """Path and bytes of each file, by one `git cat-file --batch`. A link is the file that it leads to by the commit's own list of paths, as whose
+    content a wheel has it, and none where it leads elsewhere.
     """
-    for _ in range(_MAX_LINKS):
-        mode, oid = entries.get(path, ("", ""))
-        if mode != _LINK:
-            return oid if mode.startswith(_FILE) else ""
-        target = git("cat-file", "blob", oid, at=commit.repository)
-        path = posixpath.normpath(posixpath.join(posixpath.dirname(path), target))
-    return ""
-
-
-def _contents(commit: Commit, blobs: Mapping[str, str], where: str) -> Iterator[tuple[str, bytes]]:
-    """Path and bytes of each blob, by one `git cat-file --batch`."""
-    asked = "".join(f"{oid}\n" for oid in blobs.values())
-    answer = io.BytesIO(
-        git("cat-file", "--batch", at=commit.repository, given=asked).encode("utf-8", "surrogateescape")
-    )
-    for path in blobs:
+    asked = "".join(f"{commit.hash}:{layout.checked_path(path, where)}\n" for path in paths)
+    said = git("cat-file", "--batch", "--follow-symlinks", at=commit.repository, given=asked)
+    answer = io.BytesIO(said.encode("utf-8", "surrogateescape"))
+    for path in paths:
         match answer.readline().split():
-            case _, b"blob", size:
-                yield path, answer.read(int(size))
-                answer.read(1)
+            case (_, b"blob" | b"tree" as kind, size) | (b"symlink" | b"dangling" | b"loop" | b"notdir" as kind, size):
+                content = answer.read(int(size) + 1)
+                if kind == b"blob":
+                    yield path, content[:-1]
             case _:
                 raise InputError(
                     f"{where}: the content of {path} is missing from the repository",
