@@ -8,6 +8,7 @@ import hashlib
 import io
 import pickle
 import sys
+from collections import ChainMap
 from collections.abc import Callable, Container, Iterable, Mapping
 from dataclasses import dataclass, fields
 from operator import attrgetter
@@ -55,6 +56,11 @@ class Counts:
 
     asked: int = 0
     found: int = 0
+
+    def add(self, asked: int, found: int) -> None:
+        """Something was asked for, and some of it found."""
+        self.asked += asked
+        self.found += found
 
 
 class Cache:
@@ -112,18 +118,12 @@ class Layer:
         """Key of a result, from everything that it depends on and the layer does not name."""
         return hash_of(self.salt.hex(), *parts)
 
-    def load(self, keys: Mapping[str, bytes], *, counted: bool = True) -> dict[str, bytes]:
-        """Results that are known, by the names of their keys; not `counted` for a caller that counts by itself."""
-        found = self.cache.load(keys.values())
-        known = {name: found[key] for name, key in keys.items() if key in found}
-        if counted:
-            self.count(len(keys), len(known))
-        return known
-
-    def count(self, asked: int, found: int) -> None:
-        """Add to what `run.json` says of this layer."""
-        self.counts.asked += asked
-        self.counts.found += found
+    def load(self, keys: Mapping[str, bytes]) -> dict[str, bytes]:
+        """Results that are known, by the names of their keys."""
+        there = self.cache.load(keys.values())
+        found = {name: there[key] for name, key in keys.items() if key in there}
+        self.counts.add(len(keys), len(found))
+        return found
 
     def save(self, keys: Mapping[str, bytes], results: Mapping[str, bytes]) -> None:
         """Keep results by the names of `keys`."""
@@ -173,18 +173,19 @@ class Variants:
         """Results that are known, packed, by the names of their inputs: what stands for all that the result depends on besides the answers. `digest`:
         of questions and the answers that they have now.
         """
-        unread = {text: self._layer.key(text) for text in inputs.values() if text not in self._known}
-        for text, data in self._layer.load(unread, counted=False).items():
-            self._known[text] = unpack(data)
+        unread = {self._layer.key(text): text for text in inputs.values() if text not in self._known}
+        self._known |= {unread[key]: unpack(data) for key, data in self._layer.cache.load(unread).items()}
         keys: dict[str, bytes] = {}
         for name, text in inputs.items():
             for questions, answers in self._known.get(text, ()):
                 if digest(questions) == answers:
                     keys[name] = self._layer.key(text, answers.hex())
                     break
-        found = {name: self._waiting[key] for name, key in keys.items() if key in self._waiting}
-        found |= self._layer.load({name: key for name, key in keys.items() if name not in found}, counted=False)
-        self._layer.count(len(inputs), len(found))
+        there = ChainMap(
+            self._waiting, self._layer.cache.load(key for key in keys.values() if key not in self._waiting)
+        )
+        found = {name: there[key] for name, key in keys.items() if key in there}
+        self._layer.counts.add(len(inputs), len(found))
         return found
 
     def learn(self, text: str, recorded: Recorded) -> None:
