@@ -12,7 +12,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from shrinker.cache import Cache
-from shrinker.pipeline import Progress, Request, Run, generation, shrink
+from shrinker.pipeline import Progress, Request, Run, shrink
+from shrinker.pipeline import generate as emit
 from shrinker.ruleset import load_profile, without
 from shrinker.source.cache import default_folder
 from shrinker.syntax.parsing import parse
@@ -78,7 +79,7 @@ def alone(
     others = {rule: without(loaded, (rule,)) for rule in ids}
     # Kept in the cache folder: who asks for a second rule does not wait for it again.
     tree = wanted(upstream, profile, rules, progress)
-    cache = Cache(default_folder().absolute())
+    cache = Cache(default_folder())
     generate([tree], jobs, progress)
     base = tree.place, Manifest.from_json((tree.place / MANIFEST).read_text("utf-8"), MANIFEST)
     counted: Mapping[str, Mapping[str, int]] = json.loads((tree.reports / "rules.json").read_text("utf-8"))["effects"]
@@ -96,7 +97,7 @@ def alone(
                 else:
                     out.mkdir()
                     run = Run(tree.upstream, others[rule], jobs, progress, cache, explained=False)
-                    manifest = generation.generate(run, out)
+                    manifest = emit(run, out)
             except (EvidenceError, InputError) as error:
                 yield Alone(rule, counted=known, failed="\n".join(str(error).splitlines()[: _SHOWN + 1]))
             else:

@@ -157,11 +157,12 @@ def read_manifest(out: Path) -> Manifest:
 
 
 def recorded_rules(manifest: Manifest) -> "Ruleset | None":
-    """The rules of the profile that a tree was made by, as they are now; None when there is no such profile here."""
+    """The rules that a tree was made by; None when they are not those of its profile here."""
     from shrinker.ruleset import load_profile
 
     with contextlib.suppress(InputError):
-        return load_profile(manifest.profile)
+        rules = load_profile(manifest.profile)
+        return rules if rules.digest == manifest.rules_hash else None
     return None
 
 

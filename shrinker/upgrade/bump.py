@@ -14,7 +14,7 @@ from pathlib import Path
 from shrinker.check.levels import EVIDENCE_LEVELS
 from shrinker.check.trees import Trees
 from shrinker.emit.staging import refuse_foreign
-from shrinker.pipeline import Progress, Request, lock_evidence, shrink, verify_tree
+from shrinker.pipeline import Progress, Request, lock_evidence, shrink, verify_level
 from shrinker.project import own_pins_file, pins_file
 from shrinker.report.diff import Review, Side
 from shrinker.report.pages import render
@@ -141,8 +141,11 @@ def _judge(asked: Bump, new: Side, progress: Progress) -> None:
     """All evidence again, from what now lies in place."""
     assert new.upstream is not None, "it was just generated from it"
     trees = Trees(new.upstream, asked.out, new.manifest, load_profile(asked.profile, asked.rules), asked.jobs)
-    lock = lock_evidence(asked.out, new.manifest, asked.reports)
-    for item in (lock, *verify_tree(trees, EVIDENCE_LEVELS, {}, progress)):
+    evidence = [lock_evidence(asked.out, new.manifest, asked.reports)]
+    for level in EVIDENCE_LEVELS:
+        progress.phase(f"verify {level}")
+        evidence.append(verify_level(level, trees, progress))
+    for item in evidence:
         if not item.passed:
             first = item.findings[0]
             place = f"{first.path}:{first.line}: [{first.check}]"

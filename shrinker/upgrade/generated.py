@@ -11,10 +11,10 @@ from functools import partial
 from pathlib import Path
 
 from shrinker.cache import hash_of
-from shrinker.cache.identity import tool_identity
+from shrinker.cache.layer import tool_identity
 from shrinker.cache.workers import Tell, run_in_child
 from shrinker.pipeline import Progress, Request, shrink
-from shrinker.pipeline.progress import Told
+from shrinker.pipeline.run import Told
 from shrinker.project import project_folder
 from shrinker.report.place import are_of, reports_beside
 from shrinker.ruleset import load_profile

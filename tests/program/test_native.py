@@ -5,8 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from shrinker.pipeline import Run
-from shrinker.pipeline.generation import decide_and_emit
+from shrinker.pipeline import Run, decide_and_emit
 from shrinker.program.saved import graph_data
 from shrinker.program.why import Files
 from shrinker.ruleset import Ruleset

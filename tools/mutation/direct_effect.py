@@ -17,7 +17,7 @@ from shrinker.facts.lattice import Value
 from shrinker.fold.engine import FoldEngine
 from shrinker.fold.workers import fold_files
 from shrinker.pipeline import Run, analyse
-from shrinker.pipeline.progress import Progress
+from shrinker.pipeline.run import Progress
 from shrinker.ruleset import Ruleset
 from shrinker.values.folded import FoldedModule
 from shrinker.values.refinement import NOTHING

@@ -14,7 +14,7 @@ from shrinker.check.enforced import CHECK
 from shrinker.check.entries import judge_entries
 from shrinker.check.levels import CAPABILITIES, EVIDENCE_LEVELS
 from shrinker.check.trees import Trees
-from shrinker.pipeline import Progress, Run, generate, verify_tree
+from shrinker.pipeline import Progress, Run, generate, verify_level
 from shrinker.pipeline.verification import embedders_evidence
 from shrinker.ruleset import Ruleset, with_rule
 from shrinker.source.cache import default_folder
@@ -74,7 +74,7 @@ def plant(
     left = [one for one in wrong if (one.kind, one.subject) not in skip]
     if not left:
         return
-    kept = Cache(default_folder().absolute())
+    kept = Cache(default_folder())
     with tempfile.TemporaryDirectory(prefix="shrinker-planted-") as scratch:
         field = _Field(tree, rules, Path(scratch), jobs, progress, kept)
         waiting = []
@@ -145,8 +145,8 @@ class _Field:
             return tuple(finding for finding in judge_entries(trees).findings if finding.check == CHECK)
         if level == EMBEDDERS:
             return embedders_evidence(trees, self.progress).evidence.held().findings
-        (found,) = verify_tree(trees, [level], {}, self.progress)
-        return found.held().findings
+        self.progress.phase(f"verify {level}")
+        return verify_level(level, trees, self.progress).held().findings
 
     def _generated(self, rules: Ruleset, out: Path) -> Manifest:
         out.mkdir()
