@@ -8,8 +8,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from equivalence.levels.both import both
-from equivalence.levels.result import Ledger
+from equivalence.levels.result import Ledger, both
 from equivalence.levels.scenarios import Configuration
 from equivalence.levels.setting import GENERATED, SIDES, UPSTREAM, Call, Expected, Setting
 

@@ -24,8 +24,7 @@ from typing import Any, NamedTuple
 
 from equivalence.levels import helptext, openapi
 from equivalence.levels.arguments import compare_arguments
-from equivalence.levels.both import both
-from equivalence.levels.result import Ledger
+from equivalence.levels.result import Ledger, both
 from equivalence.levels.scenarios import ARCHITECTURE
 from equivalence.levels.setting import GENERATED, SIDES, UPSTREAM, Call, Setting
 from shrinker.check.allowances import ERROR_PREFIX

@@ -15,18 +15,21 @@ against tree only; no attention but Triton's and FlashAttention 3's reference; n
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
-from equivalence.checkpoints.weights import configuration as published
 from equivalence.checkpoints.weights import small
-from equivalence.levels.both import both
-from equivalence.levels.result import Ledger
+from equivalence.levels.result import Ledger, both
 from equivalence.levels.scenarios import CONFIGURATIONS, RUNS, Configuration, Run
 from equivalence.levels.setting import GENERATED, SIDES, UPSTREAM, Call, Setting, slug
 from shrinker.values.outcome import LevelResult
 
 _REQUIRED = ("configurations", "parameters", "modules", "checkpoint names")
 _REQUIRED_RUNS = ("runs", "weights", "outputs", "caches", "logits", "routed experts", "kernels")
-_META = ("--attention-backend", "triton", "--disable-cuda-graph", "--trust-remote-code")
+_META = "--attention-backend triton --disable-cuda-graph --trust-remote-code"
+_RUN = (
+    "--context-length 256 --max-total-tokens 512 --max-running-requests 4 --disable-radix-cache "
+    "--sampling-backend pytorch --random-seed 1 --trust-remote-code"
+)
 _VOCABULARY = 1024
 _STEPS = 2
 
@@ -51,24 +54,21 @@ def run(
 
 def meta_call(configuration: Configuration, setting: Setting) -> Call:
     """The program that builds a configuration."""
-    name, config = slug(configuration.name), published(configuration.published)
-    arguments = {
-        "model": str(configuration.write(setting.work / "configurations" / name)),
-        "options": [*_META, *configuration.options],
-        "draft": configuration.draft,
-        "load": configuration.load,
-    }
-    capability = configuration.capability
-    return Call("meta", dict.fromkeys(SIDES, arguments), 300, f"meta-{name}", capability, f"{configuration!r} {config}")
+    model = configuration.write(setting.work / "configurations" / slug(configuration.name))
+    given = {"draft": configuration.draft, "load": configuration.load}
+    return _call("meta", "meta", configuration, model, f"{_META} {configuration.options}", **given)
 
 
 def run_call(one: Run, setting: Setting) -> Call:
     """The program that computes a run."""
-    config = small(**{"vocab_size": _VOCABULARY, **one.shape})
-    model, options = str(setting.checkpoint(config)), list(one.options)
-    arguments = {"model": model, "options": options, "vocabulary": _VOCABULARY, "steps": _STEPS}
-    name, follow = f"run-{slug(one.name)}", f"{one!r} {config}"
-    return Call("forward", dict.fromkeys(SIDES, arguments), 300, name, one.capability, follow)
+    model = setting.checkpoint(small(**{"vocab_size": _VOCABULARY, **one.shape}))
+    return _call("forward", "run", one, model, f"{_RUN} {one.options}", vocabulary=_VOCABULARY, steps=_STEPS)
+
+
+def _call(program: str, kind: str, one: Configuration | Run, model: Path, options: str, **given: Any) -> Call:
+    given |= {"model": str(model), "options": options.split()}
+    follow = f"{one!r} {one.config}"
+    return Call(program, dict.fromkeys(SIDES, given), 300, f"{kind}-{slug(one.name)}", one.capability, follow)
 
 
 def _build(configuration: Configuration, trees: Mapping[str, Path], setting: Setting, ledger: Ledger) -> None:

@@ -21,11 +21,9 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from equivalence.checkpoints.weights import small
 from equivalence.gpu.logs import errors, loaded_classes
-from equivalence.levels.both import show_both
 from equivalence.levels.openapi import removed_endpoints
-from equivalence.levels.result import Ledger
+from equivalence.levels.result import Ledger, show_both
 from equivalence.levels.scenarios import SCENARIOS, Scenario
 from equivalence.levels.setting import GENERATED, ROOT, SIDES, UPSTREAM, Setting, exchange, slug
 from equivalence.processes import process_environment
@@ -85,7 +83,7 @@ def run(upstream: Path, generated: Path, setting: Setting, *, scenarios: Sequenc
 def _scenario(scenario: Scenario, trees: Mapping[str, Path], setting: Setting, ledger: Ledger) -> None:
     name = scenario.name
     # Before two processes would make it at once.
-    setting.checkpoint(small(**scenario.shape))
+    setting.checkpoint(scenario.config)
 
     def show(side: str, own: Setting) -> Seen:
         return observe(scenario, side, trees[side], own)
@@ -114,9 +112,9 @@ def observe(scenario: Scenario, side: str, tree: Path, setting: Setting) -> Seen
     """Serve one tree and ask it."""
     follow = followed(scenario, setting)
     made, folder, kept = setting.prepared(side, tree, f"server-{slug(scenario.name)}", follow, devices=scenario.devices)
-    model, port, patience = str(setting.checkpoint(small(**scenario.shape))), free_port(), setting.patience
-    command = [str(made.python), "-m", "sglang.launch_server", "--model-path", model, "--port", str(port)]
-    command += [*_OPTIONS.split(), *scenario.options.split()]
+    model, port, patience = str(setting.checkpoint(scenario.config)), free_port(), setting.patience
+    options = f"--port {port} {_OPTIONS} {scenario.options}".split()
+    command = [str(made.python), "-m", "sglang.launch_server", "--model-path", model, *options]
     variables, log = {**dict.fromkeys(os.environ), **made.variables(tree)}, folder / "log.txt"
     place = f"server, {scenario.name}: {side}"
     setting.progress(f"{place} starts")
@@ -128,14 +126,8 @@ def observe(scenario: Scenario, side: str, tree: Path, setting: Setting) -> Seen
             return Seen(failure=f"{str(error).removeprefix(f'{side}: ')}: {said[-1].strip()[:400]}")
         address = f"http://127.0.0.1:{port}"
         asked = [*_script(scenario, setting, model), *(_fields(address, setting) if scenario.fields else ())]
-        limit = (1800 if scenario.fields else 600) * patience
-        answers = perform(
-            address,
-            asked,
-            seconds=limit,
-            each=180 * patience,
-            progress=lambda name: setting.progress(f"{place}: {name}"),
-        )
+        limits = {"seconds": (1800 if scenario.fields else 600) * patience, "each": 180 * patience}
+        answers = perform(address, asked, **limits, progress=lambda name: setting.progress(f"{place}: {name}"))
         plain = {name: asdict(answer) for name, answer in answers.items()}
         (folder / "answers.json").write_text(json.dumps(plain, indent=1) + "\n", "utf-8")
         client: Mapping[str, Any] = {}
@@ -152,7 +144,7 @@ def followed(scenario: Scenario, setting: Setting) -> str:
     """A scenario in words that say all it depends on beside the tree."""
     asked = [request.name for request in _script(scenario, setting)]
     # The order of a set is another one in each process.
-    return f"server {scenario.model_dump_json(exclude={'features'})} {small(**scenario.shape)} {_OPTIONS} {asked}"
+    return f"server {scenario.model_dump_json(exclude={'features'})} {scenario.config} {_OPTIONS} {asked}"
 
 
 def _script(scenario: Scenario, setting: Setting, model: str = "") -> list[Request]:

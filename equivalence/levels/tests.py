@@ -14,8 +14,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from equivalence.levels.both import both
-from equivalence.levels.result import Ledger
+from equivalence.levels.result import Ledger, both
 from equivalence.levels.setting import GENERATED, SIDES, UPSTREAM, Call, Setting
 from shrinker.check.allowances import ERROR_PREFIX
 from shrinker.values.errors import InputError

@@ -12,8 +12,7 @@ from typing import Any, cast
 import pytest
 
 from equivalence.levels import Expected, Setting, server
-from equivalence.levels.both import both, show_both
-from equivalence.levels.result import Ledger
+from equivalence.levels.result import Ledger, both, show_both
 from equivalence.levels.scenarios import ARCHITECTURE, RUNS, SCENARIOS
 from equivalence.levels.setting import GENERATED, SIDES, UPSTREAM, Call, Outcome
 from equivalence.processes import Finished
