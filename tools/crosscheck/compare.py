@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from shrinker.values.upstream import UpstreamTree
-from tools.crosscheck.explain import Written, explain_all, names_of
+from tools.crosscheck.explain import Written, explain_all, names_of, taken
 from tools.crosscheck.tools import COUNTED, PACKAGE, TOOLS, Finding, ImportGraph, import_graph
 
 _same = attrgetter("path", "kind", "text")
@@ -89,10 +89,4 @@ def cross_check(
 def _new(before: Iterable[Finding], after: Iterable[Finding]) -> list[Finding]:
     """Findings of `after` beyond those of `before`: the same one twice counts twice."""
     known = Counter(map(_same, before))
-    found: list[Finding] = []
-    for item in after:
-        if not known[_same(item)]:
-            found.append(item)
-        else:
-            known[_same(item)] -= 1
-    return found
+    return [item for item in after if not taken(_same(item), known)]
