@@ -137,13 +137,7 @@ def execute(
 
 def group_alive(group: int) -> bool:
     """Whether a process of the group still runs."""
-    if _PROC.is_dir():
-        return bool(_members(group))
-    try:
-        os.killpg(group, 0)
-    except ProcessLookupError:
-        return False
-    return True
+    return bool(_members(group))
 
 
 def _members(group: int) -> list[int]:
@@ -178,27 +172,20 @@ def tell(result: Any, **options: Any) -> NoReturn:
     os._exit(0)
 
 
-def in_child(show: Callable[[], Any], place: str, seconds: int) -> tuple[int, Any]:
+def in_child(show: Callable[[], Any], seconds: int) -> tuple[int, Any]:
     """Call a function in a child that knows all that is loaded, and nothing of other children; it ends with all that it started.
-
-    Args:
-        show: what the child calls; its result is written as JSON.
-        place: the file for it, made again.
-
-    Returns:
-        How the child ended, and the result; None where it wrote none.
-    """
-    Path(place).unlink(missing_ok=True)
+    How it ended, and the result, which travels as JSON beside the program's own; None where there is none."""
+    place = Path(f"{sys.argv[2]}.child")
+    place.unlink(missing_ok=True)
     # No child looks through all that is loaded for what nothing refers to.
     gc.freeze()
     child = os.fork()
     if not child:
         os.setsid()
         signal.alarm(seconds)
-        Path(place).write_text(json.dumps(show()), "utf-8")
+        place.write_text(json.dumps(show()), "utf-8")
         os._exit(0)
     code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
     with suppress(OSError):
         os.killpg(child, signal.SIGKILL)
-    wrote = not code and os.path.exists(place)
-    return code, json.loads(Path(place).read_text("utf-8")) if wrote else None
+    return code, json.loads(place.read_text("utf-8")) if not code and place.exists() else None

@@ -19,17 +19,13 @@ from typing import Any
 
 from equivalence.checkpoints.weights import small
 from equivalence.levels.result import Ledger, both
-from equivalence.levels.scenarios import CONFIGURATIONS, RUNS, Configuration, Run
+from equivalence.levels.scenarios import COMMON, CONFIGURATIONS, RUNS, Configuration, Run
 from equivalence.levels.setting import GENERATED, SIDES, UPSTREAM, Call, Setting, slug
 from shrinker.values.outcome import LevelResult
 
 _REQUIRED = ("configurations", "parameters", "modules", "checkpoint names")
 _REQUIRED_RUNS = ("runs", "weights", "outputs", "caches", "logits", "routed experts", "kernels")
-_META = "--attention-backend triton --disable-cuda-graph --trust-remote-code"
-_RUN = (
-    "--context-length 256 --max-total-tokens 512 --max-running-requests 4 --disable-radix-cache "
-    "--sampling-backend pytorch --random-seed 1 --trust-remote-code"
-)
+
 _VOCABULARY = 1024
 _STEPS = 2
 
@@ -55,14 +51,15 @@ def run(
 def meta_call(configuration: Configuration, setting: Setting) -> Call:
     """The program that builds a configuration."""
     model = configuration.write(setting.work / "configurations" / slug(configuration.name))
-    given = {"draft": configuration.draft, "load": configuration.load}
-    return _call("meta", "meta", configuration, model, f"{_META} {configuration.options}", **given)
+    options = f"{COMMON['configuration']} {configuration.options}"
+    return _call("meta", "meta", configuration, model, options, draft=configuration.draft, load=configuration.load)
 
 
 def run_call(one: Run, setting: Setting) -> Call:
     """The program that computes a run."""
     model = setting.checkpoint(small(**{"vocab_size": _VOCABULARY, **one.shape}))
-    return _call("forward", "run", one, model, f"{_RUN} {one.options}", vocabulary=_VOCABULARY, steps=_STEPS)
+    options = f"{COMMON['run']} {one.options}"
+    return _call("forward", "run", one, model, options, vocabulary=_VOCABULARY, steps=_STEPS)
 
 
 def _call(program: str, kind: str, one: Configuration | Run, model: Path, options: str, **given: Any) -> Call:

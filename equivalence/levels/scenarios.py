@@ -79,6 +79,8 @@ class Scenario(Declared):
 
 
 _DECLARED = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
+COMMON: Mapping[str, str] = _DECLARED["common"]
+"""Options of the server that all of a kind have."""
 CONFIGURATIONS = tuple(map(Configuration.model_validate, _DECLARED["configuration"]))
 RUNS = tuple(map(Run.model_validate, _DECLARED["run"]))
 SCENARIOS = tuple(map(Scenario.model_validate, _DECLARED["scenario"]))

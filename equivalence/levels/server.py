@@ -24,7 +24,7 @@ from typing import Any
 from equivalence.gpu.logs import errors, loaded_classes
 from equivalence.levels.openapi import removed_endpoints
 from equivalence.levels.result import Ledger, show_both
-from equivalence.levels.scenarios import SCENARIOS, Scenario
+from equivalence.levels.scenarios import COMMON, SCENARIOS, Scenario
 from equivalence.levels.setting import GENERATED, ROOT, SIDES, UPSTREAM, Setting, exchange, slug
 from equivalence.processes import process_environment
 from equivalence.serving.client import perform, send
@@ -36,12 +36,7 @@ from equivalence.simulation import calls
 from shrinker.values.outcome import LevelResult
 
 _REQUIRED = ("requests", "client", "model class", "kernels")
-_OPTIONS = (
-    "--attention-backend triton --sampling-backend pytorch --grammar-backend xgrammar --tool-call-parser deepseekv3 "
-    "--reasoning-parser deepseek-r1 --enable-metrics --disable-cuda-graph --context-length 512 --max-total-tokens 2048 "
-    "--max-running-requests 4 --served-model-name served --random-seed 1 --watchdog-timeout 900 --host 127.0.0.1 "
-    "--chunked-prefill-size 32 --enable-custom-logit-processor"
-)
+
 _FEATURES = frozenset({"grammar", "tools", "reasoning", "chunks", "administration", "processors"})
 _TOKENS = 4
 _MOST = 8
@@ -113,7 +108,7 @@ def observe(scenario: Scenario, side: str, tree: Path, setting: Setting) -> Seen
     follow = followed(scenario, setting)
     made, folder, kept = setting.prepared(side, tree, f"server-{slug(scenario.name)}", follow, devices=scenario.devices)
     model, port, patience = str(setting.checkpoint(scenario.config)), free_port(), setting.patience
-    options = f"--port {port} {_OPTIONS} {scenario.options}".split()
+    options = f"--port {port} {COMMON['scenario']} {scenario.options}".split()
     command = [str(made.python), "-m", "sglang.launch_server", "--model-path", model, *options]
     variables, log = {**dict.fromkeys(os.environ), **made.variables(tree)}, folder / "log.txt"
     place = f"server, {scenario.name}: {side}"
@@ -144,7 +139,7 @@ def followed(scenario: Scenario, setting: Setting) -> str:
     """A scenario in words that say all it depends on beside the tree."""
     asked = [request.name for request in _script(scenario, setting)]
     # The order of a set is another one in each process.
-    return f"server {scenario.model_dump_json(exclude={'features'})} {scenario.config} {_OPTIONS} {asked}"
+    return f"server {scenario.model_dump_json(exclude={'features'})} {scenario.config} {COMMON['scenario']} {asked}"
 
 
 def _script(scenario: Scenario, setting: Setting, model: str = "") -> list[Request]:

@@ -134,5 +134,5 @@ os.chdir(asked["folders"][0])
 found = {}
 for name in asked["files"]:
     # Empty where it took too long or died.
-    found[name] = in_child(partial(ended, name), f"{sys.argv[2]}.file", asked["seconds"])[1] or {}
+    found[name] = in_child(partial(ended, name), asked["seconds"])[1] or {}
 tell(found)
