@@ -62,17 +62,12 @@ class Environment:
 _VERSIONS = """
 import importlib.metadata as m, json, sys
 names = "torch triton transformers sglang-kernel flashinfer-python sgl-deep-gemm xgrammar nvidia-cutlass-dsl".split()
-found = {"python": sys.version.split()[0]}
-for name in names:
-    try:
-        found[name] = m.version(name)
-    except m.PackageNotFoundError:
-        pass
-try:
+every = [d for d in m.distributions() if d.metadata["Name"]]
+installed = {d.metadata["Name"].lower().replace("_", "-"): d.version for d in reversed(every)}
+found = {"python": sys.version.split()[0], **{name: installed[name] for name in names if name in installed}}
+if "torch" in found:
     import torch
     found["cuda"] = torch.version.cuda
-except ImportError:
-    pass
 print("@" + json.dumps(found))
 """
 

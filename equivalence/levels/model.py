@@ -77,11 +77,10 @@ def _build(configuration: Configuration, trees: Mapping[str, Path], setting: Set
     for key in ("class", "quantization", "arguments", "elements"):
         ledger.same("configurations", f"{name}: {key}", before[key], after[key])
     for key in ("parameters", "buffers", "modules"):
-        ledger.count(key, len(after[key]))
-        ledger.same(key, name, before[key], after[key])
+        ledger.same(key, name, before[key], after[key], count=len(after[key]))
     if configuration.load:
-        ledger.count("checkpoint names", after["loaded"]["names"])
-        ledger.same("checkpoint names", name, before["loaded"], after["loaded"])
+        count = after["loaded"]["names"]
+        ledger.same("checkpoint names", name, before["loaded"], after["loaded"], count=count)
     elements = f"{after['elements'] / 1e9:.2f} billion elements, {len(after['parameters'])} parameters"
     ledger.figure(name, f"{elements}, class {after['class'].rpartition('.')[2]}")
     ledger.compare_calls(found[0].called, found[1].called, name)
@@ -96,10 +95,8 @@ def _compute(one: Run, trees: Mapping[str, Path], setting: Setting, ledger: Ledg
         ledger.same("runs", f"{one.name}: {key}", before[key], after[key])
     if not after["finite"]:
         ledger.find("runs", "", f"{one.name}: logits are not finite, so that equal ones say little")
-    ledger.count("weights", len(after["parameters"]))
-    ledger.same("weights", one.name, before["parameters"], after["parameters"])
+    ledger.same("weights", one.name, before["parameters"], after["parameters"], count=len(after["parameters"]))
     for key, check in (("outputs", "outputs"), ("cache", "caches"), ("steps", "logits"), ("experts", "routed experts")):
-        ledger.count(check, len(after[key]))
         # The first place where two sequences differ: what follows depends on it.
-        ledger.same(check, one.name, before[key], after[key], most=1)
+        ledger.same(check, one.name, before[key], after[key], most=1, count=len(after[key]))
     ledger.compare_calls(found[0].called, found[1].called, one.name)

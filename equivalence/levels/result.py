@@ -60,8 +60,10 @@ class Ledger:
             else:
                 yield one
 
-    def same(self, check: str, where: str, before: Any, after: Any, most: int = 5) -> None:
-        """Both trees showed the same value; else the first places where it differs are found."""
+    def same(self, check: str, where: str, before: Any, after: Any, most: int = 5, count: int | None = None) -> None:
+        """Both trees showed the same value, of so many things; else the first places where it differs are found."""
+        if count is not None:
+            self.count(check, count)
         found = list(walk(before, after))
         for place, left, right in found[:most]:
             name = " ".join(map(str, place))

@@ -193,13 +193,11 @@ def _compare(where: str, before: Seen, after: Seen, ledger: Ledger) -> None:
     """Both servers showed the same."""
     compare_answers(before.answers, after.answers, ledger, where)
     for name in sorted({*before.client, *after.client} - {"removed"}):
-        ledger.count("client")
-        ledger.same("client", name, before.client.get(name), after.client.get(name))
+        ledger.same("client", name, before.client.get(name), after.client.get(name), count=1)
     if "client" in after.client:
         ledger.find("client", "", str(after.client["client"]))
     compare_removed(after.client.get("removed") or {}, ledger)
-    ledger.count("model class", len(after.classes))
-    ledger.same("model class", where, before.classes, after.classes)
+    ledger.same("model class", where, before.classes, after.classes, count=len(after.classes))
     ledger.compare_calls(before.called, after.called, where)
 
 
