@@ -15,7 +15,7 @@ from equivalence.levels.setting import GENERATED, SIDES, UPSTREAM, Call, Expecte
 CHECK = "arguments"
 _TOGETHER = 3
 """Flags of one list: more of them hide each other behind errors."""
-_TAKES = {"switch": (), "number": ("2",)}
+_TAKES: Mapping[str, list[list[str]]] = {"switch": [[]], "number": [["2"]]}
 """Kind of a flag → what is given to it."""
 _SECONDS = 60
 _MODELS = (((9, 0), 141, ("v3-fp8", "qwen3")), ((10, 0), 180, ("v32-fp8", "v3-fp8", "qwen3-moe")))
@@ -83,11 +83,8 @@ def lists(flags: Sequence[Sequence[Any]], expected: Expected) -> list[list[str]]
     """Each value that is not refused once, some flags together; a flag that takes any text is not asked."""
     values: list[list[str]] = []
     for flag, choices, kind in flags:
-        if choices is not None:
-            values += [[flag, choice] for choice in choices]
-        elif kind in _TAKES:
-            values.append([flag, *_TAKES[kind]])
-    values = [value for value in values if not expected.refuses(value)]
+        taken = _TAKES.get(kind, []) if choices is None else [[choice] for choice in choices]
+        values += [[flag, *words] for words in taken if not expected.refuses([flag, *words])]
     random.Random(0).shuffle(values)
     return [list(chain.from_iterable(values[at : at + _TOGETHER])) for at in range(0, len(values), _TOGETHER)]
 
