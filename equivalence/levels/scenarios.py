@@ -35,6 +35,11 @@ class Declared(BaseModel):
         return configuration(self.published) if self.published else small(**self.shape)
 
     @property
+    def words(self) -> list[str]:
+        """All options of the server: those of its kind, and its own."""
+        return f"{_DECLARED['common'][type(self).__name__.lower()]} {self.options}".split()
+
+    @property
     def asks(self) -> tuple[str, ...]:
         """The options, and the architecture: what a profile may refuse."""
         return (*self.options.split(), *self.chosen.split(), ARCHITECTURE, self.config["architectures"][0])
@@ -59,9 +64,14 @@ class Configuration(Declared):
 
 
 class Run(Declared):
-    """A tiny checkpoint and how it is computed."""
+    """A tiny checkpoint, of few tokens, and how it is computed."""
 
     options: str = "--attention-backend triton --disable-cuda-graph"
+
+    @property
+    def config(self) -> dict[str, Any]:
+        """`config.json` of the checkpoint."""
+        return small(**{"vocab_size": 1024, **self.shape})
 
 
 class Scenario(Declared):
@@ -79,8 +89,6 @@ class Scenario(Declared):
 
 
 _DECLARED = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
-COMMON: Mapping[str, str] = _DECLARED["common"]
-"""Options of the server that all of a kind have."""
 CONFIGURATIONS = tuple(map(Configuration.model_validate, _DECLARED["configuration"]))
 RUNS = tuple(map(Run.model_validate, _DECLARED["run"]))
 SCENARIOS = tuple(map(Scenario.model_validate, _DECLARED["scenario"]))

@@ -24,7 +24,7 @@ from typing import Any
 from equivalence.gpu.logs import errors, loaded_classes
 from equivalence.levels.openapi import removed_endpoints
 from equivalence.levels.result import Ledger, show_both
-from equivalence.levels.scenarios import COMMON, SCENARIOS, Scenario
+from equivalence.levels.scenarios import SCENARIOS, Scenario
 from equivalence.levels.setting import GENERATED, ROOT, SIDES, UPSTREAM, Setting, exchange, slug
 from equivalence.processes import process_environment
 from equivalence.serving.client import perform, send
@@ -66,11 +66,11 @@ class Seen:
         return sorted(loaded_classes(self.log))
 
 
-def run(upstream: Path, generated: Path, setting: Setting, *, scenarios: Sequence[Scenario] = SCENARIOS) -> LevelResult:
+def run(upstream: Path, generated: Path, setting: Setting, asked: Sequence[Scenario] = SCENARIOS) -> LevelResult:
     """Serve both trees, in these scenarios, and compare their answers."""
     trees = {UPSTREAM: upstream, GENERATED: generated}
     ledger = Ledger("server")
-    for scenario in ledger.admitted(scenarios, setting.expected):
+    for scenario in ledger.admitted(asked, setting.expected):
         _scenario(scenario, trees, setting, ledger)
     return ledger.result(_REQUIRED)
 
@@ -108,8 +108,8 @@ def observe(scenario: Scenario, side: str, tree: Path, setting: Setting) -> Seen
     follow = followed(scenario, setting)
     made, folder, kept = setting.prepared(side, tree, f"server-{slug(scenario.name)}", follow, devices=scenario.devices)
     model, port, patience = str(setting.checkpoint(scenario.config)), free_port(), setting.patience
-    options = f"--port {port} {COMMON['scenario']} {scenario.options}".split()
-    command = [str(made.python), "-m", "sglang.launch_server", "--model-path", model, *options]
+    command = [str(made.python), "-m", "sglang.launch_server", "--model-path", model, "--port", str(port)]
+    command += scenario.words
     variables, log = {**dict.fromkeys(os.environ), **made.variables(tree)}, folder / "log.txt"
     place = f"server, {scenario.name}: {side}"
     setting.progress(f"{place} starts")
@@ -139,7 +139,7 @@ def followed(scenario: Scenario, setting: Setting) -> str:
     """A scenario in words that say all it depends on beside the tree."""
     asked = [request.name for request in _script(scenario, setting)]
     # The order of a set is another one in each process.
-    return f"server {scenario.model_dump_json(exclude={'features'})} {scenario.config} {COMMON['scenario']} {asked}"
+    return f"server {scenario.model_dump_json(exclude={'features'})} {scenario.config} {scenario.words} {asked}"
 
 
 def _script(scenario: Scenario, setting: Setting, model: str = "") -> list[Request]:

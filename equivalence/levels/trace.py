@@ -23,23 +23,15 @@ from shrinker.values.outcome import LevelResult
 
 _REQUIRED = ("programs", "files", EXECUTED, "found word for word")
 
-_SCENARIOS = tuple(scenario for scenario in SCENARIOS if not scenario.fields)
-"""Wrong values run through refusals, of which the server compares the answers."""
+Program = Configuration | Run | Scenario
+# Wrong values run through refusals, of which the server compares the answers.
+_PROGRAMS: Sequence[Program] = (*CONFIGURATIONS, *RUNS, *(one for one in SCENARIOS if not one.fields))
 
 
-def run(
-    upstream: Path,
-    generated: Path,
-    setting: Setting,
-    *,
-    configurations: Sequence[Configuration] = CONFIGURATIONS,
-    runs: Sequence[Run] = RUNS,
-    scenarios: Sequence[Scenario] = _SCENARIOS,
-) -> LevelResult:
+def run(upstream: Path, generated: Path, setting: Setting, asked: Sequence[Program] = _PROGRAMS) -> LevelResult:
     """Look for every line that upstream executed in what the levels model and server run; programs whose lines are known are not run again."""
     ledger, following = Ledger("trace"), setting.following
     assert following is not None
-    asked: list[Configuration | Run | Scenario] = [*configurations, *runs, *scenarios]
     known = []
     for one in ledger.admitted(asked, setting.expected):
         message = f"{one.name}: upstream did not run to its end, so that its lines are not known"
@@ -62,14 +54,14 @@ def run(
     return ledger.result(_REQUIRED)
 
 
-def _followed(one: Configuration | Run | Scenario, upstream: Path, setting: Setting, following: Following) -> str:
+def _followed(one: Program, upstream: Path, setting: Setting, following: Following) -> str:
     """What a program's lines are known by; it runs where they are not known yet."""
     if isinstance(one, Scenario):
         follow = server.followed(one, setting)
         if following.known(follow) is None:
             server.observe(one, UPSTREAM, upstream, setting)
         return follow
-    call = model.meta_call(one, setting) if isinstance(one, Configuration) else model.run_call(one, setting)
+    call = model.call_of(one, setting)
     if following.known(call.follow) is None:
         setting.progress(f"trace: {one.name}")
         setting.program(UPSTREAM, upstream, call)
