@@ -8,7 +8,7 @@ import time
 import zipfile
 from collections import Counter
 from collections.abc import Callable, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -153,16 +153,13 @@ def launched_kernels(address: str, folder: Path, seconds: float) -> dict[str, in
     for request in (FLUSH, begin, Request("ask", "/generate", _ASK), end):
         if send(address, request, max(1.0, limit - time.monotonic())).status != 200:
             return {}
-    while time.monotonic() < limit and not list(folder.glob("*.trace.json.gz")):
+    while time.monotonic() < limit:
+        # The file is there before it is complete.
+        with suppress(OSError, EOFError, ValueError):
+            if found := _traced(folder):
+                return found
         time.sleep(0.2)
-    # The file is there before it is complete.
-    while True:
-        try:
-            return _traced(folder)
-        except (OSError, EOFError, ValueError):
-            if time.monotonic() > limit:
-                return {}
-            time.sleep(0.3)
+    return {}
 
 
 def _traced(folder: Path) -> dict[str, int]:
