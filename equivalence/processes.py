@@ -120,11 +120,7 @@ def run(command: Sequence[str | Path], *, variables: Mapping[str, str], output: 
 
 
 def execute(
-    command: Sequence[str],
-    *,
-    seconds: float,
-    variables: Mapping[str, str] | None = None,
-    folder: str | Path | None = None,
+    command: Sequence[str], seconds: float, variables: Mapping[str, str] | None = None, folder: str | Path | None = None
 ) -> subprocess.CompletedProcess[str]:
     """Run a command for what it prints; one that does not start or takes too long has failed, and says why."""
     try:

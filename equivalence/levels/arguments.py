@@ -25,9 +25,7 @@ _NAMES = re.compile(r"\[.*?\]")
 """Lists in a message, of which those of the generated tree are shorter: other checks look at what a table holds."""
 
 
-def compare_arguments(
-    trees: Mapping[str, Path], flags: Sequence[Sequence[Any]], setting: Setting, ledger: Ledger
-) -> None:
+def compare_arguments(trees: Mapping[str, Path], flags: Sequence[Any], setting: Setting, ledger: Ledger) -> None:
     """Settle the same lists in both trees: fields, errors and environment variables are equal.
 
     Args:
@@ -79,7 +77,7 @@ def _chosen_refused(before: Mapping[str, Any], expected: Expected) -> str:
     return next(filter(None, map(expected.refuses, chosen)), "")
 
 
-def lists(flags: Sequence[Sequence[Any]], expected: Expected) -> list[list[str]]:
+def lists(flags: Sequence[Any], expected: Expected) -> list[list[str]]:
     """Each value that is not refused once, some flags together; a flag that takes any text is not asked."""
     values: list[list[str]] = []
     for flag, choices, kind in flags:

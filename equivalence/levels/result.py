@@ -98,19 +98,17 @@ def _short(value: Any) -> str:
     return text if len(text) <= 200 else f"{text[:200]}…"
 
 
-def show_both(
-    setting: Setting, name: str, show: Callable[[str, Setting], Shown], *, processes: int = 1
-) -> dict[str, Shown]:
+def show_both(setting: Setting, name: str, show: Callable[[str, Setting], Shown], cores: int = 1) -> dict[str, Shown]:
     """What each side shows, by side: at the same time where there are cores for both.
 
     Args:
         show: shows one side; its result travels between processes.
-        processes: how many cores one side needs.
+        cores: how many of them one side needs.
 
     Raises:
         ShrinkerError: the process of one side was killed.
     """
-    if setting.jobs < 2 * processes:
+    if setting.jobs < 2 * cores:
         found = {}
         for side in SIDES:
             setting.progress(f"{name}: {side}")

@@ -83,7 +83,7 @@ def _scenario(scenario: Scenario, trees: Mapping[str, Path], setting: Setting, l
     def show(side: str, own: Setting) -> Seen:
         return observe(scenario, side, trees[side], own)
 
-    seen = show_both(setting, f"server, {name}", show, processes=scenario.devices)
+    seen = show_both(setting, f"server, {name}", show, cores=scenario.devices)
     before, after = (seen[side].failure for side in SIDES)
     if before and before == after:
         if setting.where_upstream_runs:

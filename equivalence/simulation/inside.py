@@ -25,9 +25,7 @@ class AfterImport(MetaPathFinder):
         self._hooks = dict(hooks)
         self._searching: set[str] = set()
 
-    def find_spec(
-        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
-    ) -> ModuleSpec | None:
+    def find_spec(self, fullname: str, path: Sequence[str] | None, target: Any = None) -> ModuleSpec | None:
         """The spec that another finder gives, with the hook behind its loader's work."""
         if fullname not in self._hooks or fullname in self._searching:
             return None

@@ -58,12 +58,7 @@ class CrossCheck:
 
 
 def cross_check(
-    tree: UpstreamTree,
-    out: Path,
-    graph: Mapping[str, Any],
-    *,
-    jobs: int,
-    progress: Callable[[str], None] = lambda what: None,
+    tree: UpstreamTree, out: Path, graph: Mapping[str, Any], jobs: int, progress: Callable[[str], None] = lambda _: None
 ) -> CrossCheck:
     """What the tools find in the generated tree `out` and not in upstream; `graph` is graph.json of the run that made it.
     Raises InputError where a tool is missing, failed or took too long."""
