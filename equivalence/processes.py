@@ -58,16 +58,10 @@ class Group:
         """Largest memory seen of the whole group, bytes; pages that processes share count once."""
         self._grace = grace
         log.parent.mkdir(parents=True, exist_ok=True)
+        # A session of its own is a group of its own.
+        how: dict[str, Any] = {"stdin": subprocess.DEVNULL, "stderr": subprocess.STDOUT, "start_new_session": True}
         with log.open("wb") as file:
-            self._process = subprocess.Popen(
-                [str(part) for part in command],
-                env=dict(variables),
-                stdin=subprocess.DEVNULL,
-                stdout=file,
-                stderr=subprocess.STDOUT,
-                cwd=folder,
-                start_new_session=True,
-            )
+            self._process = subprocess.Popen(command, env=variables, cwd=folder, stdout=file, **how)
         self.pid = self._process.pid
         """Of the leader and of the group."""
         self._over = threading.Event()
