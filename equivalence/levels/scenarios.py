@@ -15,7 +15,7 @@ ARCHITECTURE = "hf_config.architectures"
 
 
 class Declared(BaseModel):
-    """A published model or a tiny checkpoint, and how a server takes it."""
+    """A published model or a tiny checkpoint, and how a server takes it; `scenarios.toml` says what the keys mean."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -23,11 +23,8 @@ class Declared(BaseModel):
     capability: tuple[int, int] = (9, 0)
     published: str = ""
     shape: Mapping[str, Any] = {}
-    """What `small` takes, where it is no published one."""
     options: str = ""
-    """Of the server, beside those of all of its kind."""
     chosen: str = ""
-    """Options that upstream chooses by itself: where a profile refuses them, another one takes over."""
 
     @property
     def config(self) -> dict[str, Any]:
@@ -49,11 +46,8 @@ class Configuration(Declared):
     """A published model as the server would build it."""
 
     draft: bool = False
-    """The MTP layer of the model instead of the model."""
     load: str = ""
-    """``fp8`` or ``bf16``: the names of the published checkpoint are loaded, too."""
     files: Mapping[str, Any] = {}
-    """Further files of the checkpoint's folder, as JSON."""
 
     def write(self, folder: Path) -> Path:
         """The folder of a checkpoint without weights."""
@@ -78,14 +72,10 @@ class Scenario(Declared):
     """A tiny checkpoint, how it is served, and what is asked."""
 
     whole: bool = False
-    """The whole script, and what the OpenAI client asks; else ids and logprobs, more than once, streamed."""
     fields: bool = False
-    """Every field of every request that the server's own document of its interface speaks of (`serving.fields`), too."""
     devices: int = 1
     features: frozenset[str] = frozenset()
-    """What this server has beside that of all (`serving.Request.needs`)."""
     needed: bool = True
-    """Whether upstream's server has to start."""
 
 
 _DECLARED = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))

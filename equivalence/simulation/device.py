@@ -44,13 +44,11 @@ def properties(settings: Settings) -> SimpleNamespace:
         max_threads_per_multi_processor=2048,
         max_threads_per_block=1024,
         warp_size=32,
-        regs_per_multiprocessor=65536,
         shared_memory_per_block=49152,
         shared_memory_per_block_optin=232448,
         shared_memory_per_multiprocessor=233472,
         L2_cache_size=62914560,
         is_integrated=0,
-        is_multi_gpu_board=0,
         uuid="simulated",
         gcnArchName="",
     )
