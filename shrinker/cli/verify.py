@@ -187,7 +187,7 @@ def _following(trees: "Trees", expected: "Expected", work: Path) -> "Following":
     )
     content = hash_of(*(f"{file.path} {file.sha256}" for file in trees.source.files)).hex()
     layer = Cache(default_folder()).layer("executed", tool_identity("equivalence"))
-    return Following(work, stated, layer, content)
+    return Following(work, layer, content, stated)
 
 
 def _verify_native(trees: "Trees", progress: "Progress") -> LevelResult:

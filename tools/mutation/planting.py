@@ -23,8 +23,7 @@ from shrinker.values.manifest import Manifest
 from shrinker.values.outcome import Finding
 from shrinker.values.upstream import UpstreamTree
 from tools.mutation.direct_effect import DirectEffect
-from tools.mutation.judge import noticed
-from tools.mutation.mutant import Stand
+from tools.mutation.judge import Stand, noticed
 from tools.mutation.wrong_rules import WrongRule
 
 _SHOWN = 12
@@ -74,9 +73,8 @@ def plant(
     left = [one for one in wrong if (one.kind, one.subject) not in skip]
     if not left:
         return
-    kept = Cache(default_folder())
     with tempfile.TemporaryDirectory(prefix="shrinker-planted-") as scratch:
-        field = _Field(tree, rules, Path(scratch), jobs, progress, kept)
+        field = _Field(tree, rules, Path(scratch), jobs, progress, Cache(default_folder()))
         waiting = []
         for one in left:
             outcome = field.plant(one, whole=False)
