@@ -19,6 +19,7 @@ from shrinker.syntax.imports import with_packages
 from shrinker.values.folded import FoldedModule
 from shrinker.values.graph import Graph
 from shrinker.values.native import Cut
+from shrinker.values.relations import grouped
 from shrinker.values.upstream import UpstreamTree, module_name, modules_of
 
 _WORD = re.compile(r"\w+")
@@ -66,12 +67,9 @@ def rule_effects(
     cuts: Mapping[str, Iterable[Cut]],
 ) -> list[RuleEffect]:
     """Effects of all rules, in the order of the kinds and files; `cuts`: lines that go of files that are no Python, by path."""
-    decided = [(set(decision.rules), decision.lines) for module in folded.values() for decision in module.decisions]
-    decided += [({*cut.rules}, cut.last - cut.first + 1) for cut in chain.from_iterable(cuts.values())]
-    decisions, folded_lines = Counter[str](), Counter[str]()
-    for ids, lines in decided:
-        decisions.update(ids)
-        folded_lines.update(dict.fromkeys(ids, lines))
+    decided = [(d.rules, d.lines) for module in folded.values() for d in module.decisions]
+    decided += [(cut.rules, cut.last - cut.first + 1) for cut in chain.from_iterable(cuts.values())]
+    took = grouped((rule, lines) for ids, lines in decided for rule in set(ids))
     gone = [file for file in files if file.path in graph.removed]
     removed = {row.name: row for row in tally(gone, lambda file: graph.removed[file.path].rule)}
     named = Counter(edge.src.partition(":")[2] for edge in graph.edges if edge.src.startswith("root:"))
@@ -89,8 +87,9 @@ def rule_effects(
         size = removed.get(rule.id, total(()))
         patterns = (pattern for pattern in getattr(rule, "modules", ()) if pattern not in modules)
         wide = tuple(pattern for pattern in patterns if not any(name_matches(pattern, name) for name in modules))
-        kind, counts = type(rule).__name__.lower(), (decisions[rule.id], folded_lines[rule.id])
-        found.append(RuleEffect(rule.id, kind, rule.why, *counts, size.files_before, size.lines_before, kept, wide))
+        lines = took.get(rule.id, [])
+        counts = (len(lines), sum(lines), size.files_before, size.lines_before, kept)
+        found.append(RuleEffect(rule.id, type(rule).__name__.lower(), rule.why, *counts, wide))
     return found
 
 

@@ -13,8 +13,14 @@ from shrinker.program.saved import graph_data
 from shrinker.program.symbols.saved import SymbolData, root_costs
 from shrinker.program.written import Written
 from shrinker.report import api
-from shrinker.report.chains import cycles, dropped_importers, removed_importers
-from shrinker.report.dependencies import dependencies, distributions_data, mermaid
+from shrinker.report.dependencies import (
+    cycles,
+    dependencies,
+    distributions_data,
+    dropped_importers,
+    mermaid,
+    removed_importers,
+)
 from shrinker.report.effects import RuleEffect, rule_effects
 from shrinker.report.lists import file_lists, lines_list, questionable_list, tuning_list
 from shrinker.report.page import PAGE, index_page

@@ -3,7 +3,6 @@ everything is as it was.
 """
 
 import contextlib
-import os
 import shutil
 import tempfile
 from collections.abc import Iterator
@@ -25,8 +24,7 @@ from shrinker.source import open_upstream
 from shrinker.source.pins import Pins, index_commit, load_pins, moved, set_index_commit
 from shrinker.source.repository import remote_refs
 from shrinker.upgrade.check_upstream import SECTIONS, Diagnosis, diagnose
-from shrinker.upgrade.generated import generate, wanted
-from shrinker.upgrade.sides import compare_sides, generated_side, recorded_side
+from shrinker.upgrade.sides import compare_sides, generated, recorded_side
 from shrinker.values.contents import MANIFEST, foreign
 from shrinker.values.errors import EvidenceError, InputError
 from shrinker.values.outcome import Finding
@@ -157,9 +155,7 @@ def _old_side(asked: Bump, pins: Pins, spec: str, kept: Path, progress: Progress
             side = recorded_side(spec, tree, spec, progress, reports)
             if side.reports is not None and pins.is_pinned(side.manifest.upstream):
                 return side
-        made = wanted(spec, asked.profile, asked.rules, progress)
-        generate([made], asked.jobs, progress)
-        return generated_side(made)
+        return generated([spec], asked.profile, asked.rules, asked.jobs, progress)[0]
     except InputError as error:
         if not (reports / LOCK).is_file():
             raise
@@ -169,10 +165,7 @@ def _old_side(asked: Bump, pins: Pins, spec: str, kept: Path, progress: Progress
 
 @contextlib.contextmanager
 def _restored(asked: Bump, submodule: str) -> Iterator[Path]:
-    """Put the pin, the tree and its reports back when the block raises; gives a folder with what they were.
-
-    Copies are hard links: what shrinker writes it writes beside the old file and renames.
-    """
+    """Put the pin, the tree and its reports back when the block raises; gives a folder with what they were."""
     entry = index_commit(asked.repository, submodule)
     pin = own_pins_file(asked.repository)
     text = pin.read_bytes() if pin.is_file() else None
@@ -182,7 +175,7 @@ def _restored(asked: Bump, submodule: str) -> Iterator[Path]:
         kept = Path(name)
         there = [place for place in places if place.exists()]
         for place in there:
-            shutil.copytree(place, kept / place.name, copy_function=_link)
+            shutil.copytree(place, kept / place.name)
         try:
             yield kept
         except BaseException:
@@ -194,15 +187,6 @@ def _restored(asked: Bump, submodule: str) -> Iterator[Path]:
                 if place in there:
                     shutil.move(kept / place.name, place)
             raise
-
-
-def _link(source: str, target: str) -> str:
-    try:
-        os.link(source, target)
-    except OSError:
-        # Another file system, or one without links.
-        shutil.copy2(source, target)
-    return target
 
 
 def overruns(review: Review, budget: Budget) -> list[str]:

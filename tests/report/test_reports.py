@@ -14,7 +14,7 @@ from shrinker.program.distributions import decide_distributions
 from shrinker.program.saved import load_graph
 from shrinker.program.symbols.why import FORMAT
 from shrinker.program.written import written_imports
-from shrinker.report.chains import removed_importers
+from shrinker.report.dependencies import removed_importers
 from shrinker.report.summary import area, language, summary_table
 from shrinker.report.write import Made, begin_reports, finish_reports
 from shrinker.ruleset import Fact, Remove, Root, Ruleset, Walk

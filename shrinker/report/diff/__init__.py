@@ -7,11 +7,9 @@ Nothing is decided again.
 from collections.abc import Iterable, Sequence
 
 from shrinker.report.diff import parts
-from shrinker.report.diff.difference import Pair
 from shrinker.report.diff.files import commit_rows, file_changes, symbol_changes, text_changes
-from shrinker.report.diff.offered import offered_changes
+from shrinker.report.diff.pair import Pair, Side
 from shrinker.report.diff.risks import mechanism_changes
-from shrinker.report.diff.side import Side
 from shrinker.report.diff.values import Identified, Review, Row
 from shrinker.source.repository import Told
 
@@ -32,7 +30,7 @@ def review(old: Side, new: Side, told: Sequence[Told] = (), notes: Sequence[str]
     texts = tuple(text_changes(pair))
     files = [*file_changes(pair, texts)]
     symbols = sorted(symbol_changes(pair), key=lambda row: (_ORDER.index(row.reason.cause), row.path, row.upstream))
-    flags, endpoints = offered_changes(pair)
+    flags, endpoints = parts.offered_changes(pair)
     tables: dict[str, Iterable[Row]] = {
         "rules": pair.changed_rules,
         "uncertain": parts.uncertain_changes(pair),
@@ -75,8 +73,7 @@ def _missing(side: Side) -> list[str]:
     told = {
         "only the lock is there, so that texts, flags, endpoints and risks are not compared": side.folder is None,
         "no reports of the same run, so that reasons and symbols are not told": side.reports is None,
-        "no saved search beside its reports, so that symbols are not compared": bool(side.reports)
-        and side.symbols is None,
+        "no saved search beside its reports, so that symbols are not compared": side.graph and side.symbols is None,
         "its upstream cannot be read, so that what upstream changed is known in part only": side.upstream is None,
     }
     return [f"{side.name}: {text}" for text, missing in told.items() if missing]
