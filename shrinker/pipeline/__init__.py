@@ -23,7 +23,7 @@ from shrinker.pipeline.verification import (
 )
 from shrinker.project import project_folder
 from shrinker.report.place import LOCK, mark_stale
-from shrinker.report.write import Made, begin_reports, finish_reports, write_symbols
+from shrinker.report.write import Made, finish_reports, write_reports
 from shrinker.ruleset import load_profile, without
 from shrinker.source import open_upstream
 from shrinker.source.cache import default_folder
@@ -63,7 +63,6 @@ def shrink(request: Request, progress: Progress) -> Result:
             with timed(f"verify {EMBEDDERS}", timings, progress):
                 outside = (embedders_evidence(trees, progress, folder=request.cache).evidence,)
         with timed("report", timings, progress):
-            write_symbols(places.reports, analysis.symbols)
             made = Made(
                 tree,
                 rules,
@@ -72,16 +71,17 @@ def shrink(request: Request, progress: Progress) -> Result:
                 manifest,
                 analysis.written,
                 analysis.distributions,
+                analysis.symbols,
+                evidence,
                 emitted.interface,
                 emitted.lost,
                 analysis.cuts,
                 judge_entries(trees) if request.judge else Entries(),
                 cache,
             )
-            counted = begin_reports(places.reports, made, pages=request.judge)
+            summary = write_reports(places.reports, made, pages=request.judge)
             peak = peak_memory(jobs)
-            earlier = places.reports_out if request.judge else None
-            summary = finish_reports(places.reports, counted, cache, evidence, timings, peak, earlier)
+            finish_reports(places.reports, cache, timings, peak, places.reports_out if request.judge else None)
             try:
                 if request.strict:
                     refuse(refused, "strict mode")

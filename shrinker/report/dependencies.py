@@ -1,5 +1,5 @@
 """Who imports what. DEPENDENCIES.md: DeepSeek → layers → kernels → hardware, read from the graph, with the shortest chains between the kept modules,
-from any of them and not only from a root; circles; the picture of the packages as Mermaid text; and distributions. For `why-not`: where
+from any of them and not only from a root; circles; the picture of the packages; and distributions. For `why-not`: where
 upstream imports what was removed, and what became of each place. It serves explanations alone, no decision rests on it.
 """
 
@@ -8,8 +8,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from shrinker.cache import Cache
-from shrinker.cache.files import cached
+import networkx
+
 from shrinker.program.decided import folded_away
 from shrinker.program.edges.external import is_standard, kernel_library
 from shrinker.program.nodes import NATIVE_SUFFIXES, module_node, suffix
@@ -153,36 +153,20 @@ def _externals(folded: Mapping[str, FoldedModule]) -> list[tuple[str, int, bool,
     return sorted(rows, key=lambda row: (-row[1], row[0]))
 
 
-def cycles(graph: Graph, cache: Cache) -> list[int]:
-    """Sizes of the groups of modules that import each other in a circle, the largest first; the cache holds those of earlier graphs."""
-    pairs = sorted({(edge.src, edge.dst) for edge in _between(graph, _RUN | {"import-type", "package"})})
-    layer = cache.layer("structure")
-    found: list[int] = cached(layer, layer.key(repr(pairs)), lambda: _circles(pairs))
-    return found
-
-
-def _circles(pairs: Iterable[tuple[str, str]]) -> list[int]:
-    # Here and not above: it takes half a second to load, and who imports whom seldom changes.
-    import networkx as nx
-
-    groups = nx.strongly_connected_components(nx.DiGraph(list(pairs)))
+def cycles(graph: Graph) -> list[int]:
+    """Sizes of the groups of modules that import each other in a circle, the largest first."""
+    pairs = {(edge.src, edge.dst) for edge in _between(graph, _RUN | {"import-type", "package"})}
+    groups = networkx.strongly_connected_components(networkx.DiGraph(list(pairs)))
     return sorted((len(group) for group in groups if len(group) > 1), reverse=True)
 
 
-def mermaid(graph: Graph) -> str:
-    """The imports from the models over the layers to the kernels, counted, as Mermaid text, with the GPU at its end."""
+def picture(graph: Graph) -> dict[str, Any]:
+    """The imports from the models over the layers to the kernels: rank and name of each node, and number, count and number of each arrow."""
     pairs = Counter((_pictured(edge.src), _pictured(edge.dst)) for edge in graph.edges if edge.kind in _PICTURED)
     chosen = {(a, b): count for (a, b), count in pairs.items() if 0 <= a[0] < b[0]}
-    ids = {each: f"n{number}" for number, each in enumerate(sorted({each for pair in chosen for each in pair}))}
-    rows = ["flowchart LR"]
-    for rank, title in enumerate(("DeepSeek", "layers", "kernels")):
-        if members := [f'    {ids[each]}["{each[1]}"]' for each in ids if each[0] == rank]:
-            rows += [f"  subgraph {title}", *members, "  end"]
-    rows.append('  gpu(["NVIDIA GPU (CUDA)"])')
+    nodes = sorted({each for pair in chosen for each in pair})
     by_name = sorted(chosen.items(), key=lambda item: [name for _, name in item[0]])
-    rows += [f"  {ids[a]} -->|{count}| {ids[b]}" for (a, b), count in by_name]
-    rows += [f"  {ids[each]} --> gpu" for each in ids if each[0] == 2]
-    return "\n".join(rows)
+    return {"nodes": nodes, "arrows": [(nodes.index(a), count, nodes.index(b)) for (a, b), count in by_name]}
 
 
 def _pictured(node: str) -> tuple[int, str]:

@@ -9,6 +9,7 @@ from shrinker.cache.files import cached
 from shrinker.program.cuts import Cuts
 from shrinker.program.nodes import path_node
 from shrinker.program.symbols.why import Symbols
+from shrinker.values.relations import grouped
 
 _AT_NEED = frozenset({"import-local", "import-type", "package", "string", "walk"})
 """Kinds of edges by which nothing runs before it is asked for."""
@@ -40,12 +41,12 @@ class Retained:
 
     def __init__(self, data: Mapping[str, Any], lines: Mapping[str, int]) -> None:
         """Of the saved graph, and the lines of each kept file in the generated tree."""
-        nodes: list[str] = data["nodes"]
-        self._edges, self._kinds, self._lines = data["edges"], data["kinds"], lines
-        self._number = {name: number for number, name in enumerate(nodes)}
+        self._data, self._lines = data, lines
+        self._number = {name: number for number, name in enumerate(data["nodes"])}
         self._at: dict[str, int] = {path: self._number[path_node(path)] for path in data["kept"]}
         self._path = {number: path for path, number in self._at.items()}
-        self._cuts = Cuts(len(nodes), self._edges, set(range(len(nodes))) - {edge[1] for edge in self._edges})
+        starts = set(self._number.values()).difference(edge[1] for edge in data["edges"])
+        self._cuts = Cuts(len(self._number), data["edges"], starts)
 
     def with_paths(self, paths: Collection[str]) -> list[str]:
         """Paths that leave with some kept files, themselves included."""
@@ -81,11 +82,10 @@ class Retained:
             parts = path.split("/")
             for name in (path, *("/".join(parts[:depth]) + "/" for depth in range(_TOP, len(parts)))):
                 inside[name].add(number)
-        outside: dict[int, list[tuple[int, bool]]] = defaultdict(list)
-        for source, target, kind, *_ in self._edges:
-            outside[target].append((source, self._kinds[kind] in _AT_NEED))
+        kinds, edges = self._data["kinds"], self._data["edges"]
+        outside = grouped((target, (source, kinds[kind] in _AT_NEED)) for source, target, kind, *_ in edges)
         for name, numbers in inside.items():
-            entered = [later for n in numbers for source, later in outside[n] if source not in numbers]
+            entered = [later for n in numbers for source, later in outside.get(n, ()) if source not in numbers]
             if entered and all(entered):
                 yield name, self._paths(numbers)
         for node, number in self._number.items():

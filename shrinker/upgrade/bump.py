@@ -68,11 +68,8 @@ class Bumped:
 
 
 def bump(asked: Bump, progress: Progress) -> Bumped:
-    """Move the pin.
-
-    Raises:
-        InputError: the new upstream cannot be had, or the pin's files are not what they should be.
-        EvidenceError: the new tree failed its evidence, or strict mode refused it. In both cases everything is restored.
+    """Move the pin. Raises InputError when the new upstream cannot be had, or the pin's files are not what they should be; EvidenceError when the
+    new tree failed its evidence, or strict mode refused it. In both cases everything is restored.
     """
     pins = load_pins(asked.repository)
     if asked.release is None and asked.commit is None:
@@ -113,7 +110,7 @@ def bump(asked: Bump, progress: Progress) -> Bumped:
 
 def bump_section(done: Bumped, most: int = 60) -> str:
     """What the page of a bump says besides the comparison, in Markdown, with at most so many findings listed, and how many there are."""
-    unknown = [f"{SECTIONS.get(s.section, s.section)}: `{s.name}`: {s.text}" for s in done.unknown.symptoms]
+    unknown = [f"{SECTIONS[s.section]}: `{s.name}`: {s.text}" for s in done.unknown.symptoms]
     asked = [f"{each.path}:{each.line}: [{each.check}] {each.message}" for each in done.open]
     sections = (
         ("What the rules do not know of the new upstream", unknown, f"check-upstream {done.after}"),

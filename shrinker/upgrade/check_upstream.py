@@ -92,10 +92,8 @@ class Diagnosis:
 def diagnose(
     upstream: str, since: str | None, profile: str, jobs: int, progress: Progress, rules: Path | None = None
 ) -> Diagnosis:
-    """Look at an upstream; nothing is written but to the cache. Raises InputError when the upstream or the rules cannot be read.
-
-    Args:
-        since: an upstream that the rules know; by default what `upstream.toml` pins.
+    """Look at an upstream, by one that the rules know: what `upstream.toml` pins, unless `since` names another. Nothing is written but to the cache.
+    Raises InputError when the upstream or the rules cannot be read.
     """
     ruleset = load_profile(profile, rules)
     opened = partial(open_upstream, repository=project_folder(), progress=progress.note)
@@ -121,12 +119,11 @@ def diagnose(
         found, kept = _generated(tree, asked, progress)
     found += lost
     for item, places in fresh_items(items, before):
-        if not _known(item, ruleset):
-            below = () if item.line else [path for path in kept if f"{path}/".startswith(f"{item.path}/")]
-            text, rule = _words(item, len(below))
+        below = () if item.line else [path for path in kept if f"{path}/".startswith(f"{item.path}/")]
+        if told := _told(item, len(below), ruleset):
+            text, rule = told
             found.append(Symptom(item.kind, item.name, text, some(places, _MOST_SITES), rule))
-    order = {section: place for place, section in enumerate(SECTIONS)}
-    found.sort(key=lambda symptom: order.get(symptom.section, len(order)))
+    found.sort(key=lambda symptom: [*SECTIONS].index(symptom.section))
     return Diagnosis(upstream, known, tuple(found), len(kept), notes)
 
 
@@ -236,22 +233,14 @@ def upstream_line(generated: str, upstream: str, line: int) -> int:
     return next((n for n, row in places if words and is_subsequence(words, _WORD.findall(row))), line)
 
 
-def _known(item: Item, rules: Ruleset) -> bool:
-    """True for what a rule speaks of already."""
-    match item.kind:
-        case "platforms":
-            words = {word.lower() for rule in rules.platforms for word in rule.words}
-            return item.name in words or any(item.name in (*d.never, *d.only) for d in rules.domains)
-        case "package data":
-            return any(any_path_matches(rule.paths, item.path) for rule in rules.keeps)
-    return False
-
-
-def _words(item: Item, kept: int) -> tuple[str, str]:
-    """What to make of an item, and a rule to paste."""
+def _told(item: Item, kept: int, rules: Ruleset) -> tuple[str, str] | None:
+    """What to make of an item, and a rule to paste; nothing of what a rule speaks of already."""
     name, keys = slug(item.name), dict[str, object]()
     match item.kind:
         case "platforms":
+            words = {word.lower() for rule in rules.platforms for word in rule.words}
+            if item.name in words or any(item.name in (*d.never, *d.only) for d in rules.domains):
+                return None
             text = f"`{item.name}` stands beside {item.beside}; if it is another platform's, strict mode should know the word"
             return text, table("platform", f"words-{name}", {"words": [item.name]})
         case "registries":
@@ -267,6 +256,8 @@ def _words(item: Item, kept: int) -> tuple[str, str]:
         case "entry points":
             return "reads what other packages install; what it may load is not in the tree", ""
         case "package data":
+            if any(any_path_matches(rule.paths, item.path) for rule in rules.keeps):
+                return None
             folder, suffix = item.path.rpartition("/")[0], item.path.rpartition(".")[2]
             text = f"{'kept' if kept else 'not kept'}: a file that code finds by a computed name needs a keep rule"
             return text, table("keep", f"keep-{name[-40:]}", {"paths": [f"{folder}/*.{suffix}"]})

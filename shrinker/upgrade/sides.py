@@ -44,10 +44,8 @@ def open_sides(
     jobs: int,
     progress: Progress,
 ) -> tuple[Side, Side]:
-    """Both sides; what is an upstream is generated. Raises InputError when one of them is nothing that can be compared.
-
-    Args:
-        upstreams: where to read the upstream of each side that is a tree or a lock.
+    """Both sides; what is an upstream is generated, and `upstreams` are where to read that of each side that is a tree or a lock. Raises InputError
+    when one of them is nothing that can be compared.
     """
     places = {name: _asked(name) for name in names}
     made = generated([name for name, place in places.items() if place is None], profile, rules, jobs, progress)
@@ -123,11 +121,8 @@ def _asked(name: str) -> Path | None:
 def recorded_side(
     name: str, place: Path, upstream: str | None, progress: Progress, reports: Path | None = None
 ) -> Side:
-    """The side of a tree, by its folder, or of a lock. Raises InputError for anything else.
-
-    Args:
-        upstream: where to read what it was generated from.
-        reports: its reports; by default where `shrink` puts them.
+    """The side of a tree, by its folder, or of a lock; `upstream`: where to read what it was generated from; `reports`: by default where `shrink` puts
+    them. Raises InputError for anything else.
     """
     manifest, folder = read_manifest(place), place if place.is_dir() else None
     folders = [*([reports] if reports else []), *candidates(place, manifest.profile)] if folder else [place.parent]
@@ -141,11 +136,8 @@ def recorded_side(
 def compare_sides(
     sides: tuple[Side, Side], *, history: str | None, rules: Path | None, jobs: int, predicates: bool = True
 ) -> Review:
-    """All that a reviewer must know of two sides, the old one and the new one; `history` as of `told_between`.
-
-    Raises:
-        InputError: a report or a file of one side is damaged.
-        ShrinkerError: a worker process was killed.
+    """All that a reviewer must know of two sides, the old one and the new one; `history` as of `told_between`. Raises InputError when a report or a
+    file of one is damaged, ShrinkerError when a worker process was killed.
     """
     told, notes = told_between(sides, history)
     if not predicates:
@@ -164,11 +156,8 @@ def compare_sides(
 
 
 def told_between(sides: tuple[Side, Side], repository: str | None) -> tuple[list[Told], list[str]]:
-    """Upstream's commits between the sides, and what keeps them from being told.
-
-    Args:
-        repository: where history is, with ``@OLD..NEW`` where it knows neither the commits of the sides nor the tags of
-            their releases; by default what the new side was read from, when that is git.
+    """Upstream's commits between the sides, and what keeps them from being told; `repository`: where history is, with ``@OLD..NEW`` where it knows
+    neither the commits of the sides nor the tags of their releases; by default what the new side was read from, when that is git.
     """
     old, new = (side.manifest.upstream.reference for side in sides)
     text, at, bounds = (repository or "").rpartition("@")

@@ -20,11 +20,8 @@ _ORDER = ("rule", "reach", "unknown", "upstream")
 
 
 def review(old: Side, new: Side, told: Sequence[Told] = (), notes: Sequence[str] = ()) -> Review:
-    """Compare two sides. Raises InputError when a report or a file of one is damaged.
-
-    Args:
-        told: commits of upstream between them, the newest first.
-        notes: what the caller could not look at.
+    """Compare two sides, by upstream's commits between them, the newest first; `notes`: what the caller could not look at. Raises InputError when
+    a report or a file of one is damaged.
     """
     pair = Pair(old, new, tuple(told))
     texts = tuple(text_changes(pair))
@@ -55,18 +52,10 @@ def review(old: Side, new: Side, told: Sequence[Told] = (), notes: Sequence[str]
 
 
 def _identified(side: Side) -> Identified:
-    manifest, upstream = side.manifest, side.manifest.upstream
-    return Identified(
-        name=side.name,
-        upstream=upstream.spec,
-        commit=upstream.commit or "",
-        profile=manifest.profile,
-        rules_hash=manifest.rules_hash,
-        tool_version=manifest.tool_version,
-        files=len(manifest.files),
-        python_lines=sum(file.lines_after for file in manifest.files if file.path.endswith(".py")),
-        reference=upstream.reference,
-    )
+    made, upstream = side.manifest, side.manifest.upstream
+    by = (made.profile, made.rules_hash, made.tool_version)
+    lines = sum(file.lines_after for file in made.files if file.path.endswith(".py"))
+    return Identified(side.name, upstream.spec, upstream.commit or "", *by, len(made.files), lines, upstream.reference)
 
 
 def _missing(side: Side) -> list[str]:

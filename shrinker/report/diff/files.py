@@ -50,9 +50,8 @@ def _changed(pair: Pair, path: str) -> Reason:
         return _UNKNOWN
     before, after = (Counter(row[1] for row in side.graph["decisions"].get(path, ())) for side in (pair.old, pair.new))
     rows = [f"{rule} {before[rule]} → {after[rule]}" for rule in sorted(before | after) if before[rule] != after[rule]]
-    if rows:
-        return Reason("reach", f"decisions by rule: {', '.join(some(rows, 6))}")
-    return Reason("reach", "what the rest of the tree names of it differs: see the symbols")
+    by_rule = f"decisions by rule: {', '.join(some(rows, 6))}"
+    return Reason("reach", by_rule if rows else "what the rest of the tree names of it differs: see the symbols")
 
 
 def commit_rows(pair: Pair) -> Iterator[Row]:
@@ -69,10 +68,9 @@ def _newly_kept(pair: Pair, path: str) -> Reason:
     steps = pair.new.chain(path)
     if before is False:
         reason = pair.reached(steps) if steps and pair.old.graph else Reason()
-        where = f"; {reason.text}" if reason.text else ""
         same = _same_content(pair.old, pair.new.upstream_hash(path))
         what = f"moved it here from {same}" if same else "added it"
-        return Reason("upstream", f"upstream {what}{where}", reason.chain)
+        return Reason("upstream", f"upstream {what}" + (f"; {reason.text}" if reason.text else ""), reason.chain)
     if not pair.reported:
         return _UNKNOWN
     rule, text = pair.old.graph["removed"].get(path, [UNREACHABLE, ""])
@@ -88,8 +86,7 @@ def _newly_kept(pair: Pair, path: str) -> Reason:
 def _rescued(pair: Pair, path: str, found: Reason) -> Reason:
     """A rule took the file before and takes it now; something that runs needs it since."""
     text = pair.new.rescued[path]
-    place = _PLACE.search(text)
-    needs = place[1] if place else ""
+    needs = place[1] if (place := _PLACE.search(text)) else ""
     if pair.upstream_changed(needs) and not pair.moved_rules:
         return Reason("upstream", f"{text}; upstream changed that file{pair.by(needs)}", found.chain)
     return Reason(found.cause if found.cause != "upstream" else "reach", text, found.chain)

@@ -2,7 +2,6 @@
 is told.
 """
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -14,7 +13,7 @@ from shrinker.program.reached import rescued
 from shrinker.program.symbols.why import Symbols
 from shrinker.report.diff.values import Cause, Reason, Row
 from shrinker.report.pages import some
-from shrinker.report.place import GRAPH
+from shrinker.report.place import GRAPH, document
 from shrinker.source.repository import Told
 from shrinker.syntax.bindings import lines_of
 from shrinker.syntax.parsing import parsed
@@ -126,11 +125,7 @@ class Side:
 
     def report(self, name: str) -> dict[str, Any]:
         """A JSON report; empty when it is not there or not JSON."""
-        try:
-            found: dict[str, Any] = json.loads((self.reports / name).read_text("utf-8")) if self.reports else {}
-        except (OSError, ValueError):
-            return {}
-        return found
+        return document(self.reports / name) if self.reports is not None else {}
 
     @cached_property
     def rules(self) -> dict[str, list[str]]:

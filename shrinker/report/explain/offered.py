@@ -1,7 +1,7 @@
 """What a run left, what is told of one thing, and the answers to what a server offers, and to rules: flags, environment variables, endpoints."""
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -165,14 +165,12 @@ def flag(tree: Generated, name: str) -> list[Answer]:
 
 def _read(tree: Generated, pattern: str, word: str, place: str) -> str:
     """Where kept code reads what stands at a place."""
-    _, told = _told(tree, pattern, word, "names")
-    return told or f"no kept code names it but {place.rpartition('/')[2]}"
+    places = [*tree.places(pattern, word)]
+    return _told(places, "names") if places else f"no kept code names it but {place.rpartition('/')[2]}"
 
 
-def _told(tree: Generated, pattern: str, word: str, verb: str) -> tuple[str, str]:
-    """The first place of a pattern, and in words how many there are; empty texts where there is none."""
-    first, *more = [*tree.places(pattern, word)] or [""]
-    return first, f"kept code {verb} it: {first}" + (f" and {len(more):,} more" if more else "") if first else ""
+def _told(places: Sequence[str], verb: str) -> str:
+    return f"kept code {verb} it: {places[0]}" + (f" and {len(places) - 1:,} more" if places[1:] else "")
 
 
 def variable(tree: Generated, name: str) -> list[Answer]:
@@ -194,8 +192,10 @@ def variable(tree: Generated, name: str) -> list[Answer]:
 
 def said(tree: Generated, name: str) -> list[Answer]:
     """A text that kept code says: a metric, a choice of a flag, a message. A part of a word is none: it may be a typing error."""
-    first, told = _told(tree, rf"[\"'][^\"'\n]*(?<!\w)({re.escape(name)})(?!\w)", name, "says")
-    return [Answer(name, "kept", (told,), "it goes with what says it", generated=first)] if first else []
+    found = [*tree.places(rf"[\"'][^\"'\n]*(?<!\w)({re.escape(name)})(?!\w)", name)]
+    if not found:
+        return []
+    return [Answer(name, "kept", (_told(found, "says"),), "it goes with what says it", generated=found[0])]
 
 
 def endpoint(tree: Generated, name: str) -> list[Answer]:
