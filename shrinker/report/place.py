@@ -59,7 +59,8 @@ def reports_of(out: Path, manifest: Manifest, asked: Path | None = None) -> Path
 
     A run puts the lock in place last, so that a folder with another one belongs to another tree or to a run that died.
     """
-    found = (folder for folder in candidates(out, manifest.profile) if are_of(folder, out))
+    likely = (reports_beside(out), project_folder() / "reports" / manifest.profile)
+    found = (folder for folder in likely if are_of(folder, out))
     return asked or next(found, None) or new_reports(out, manifest.upstream, manifest.profile)
 
 
@@ -72,11 +73,6 @@ def are_of(reports: Path, out: Path) -> bool:
 
 def _recorded(out: Path) -> Path:
     return out if out.is_file() else out / MANIFEST
-
-
-def candidates(out: Path, profile: str) -> tuple[Path, ...]:
-    """Folders that may hold the reports of a tree, the likeliest first."""
-    return reports_beside(out), project_folder() / "reports" / profile
 
 
 def foreign_reports(folder: Path) -> list[Path]:

@@ -21,7 +21,7 @@ from shrinker.project import project_folder
 from shrinker.report.diff import Side, review
 from shrinker.report.diff.pair import Pair
 from shrinker.report.diff.values import Reason, Review, Row
-from shrinker.report.place import GRAPH, are_of, candidates, read_manifest, reports_beside
+from shrinker.report.place import GRAPH, are_of, read_manifest, reports_beside, reports_of
 from shrinker.ruleset import load_profile
 from shrinker.source import open_upstream
 from shrinker.source.cache import default_folder, forget, locked, touch
@@ -125,8 +125,8 @@ def recorded_side(
     them. Raises InputError for anything else.
     """
     manifest, folder = read_manifest(place), place if place.is_dir() else None
-    folders = [*([reports] if reports else []), *candidates(place, manifest.profile)] if folder else [place.parent]
-    found = next((each for each in folders if (each / GRAPH).is_file() and are_of(each, place)), None)
+    beside = reports_of(place, manifest, reports) if folder else place.parent
+    found = beside if (beside / GRAPH).is_file() and are_of(beside, place) else None
     # Only a release says by itself where it is.
     spec = upstream or (manifest.upstream.spec if manifest.upstream.kind == "release" else None)
     tree = open_upstream(spec, repository=project_folder(), progress=progress.note) if spec is not None else None

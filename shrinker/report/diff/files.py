@@ -67,14 +67,14 @@ def _newly_kept(pair: Pair, path: str) -> Reason:
         return _OWN
     steps = pair.new.chain(path)
     if before is False:
-        reason = pair.reached(steps) if steps and pair.old.graph else Reason()
+        reason = pair.turned(steps) if steps and pair.old.graph else Reason()
         same = _same_content(pair.old, pair.new.upstream_hash(path))
         what = f"moved it here from {same}" if same else "added it"
         return Reason("upstream", f"upstream {what}" + (f"; {reason.text}" if reason.text else ""), reason.chain)
     if not pair.reported:
         return _UNKNOWN
     rule, text = pair.old.graph["removed"].get(path, [UNREACHABLE, ""])
-    found = pair.reached(steps)
+    found = pair.turned(steps)
     if rule != UNREACHABLE and rule in pair.moved_rules:
         return Reason("rule", f"rule {rule}, which removed it, changed", found.chain)
     if path in pair.new.rescued:
@@ -103,7 +103,7 @@ def _newly_removed(pair: Pair, path: str) -> Reason:
     if not pair.reported:
         return _UNKNOWN
     rule, text = pair.new.graph["removed"].get(path, [UNREACHABLE, ""])
-    found = pair.unreached(pair.old.chain(path))
+    found = pair.turned(pair.old.chain(path), gone=True)
     if rule == UNREACHABLE:
         return found
     cause, why = pair.rule_cause(rule)
@@ -135,7 +135,7 @@ def symbol_changes(pair: Pair) -> Iterator[Row]:
     appeared = {name.rpartition(".")[2]: name for name, n in kept.items() if after.units[n].kind != "member"}
     dropped, lost = ({row.symbol: row for row in symbols.dropped()} for symbols in (after, before))
     for row, steps in _outermost(pair, pair.new, after, kept, "added"):
-        reason = pair.reached(steps)
+        reason = pair.turned(steps)
         if row.subject in old or row.subject in lost or pair.old.line_of(row.path, row.subject):
             reason = replace(reason, text=f"was there and removed; {reason.text}")
         else:
@@ -149,7 +149,7 @@ def symbol_changes(pair: Pair) -> Iterator[Row]:
                 cause = "upstream"
             reason = Reason(cause, f"{why}: {drop.reason}", tuple(map(str, steps)))
         elif row.subject in new or drop is not None or pair.new.line_of(row.path, row.subject):
-            reason = pair.unreached(steps)
+            reason = pair.turned(steps, gone=True)
         else:
             other = "" if row.before == "member" else appeared.get(row.subject.rpartition(".")[2])
             where = f"; {other} is new" if other else ""

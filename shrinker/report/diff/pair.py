@@ -33,6 +33,8 @@ _NO_RULES = {
     "root:file graph": "the file graph needs it",
 }
 """Roots of symbols that no rule makes."""
+_COME = ("now reaches {}", "names it now", "before")
+_GONE = ("reached {} and does not any more", "named it before", "any more")
 Has = TypeVar("Has")
 
 
@@ -49,6 +51,7 @@ class Side:
     """Reports of the same run; None when there are none."""
     upstream: UpstreamTree | None
     """What it was generated from; None when that cannot be read."""
+    _lines: dict[str, list[str]] = field(default_factory=dict, repr=False)
     _defined: dict[tuple[str, bool], dict[str, int]] = field(default_factory=dict, repr=False)
 
     @cached_property
@@ -81,8 +84,11 @@ class Side:
         return path in self.graph["removed"] if self.graph else None
 
     def upstream_lines(self, path: str) -> list[str]:
-        """Lines of upstream's file without the blanks around them."""
-        return [row.strip() for row in self.read_upstream(path).decode("utf-8", "replace").split("\n")]
+        """Lines of upstream's file without the blanks around them; none where it cannot be read."""
+        if path not in self._lines:
+            text = self.read_upstream(path).decode("utf-8", "replace")
+            self._lines[path] = [row.strip() for row in text.split("\n")]
+        return self._lines[path]
 
     def line_of(self, path: str, name: str, *, generated: bool = False) -> int:
         """Where upstream's file, or the generated one, binds a dotted name; 0 where it does not, or cannot be read."""
@@ -210,17 +216,11 @@ class Pair:
             ("rule", f"rule {', '.join(moved)} changed") if moved else ("reach", f"rule {rules}, which both sides have")
         )
 
-    def reached(self, steps: Sequence[Edge]) -> Reason:
-        """Why a chain of the new side leads where the old one's did not."""
-        return self._turned(steps, self.new, self.old, "now reaches {}", "names it now", "before")
-
-    def unreached(self, steps: Sequence[Edge]) -> Reason:
-        """Why what a chain of the old side kept is reached no more."""
-        says, names = "reached {} and does not any more", "named it before"
-        return self._turned(steps, self.old, self.new, says, names, "any more")
-
-    def _turned(self, steps: Sequence[Edge], own: Side, other: Side, says: str, names: str, not_so: str) -> Reason:
-        """The step at which the chain of one side leaves what the other keeps, and what changed there."""
+    def turned(self, steps: Sequence[Edge], *, gone: bool = False) -> Reason:
+        """Why a chain of the new side leads where the old one's did not; where it is `gone`, why what a chain of the old side kept is reached no
+        more: the step at which it leaves what the other side keeps, and what changed there."""
+        own, other = (self.old, self.new) if gone else (self.new, self.old)
+        says, names, not_so = _GONE if gone else _COME
         chain = tuple(map(str, steps))
         # Where it starts at something that the other side keeps, too. Not the first step that the other side does not have:
         # what comes behind it may be kept there by another way.
