@@ -63,9 +63,9 @@ def generated(
     """The trees of some upstreams, None for the pinned one. Those that are not there are made; two at once where there are processes for both,
     since much of an analysis is one after the other. Raises InputError when something cannot be read, or a tree not be generated.
     """
-    folder, ruleset = default_folder() / "generated", load_profile(profile, rules)
-    sought: list[tuple[str, Request, UpstreamTree]] = []
+    folder, sought = default_folder() / "generated", list[tuple[str, Request, UpstreamTree]]()
     for spec in specs:
+        ruleset = load_profile(profile, rules)
         upstream = open_upstream(spec, repository=project_folder(), progress=progress.note)
         content = (f"{file.path}:{file.sha256}" for file in upstream.files)
         key = hash_of(tool_identity(), ruleset.digest, profile, repr(upstream.identity), *content).hex()[:32]
