@@ -110,14 +110,7 @@ def bump(asked: Bump, progress: Progress) -> Bumped:
 
 def bump_section(done: Bumped, most: int = 60) -> str:
     """What the page of a bump says besides the comparison, in Markdown, with at most so many findings listed, and how many there are."""
-    unknown = [f"{SECTIONS[s.section]}: `{s.name}`: {s.text}" for s in done.unknown.symptoms]
-    asked = [f"{each.path}:{each.line}: [{each.check}] {each.message}" for each in done.open]
-    sections = (
-        ("What the rules do not know of the new upstream", unknown, f"check-upstream {done.after}"),
-        ("Open, until a word of `[[dropped]]` or a rule answers", asked, "verify"),
-        ("Evidence to be made again", done.stale, ""),
-    )
-    return render("bump.md.jinja", sections=sections, most=most)
+    return render("bump.md.jinja", done=done, titles=SECTIONS, most=most)
 
 
 def _tagged(place: str, release: str | None, progress: Progress) -> str | None:
