@@ -27,7 +27,7 @@ from shrinker.pipeline.verification import (
 from shrinker.project import project_folder
 from shrinker.report.pages import write_files
 from shrinker.report.place import LOCK, foreign_reports, mark_stale, new_reports, reports_beside
-from shrinker.report.write import Made, begin_reports, finish_reports, write_symbols
+from shrinker.report.write import Made, finish_reports, write_reports
 from shrinker.ruleset import Ruleset, load_profile, without
 from shrinker.source import open_upstream
 from shrinker.source.cache import default_folder
@@ -71,7 +71,6 @@ def shrink(request: Request, progress: Progress) -> Result:
             with run.timed(f"verify {EMBEDDERS}"):
                 outside.append(embedders_evidence(trees, progress).evidence)
         with run.timed("report"):
-            write_symbols(places.reports, analysis.symbols)
             made = Made(
                 tree,
                 rules,
@@ -80,16 +79,17 @@ def shrink(request: Request, progress: Progress) -> Result:
                 manifest,
                 analysis.written,
                 analysis.distributions,
+                analysis.symbols,
+                evidence,
                 emitted.interface,
                 emitted.lost,
                 analysis.cuts,
                 judge_entries(trees) if request.judge else Entries(),
                 cache,
             )
-            counted = begin_reports(places.reports, made, pages=request.judge)
+            summary = write_reports(places.reports, made, pages=request.judge)
             peak = peak_memory(request.jobs)
-            earlier = places.reports_out if request.judge else None
-            summary = finish_reports(places.reports, counted, cache, evidence, timings, peak, earlier)
+            finish_reports(places.reports, cache, timings, peak, places.reports_out if request.judge else None)
             try:
                 if request.strict:
                     refuse(refused, "strict mode")

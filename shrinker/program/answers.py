@@ -39,13 +39,13 @@ class SavedRun:
         return Files(self.data)
 
     @cached_property
-    def symbols(self) -> Symbols | None:
-        """The saved search; None where it is not there."""
+    def symbols(self) -> Symbols:
+        """The saved search; one that found nothing where it is not there."""
         return load_symbols(self.graph.with_name(SYMBOLS))
 
     def names(self) -> Iterator[str]:
         """Names of everything of which the run knows."""
-        yield from (unit.name for unit in self.symbols.units) if self.symbols is not None else ()
+        yield from (unit.name for unit in self.symbols.units)
         yield from self.files.names()
         yield from self.data.get("whys", ())
         yield from (f"{module}.{row[0]}" for module, rows in self.data["defines"].items() for row in rows)
@@ -65,7 +65,7 @@ def ask(run: SavedRun, query: str, *, every: bool = False) -> list[Chain | Remov
     files, symbols = run.files, run.symbols
     nodes, removed = files.kept(query), files.removed(query)
     chains = [chain for node in nodes or files.defining(query) for chain in files.chains(node, every=every)]
-    if nodes or removed or symbols is None:
+    if nodes or removed:
         return [*chains, *removed]
     found, decided = symbols.find(query), files.decided(query)
     dropped = [symbols.explain_removed(n) for n in found if not symbols.units[n].live]
@@ -137,7 +137,7 @@ def sample(run: SavedRun, count: int, seed: int, *, live: bool) -> list[str]:
     Raises:
         InputError: the saved search is not there.
     """
-    if run.symbols is None:
+    if not run.symbols.units:
         raise InputError(f"{run.graph.with_name(SYMBOLS)} is not there", "run `make shrink`")
     names = run.symbols.named_units(live=live)
     return random.Random(seed).sample(names, min(count, len(names)))

@@ -43,7 +43,7 @@ class Manifest:
         return f'{body[:-2]},\n "files": {{\n{rows}\n }}\n}}\n'
 
     @staticmethod
-    def from_json(text: str, where: str) -> "Manifest":
+    def from_json(text: str | bytes, where: str) -> "Manifest":
         """Read it back. Raises InputError, naming `where`, when it is not a manifest of this format."""
         try:
             data = json.loads(text)

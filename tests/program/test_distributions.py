@@ -13,7 +13,7 @@ from shrinker.program.distributions import PYPROJECT, decide_distributions, with
 from shrinker.program.native.cuts import cargo_cuts
 from shrinker.program.saved import graph_data
 from shrinker.program.written import written_imports
-from shrinker.report.chains import dropped_importers
+from shrinker.report.dependencies import dropped_importers
 from shrinker.ruleset.models import Distribution, Listing, Remove
 from shrinker.values.distributions import Distribution as Row
 from shrinker.values.distributions import Distributions

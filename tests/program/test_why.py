@@ -8,7 +8,7 @@ import pytest
 from shrinker.program.answers import SavedRun, why, why_not
 from shrinker.program.saved import graph_data, load_graph
 from shrinker.program.written import written_imports
-from shrinker.report.chains import removed_importers
+from shrinker.report.dependencies import removed_importers
 from shrinker.ruleset import Remove
 from shrinker.values.errors import InputError
 from shrinker.values.graph import Site

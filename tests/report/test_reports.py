@@ -12,11 +12,12 @@ from rich.console import Console
 from shrinker.emit.writer import count_lines
 from shrinker.program.distributions import decide_distributions
 from shrinker.program.saved import load_graph
+from shrinker.program.symbols.saved import SymbolData
 from shrinker.program.symbols.why import FORMAT
 from shrinker.program.written import written_imports
-from shrinker.report.chains import removed_importers
+from shrinker.report.dependencies import removed_importers
 from shrinker.report.summary import area, language, summary_table
-from shrinker.report.write import Made, begin_reports, finish_reports
+from shrinker.report.write import Made, finish_reports, write_reports
 from shrinker.ruleset import Fact, Remove, Root, Ruleset, Walk
 from shrinker.values.entries import GONE, KEPT, NEVER, Effect, Entries, Judged
 from shrinker.values.errors import InputError
@@ -82,13 +83,12 @@ def run(
     written = written_imports(tree)
     distributions = decide_distributions(tree, RULES, graph, folded, written)
     cuts = {"docs/x.md": (Cut(2, 4, "definition f"),)}
-    made = Made(tree, RULES, graph, folded, manifest, written, distributions, cuts=cuts, entries=ENTRIES)
-    counted = begin_reports(out, made)
-    (out / "symbols.json").write_text(
-        json.dumps({"format": FORMAT, "units": [], "others": [], "kinds": [], "best": []})
-    )
-    (out / "symbol_edges.json").write_text("[]")
-    summary = finish_reports(out, counted, made.cache, EVIDENCE, {"fold": seconds}, 1024, folder)
+    empty: dict[str, list[object]] = {key: [] for key in ("modules", "units", "others", "kinds", "best", "gone")}
+    symbols = SymbolData({"format": FORMAT, **empty}, [])
+    base = (tree, RULES, graph, folded, manifest, written, distributions, symbols, EVIDENCE)
+    made = Made(*base, cuts=cuts, entries=ENTRIES)
+    summary = write_reports(out, made)
+    finish_reports(out, made.cache, {"fold": seconds}, 1024, folder)
     return summary, tree, graph, folded
 
 

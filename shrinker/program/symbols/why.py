@@ -1,5 +1,6 @@
 """A saved search of symbols, asked: the chains to what is kept, and what named the rest."""
 
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -27,14 +28,14 @@ Link = Sequence[int]
 """Source, target, kind and line of an edge."""
 
 
-def load_symbols(path: Path) -> "Symbols | None":
-    """Read a saved search; None where it is not there: such reports are not committed.
+def load_symbols(path: Path) -> "Symbols":
+    """Read a saved search; one that found nothing where it is not there: such reports are not committed.
 
     Raises:
         InputError: the file is no saved search of this format.
     """
     if not path.exists():
-        return None
+        return Symbols(defaultdict(dict), list)
     return Symbols(load_report(path, FORMAT), lambda: load_report(path.with_name(EDGES)))
 
 
