@@ -14,13 +14,11 @@ from shrinker.fold.companions import fold_companions
 from shrinker.fold.engine import FoldEngine
 from shrinker.pipeline.progress import Told
 from shrinker.pipeline.request import Run
-from shrinker.program.build import build_graph
 from shrinker.program.distributions import decide_distributions, with_uncertain
 from shrinker.program.native.cuts import cargo_cuts, refuted_cuts
 from shrinker.program.native.prune import prune_companions
-from shrinker.program.needed import find_needed
-from shrinker.program.propagation import propagate_attributes
-from shrinker.program.reach import import_leads
+from shrinker.program.propagation import find_needed, propagate_attributes
+from shrinker.program.reach import build_graph, import_leads
 from shrinker.program.symbols.dead import NamedPlaces, dead_spans, live_again, search_symbols
 from shrinker.program.symbols.saved import SymbolData, found_symbols
 from shrinker.program.symbols.search import Search

@@ -6,8 +6,8 @@ from typing import Any
 
 from shrinker.cache import Cache
 from shrinker.cache.files import cached
-from shrinker.program.cuts import Cuts
 from shrinker.program.nodes import path_node
+from shrinker.program.ways import Cuts
 
 _AT_NEED = frozenset({"import-local", "import-type", "package", "string", "walk"})
 """Kinds of edges by which nothing runs before it is asked for."""

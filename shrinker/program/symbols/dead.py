@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Mapping
 
 from shrinker.program.reach import IMPORT_KINDS
 from shrinker.program.symbols.program import Program
-from shrinker.program.symbols.reasons import Named, Outside, Protocols
+from shrinker.program.symbols.reasons import Named, Outside
 from shrinker.program.symbols.search import Search
 from shrinker.program.symbols.side_effect_imports import run
 from shrinker.program.symbols.types import Types
@@ -48,30 +48,28 @@ def search_symbols(
     asking = [(path, without_comments(path, t)) for path, t in texts if not top.isdisjoint(_IMPORTED.findall(t))]
     targets = (target.partition(":") for target in tree.declared.scripts.values())
     outside = Outside(
+        rules,
         roots={name: sources[0] for name, sources in roots.items()},
         words=tuple((words_of(path, text), looked_up(text)) for path, text in asking),
         scripts=frozenset((module, path) for module, _, path in targets if module in modules and path),
         edges=edges,
         stay=frozenset(more),
         named=named,
-        labels=rules.labels,
-        apis=rules.apis,
     )
-    return _searched(rules, folded, outside)
+    return _searched(folded, outside)
 
 
 def search_package(rules: Ruleset, folded: Mapping[str, FoldedModule], words: frozenset[str]) -> Search:
     """Everything that some words can name in a package that travels beside the served one, of modules by path with their units."""
-    return _searched(rules, folded, Outside(words=((words, words),), labels=rules.labels))
+    return _searched(folded, Outside(rules, words=((words, words),)))
 
 
-def _searched(rules: Ruleset, folded: Mapping[str, FoldedModule], outside: Outside) -> Search:
-    inert = {*sys.stdlib_module_names, *(name for rule in rules.outsides for name in rule.inert)}
-    program = Program(folded.values(), inert)
+def _searched(folded: Mapping[str, FoldedModule], outside: Outside) -> Search:
+    inert = {*sys.stdlib_module_names, *(name for rule in outside.rules.outsides for name in rule.inert)}
     before = sys.getrecursionlimit()
     sys.setrecursionlimit(max(before, _DEEP))
     try:
-        search = Search(program, Types(program), outside, Protocols(rules))
+        search = Search(Types(Program(folded.values(), inert)), outside)
         run(search)
     finally:
         sys.setrecursionlimit(before)

@@ -10,8 +10,8 @@ from bisect import bisect_left
 from collections import defaultdict
 
 from shrinker.program.symbols.lookups import Found, Touch
-from shrinker.program.symbols.program import Key, Program
-from shrinker.program.symbols.reasons import Node, Outside, Protocols, Reason
+from shrinker.program.symbols.program import Key
+from shrinker.program.symbols.reasons import Node, Outside, Reason
 from shrinker.program.symbols.types import Types
 from shrinker.syntax.names import is_special
 from shrinker.values.relations import grouped
@@ -23,8 +23,8 @@ _LAST = chr(sys.maxunicode)
 class Liveness:
     """State of a search: how one thing that is live makes others so."""
 
-    def __init__(self, program: Program, types: Types, outside: Outside, protocols: Protocols) -> None:
-        self.program = program
+    def __init__(self, types: Types, outside: Outside) -> None:
+        self.program = types.program
         self.types = types
         self.live: dict[Key, Reason] = {}
         self.loaded: dict[str, Reason] = {}
@@ -35,17 +35,16 @@ class Liveness:
         self.outside = outside
         self.asked: dict[str, tuple[str, int] | None] = {}
         """Names of methods that nothing live looks up, and where any code of upstream does."""
-        self._protocols = protocols
-        self._anywhere = frozenset(protocols.get("*") or ())
+        self._anywhere = outside.protocol("*") or frozenset()
         self._stack: list[Key] = []
         self._marked: dict[Key, Reason] = {}
         self._borrowed: set[Key] = set()
         self._heirs = defaultdict[str, list[Key]](list)
         self._escaped: dict[str, Reason] = {}
-        members = (row for names in program.members.values() for row in names.items())
+        members = (row for names in self.program.members.values() for row in names.items())
         self._by_name = grouped((name, key) for name, keys in members for key in keys)
         self._names_in = defaultdict[str, list[Key]](list)
-        self._all_names = sorted({*self._by_name, *(n for m in program.modules.values() for n in m.symbols)})
+        self._all_names = sorted({*self._by_name, *(n for m in self.program.modules.values() for n in m.symbols)})
         self._patterns: set[str] = set()
 
     def _load(self, name: str, reason: Reason) -> None:
@@ -82,8 +81,7 @@ class Liveness:
 
     def _told(self, key: Key) -> bool:
         """True when making a class may do something: a base of which nothing is known, or one that is told."""
-        hierarchy = self.types.hierarchy
-        return hierarchy.registers(key) or any(self._protocols.get(base) is None for base in hierarchy.outsiders(key))
+        return self.types.registers(key) or any(self.outside.protocol(b) is None for b in self.types.outsiders(key))
 
     def keep(self, key: Key, reason: Reason) -> None:
         """A unit is live."""
@@ -117,7 +115,7 @@ class Liveness:
             return
         self.names[name] = reason
         here = Reason(node, "by name")
-        for heir, bases in self.types.hierarchy.bases.items() if name == "__subclasses__" else ():
+        for heir, bases in self.types.bases.items() if name == "__subclasses__" else ():
             if bases and heir[1] >= 0:
                 self._keep_heir(heir, here)
         for key in self._by_name.get(name, ()):

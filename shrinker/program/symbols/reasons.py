@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from shrinker.program.symbols.program import Key
 from shrinker.ruleset.match import name_matches
-from shrinker.ruleset.models import Api, Label, Ruleset
+from shrinker.ruleset.models import Ruleset
 
 Node = Key | str
 """A unit; or ``module:``, ``name:`` and ``root:`` with what they are of."""
@@ -30,6 +30,7 @@ Named = Callable[[frozenset[str]], Mapping[str, tuple[str, int]]]
 class Outside:
     """What is kept or asked for beside the modules."""
 
+    rules: Ruleset
     roots: Mapping[str, str] = field(default_factory=dict)
     """Modules that people run or import, and the nodes of the rules that say so."""
     words: tuple[tuple[frozenset[str], frozenset[str]], ...] = ()
@@ -41,34 +42,23 @@ class Outside:
     stay: frozenset[str] = frozenset()
     """Modules that stay as they are, with all that is in them."""
     named: Named = lambda names: dict.fromkeys(names, ("", 0))
-    labels: tuple[Label, ...] = ()
-    """Rules that say of texts that they are shown or counted, and name nothing."""
-    apis: tuple[Api, ...] = ()
-    """Rules that say what code outside takes from modules by name."""
+    _protocols: dict[str, frozenset[str] | None] = field(default_factory=dict)
 
     def is_label(self, module: str, text: str) -> bool:
-        """True for a text of a module, computed or not, that a rule says names nothing."""
-        return any(rule.says(module, text) for rule in self.labels)
+        """True for a text of a module, computed or not, that a rule says names nothing: it is shown or counted."""
+        return any(rule.says(module, text) for rule in self.rules.labels)
 
-
-class Protocols:
-    """What bases outside the tree look up."""
-
-    def __init__(self, rules: Ruleset) -> None:
-        self._rules = rules
-        self._known: dict[str, frozenset[str] | None] = {}
-
-    def get(self, base: str) -> frozenset[str] | None:
-        """Names that a base looks up on its objects; None for a base of which nothing is known: it may be any."""
-        if base not in self._known:
-            rules = self._rules.protocols
+    def protocol(self, base: str) -> frozenset[str] | None:
+        """Names that a base outside the tree looks up on its objects; None for a base of which nothing is known: it may be any."""
+        if base not in self._protocols:
+            rules = self.rules.protocols
             found = [rule for rule in rules if base in rule.bases or (base != "*" and _names(rule.bases, base))]
-            self._known[base] = frozenset(n for rule in found for n in rule.calls) if found else None
-        return self._known[base]
+            self._protocols[base] = frozenset(n for rule in found for n in rule.calls) if found else None
+        return self._protocols[base]
 
-    def held(self, name: str) -> str | None:
+    def holder(self, name: str) -> str | None:
         """The rule that says that people's own code holds objects of a class of the tree."""
-        return next((rule.id for rule in self._rules.outsides if _names(rule.holds, name)), None)
+        return next((rule.id for rule in self.rules.outsides if _names(rule.holds, name)), None)
 
 
 def _names(patterns: Iterable[str], base: str) -> bool:

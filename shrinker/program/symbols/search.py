@@ -32,7 +32,7 @@ class Search(Liveness):
             reason = Reason(self.outside.roots[name], "root")
             self._load(name, reason)
             self._public(modules[name], reason)
-        for api in self.outside.apis:
+        for api in self.outside.rules.apis:
             for name in api.modules:
                 self._offer(name, api, Reason(f"root:{api.id}", "api"))
         for name in sorted(self.outside.stay & modules.keys()):
@@ -81,7 +81,7 @@ class Search(Liveness):
         self._touch(found, reason)
         for value in ordered(found.values):
             if value.kind == "class":
-                self._mark_all(self.types.hierarchy.ancestors(value.key), reason)
+                self._mark_all(self.types.ancestors(value.key), reason)
 
     def _mark_all(self, classes: Iterable[Key], reason: Reason, private: tuple[str, ...] = ()) -> None:
         """The public members of some classes, and the private ones that are meant."""
@@ -171,7 +171,7 @@ class Search(Liveness):
                 if value.kind == "module":
                     self._all_of(value.module, reason, private)
                 elif value.kind in ("class", "subclass", "object"):
-                    self._mark_all(self.types.hierarchy.family(value.key), reason, private)
+                    self._mark_all(self.types.family(value.key), reason, private)
 
     def _all_of(self, name: str, reason: Reason, private: tuple[str, ...]) -> None:
         self._load(name, reason)
@@ -186,13 +186,13 @@ class Search(Liveness):
             # What comes in names any class below it, and clients write it with what the classes have for that.
             reason = Reason(key, "unpickled")
             for each in (key, *self.types.heirs(key)):
-                self._mark_all(self.types.hierarchy.ancestors(each), reason)
+                self._mark_all(self.types.ancestors(each), reason)
                 self._keep_heir(each, reason)
 
     def _needed(self, key: Key) -> Iterator[tuple[Key, Reason]]:
         """Members that live as soon as their class does."""
         called = self._called_from_outside(key)
-        holder = self._protocols.held(f"{key[0]}.{self.program.unit(key).names[0]}")
+        holder = self.outside.holder(f"{key[0]}.{self.program.unit(key).names[0]}")
         for name, members in self.program.members.get(key, {}).items():
             special = is_special(name)
             asked = special or called is None or name in called or name in self._anywhere
@@ -206,9 +206,9 @@ class Search(Liveness):
 
     def _called_from_outside(self, key: Key) -> set[str] | None:
         """Names that a base outside the tree may look up; None when it may be any."""
-        hierarchy, found = self.types.hierarchy, set[str]()
-        for base in (base for each in (key, *hierarchy.below(key)) for base in hierarchy.outsiders(each)):
-            known = self._protocols.get(base)
+        types, found = self.types, set[str]()
+        for base in (base for each in (key, *types.below(key)) for base in types.outsiders(each)):
+            known = self.outside.protocol(base)
             if known is None:
                 return None
             found.update(known)

@@ -137,10 +137,9 @@ def _settle_unnamed(search: Search) -> bool:
         for name, keys in members.items()
         if not name.startswith("_") and any(key not in search.live for key in keys)
     )
-    if fresh := names - search.asked.keys():
-        named = search.outside.named(fresh)
-        search.asked.update((name, named.get(name)) for name in fresh)
-    found = sorted(name for name in names if search.asked[name] is None)
+    named = search.outside.named(names)
+    search.asked.update((name, named.get(name)) for name in names)
+    found = sorted(names - named.keys())
     for name in found:
         search.look_up(name, Reason("root:code outside", "outside"))
     return bool(found)

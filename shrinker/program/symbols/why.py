@@ -6,10 +6,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from shrinker.program.cuts import Cuts
 from shrinker.program.saved import load_report
 from shrinker.program.symbols.units import DEFINITIONS, Units
-from shrinker.program.ways import Ways
+from shrinker.program.ways import Cuts, Ways
 from shrinker.values.graph import UNREACHABLE, Chain, Edge, Removed, Site
 from shrinker.values.relations import grouped
 
