@@ -15,7 +15,7 @@ from shrinker.fold.engine import FoldEngine
 from shrinker.pipeline.progress import Told
 from shrinker.pipeline.request import Run
 from shrinker.program.distributions import decide_distributions, with_uncertain
-from shrinker.program.native.cuts import cargo_cuts, refuted_cuts
+from shrinker.program.native.cuts import by_path, cargo_cuts, refuted_cuts
 from shrinker.program.native.prune import prune_companions
 from shrinker.program.propagation import find_needed, propagate_attributes
 from shrinker.program.reach import build_graph, import_leads
@@ -140,9 +140,7 @@ class _Steps:
             with run.timed("native"):
                 companions = partial(fold_companions, tree, engine.environment)
                 graph, beside, cuts = prune_companions(tree, rules, graph, folded, companions, run.cache)
-                cuts |= cargo_cuts(tree, graph)
-                for path, refuted in refuted_cuts(tree, graph.kept, rules.undefined).items():
-                    cuts[path] = tuple(sorted({*cuts.get(path, ()), *refuted}))
+                cuts += [*cargo_cuts(tree, graph), *refuted_cuts(tree, graph.kept, rules.undefined)]
             folded |= beside
             rescued = {name: f"{path}:{use.line} uses {use.name}" for name, (path, use) in engine.rescued.items()}
         with run.timed("distributions"):
@@ -153,7 +151,7 @@ class _Steps:
                 found = found_symbols(search, units, tree, graph, written, rules, environment.outlines)
         graph = with_uncertain(graph, distributions)
         refinements = dict(engine.refinements)
-        return Analysis(graph, folded, rescued, written, distributions, found, refinements, cuts), self._kept
+        return Analysis(graph, folded, rescued, written, distributions, found, refinements, by_path(cuts)), self._kept
 
     def _graph(self, engine: FoldEngine) -> tuple[Graph, dict[str, FoldedModule]]:
         graph, folded = build_graph(self._tree, self._rules, engine.fold, rescued=engine.rescued)

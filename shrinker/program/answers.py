@@ -9,9 +9,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from shrinker.program.saved import load_graph
+from shrinker.program.saved import Files, load_graph
 from shrinker.program.symbols.why import Symbols, load_symbols
-from shrinker.program.why import Files
 from shrinker.values.errors import InputError
 from shrinker.values.graph import Chain, Removed
 from shrinker.values.relations import grouped

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from shrinker.cache import Cache
 from shrinker.program.native.callers import Callers, calling_lines, find_callers, said_by, said_outside
-from shrinker.program.native.cuts import cuts
+from shrinker.program.native.cuts import library_cuts
 from shrinker.program.native.library import read_library
 from shrinker.program.native.reach import NativeReach
 from shrinker.program.nodes import file_node, operator_node, path_node
@@ -31,7 +31,7 @@ _NO_IMPORT = "no kept code imports or names it"
 
 def prune_companions(
     tree: UpstreamTree, rules: Ruleset, graph: Graph, folded: Mapping[str, FoldedModule], fold: Fold, cache: Cache
-) -> tuple[Graph, dict[str, FoldedModule], dict[str, tuple[Cut, ...]]]:
+) -> tuple[Graph, dict[str, FoldedModule], list[tuple[str, Cut]]]:
     """Decide what stays of the packages beside the served one.
 
     Args:
@@ -39,7 +39,7 @@ def prune_companions(
         folded: modules of the served package by path, with nothing in them that goes.
 
     Returns:
-        The graph without what goes, the companions that are left by path, and lines that go by path of a file that is no Python.
+        The graph without what goes, the companions that are left by path, and lines that go of files that are no Python, each with the path.
     """
     with_sources = [rule for rule in rules.companions if rule.sources]
     dead: dict[str, frozenset[Span]] = {}
@@ -64,17 +64,17 @@ def prune_companions(
         found.append((rule, callers, search))
     companions = fold([path for path in graph.kept if path not in gone], dead)
     companions = {path: replace(module, units=EMPTY_SYMBOLS) for path, module in companions.items()}
-    cut: dict[str, tuple[Cut, ...]] = {}
+    cuts: list[tuple[str, Cut]] = []
     edges: list[Edge] = []
     for rule, callers, search in found:
         library = read_library(tree, rule.sources, rule.folder, graph.kept, rules.undefined, cache)
         wrappers = {p: m for p, m in companions.items() if p.startswith(f"{rule.folder}/")}
         said = (said_by(module, _package(rule)) for module in wrappers.values())
         by_hand = frozenset(path for path in library.sources if file_node(path) in named)
-        reach = NativeReach(library, callers.words.union(*said), by_hand).run()
+        reach = NativeReach(library, callers.words.union(*said), by_hand)
         gone |= dict.fromkeys(library.sources.keys() - reach.kept, _NO_OPERATOR)
         outside = {path for path in graph.kept if path not in gone and path not in library.sources}
-        cut |= cuts(reach, said_outside(tree, outside, {**folded, **companions}, _package(rule)))
+        cuts += library_cuts(reach, said_outside(tree, outside, {**folded, **companions}, _package(rule)))
         new = [*_wrapper_edges(tree, graph, search, callers, wrappers, reach.operators)]
         asked = named | {edge.dst for edge in new}
         # What the import of a module was for went: nobody imports it any more, and it has nothing.
@@ -82,7 +82,7 @@ def prune_companions(
         gone |= {path: _NO_IMPORT for path in empty if file_node(path) not in asked}
         edges += [*new, *_library_edges(tree, reach)]
     companions = {path: module for path, module in companions.items() if path not in gone}
-    return _without(graph, gone, edges), companions, cut
+    return _without(graph, gone, edges), companions, cuts
 
 
 def _package(rule: Companion) -> str:

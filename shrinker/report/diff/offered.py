@@ -5,8 +5,8 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 
-from shrinker.program.interface.compare import read_offered
-from shrinker.program.interface.offers import Changed, Offer, changes
+from shrinker.program.interface.compare import Changed, changes
+from shrinker.program.interface.offers import Offer, read_offered
 from shrinker.program.interface.syntax import Syntax
 from shrinker.report.diff.difference import Pair
 from shrinker.report.diff.values import Reason, Row
