@@ -1,8 +1,8 @@
 """What the kept modules together say of each, so that it is folded again: attributes that are one literal, and imports that it needs.
 
-Every kept store sets such an attribute to the same literal: what reads it through `self` is that literal. Only attributes are looked at that folding gave a literal, or of which a store went: upstream's own constants stay. Names are
-compared, not objects: one other store of the name anywhere, a keyword, an annotated field, a string or a definition of that name,
-and the attribute is open.
+Every kept store sets such an attribute to the same literal: what reads it through `self` is that literal. Only attributes are looked at
+that folding gave a literal, or of which a store went: upstream's own constants stay. Names are compared, not objects: one other store of
+the name anywhere, a keyword, an annotated field, a string or a definition of that name, and the attribute is open.
 
 Such a fact is derived from the folded code of all kept modules. To fold with it deletes code and adds none: what nothing set to another
 value is still set to no other. So a fact, once true, stays true. Only a rescue brings code back; rescues are settled before.

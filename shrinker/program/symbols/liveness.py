@@ -9,10 +9,9 @@ import sys
 from bisect import bisect_left
 from collections import defaultdict
 
-from shrinker.program.symbols.lookups import Found, Touch
 from shrinker.program.symbols.program import Key
 from shrinker.program.symbols.reasons import Node, Outside, Reason
-from shrinker.program.symbols.types import Types
+from shrinker.program.symbols.types import Found, Touch, Types, ordered
 from shrinker.syntax.names import is_special
 from shrinker.values.relations import grouped
 
@@ -130,11 +129,11 @@ class Liveness:
             self.keep(key, reason)
 
     def _touch(self, found: Found, reason: Reason) -> None:
-        touches, modules = found.effects
-        for touch in touches:
+        for touch in ordered(found.touches):
             self._reach(touch, reason)
-        for module in modules:
-            self._escape(module, reason)
+        for value in ordered(found.values):
+            if value.kind == "module":
+                self._escape(value.module, reason)
 
     def _reach(self, touch: Touch, reason: Reason) -> None:
         key = touch.key

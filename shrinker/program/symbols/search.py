@@ -5,10 +5,9 @@ from collections.abc import Iterable, Iterator
 from itertools import chain
 
 from shrinker.program.symbols.liveness import Liveness
-from shrinker.program.symbols.lookups import Found, Value, ordered
 from shrinker.program.symbols.program import Key, Module, Program
 from shrinker.program.symbols.reasons import Node, Reason
-from shrinker.program.symbols.types import Types
+from shrinker.program.symbols.types import Found, Types, Value, ordered
 from shrinker.ruleset.models import Api
 from shrinker.syntax.names import is_special
 from shrinker.values.relations import reached
@@ -117,9 +116,7 @@ class Search(Liveness):
             self._load(name, Reason(key, "around"))
         owner = self.owner(key)
         for path, line in unit.uses:
-            found = self.types.follow(name, owner, path, key[1])
-            if found.leads:
-                self._touch(found, Reason(key, "name", line))
+            self._touch(self.types.follow(name, owner, path, key[1]), Reason(key, "name", line))
         for text, line in unit.texts:
             if not self.outside.is_label(name, text):
                 reason = Reason(key, "string", line)
@@ -136,7 +133,7 @@ class Search(Liveness):
                 self._load(loaded, reason)
             if unit.kind == "import" or imported not in ("", "*"):
                 whole = unit.kind == "import" and index == 0 and "whole" in unit.flags
-                for touch in self.types.imported(source, imported, whole=whole).effects[0]:
+                for touch in ordered(self.types.imported(source, imported, whole=whole).touches):
                     self._reach(touch, reason)
         if unit.enumerates or unit.open:
             self._enumerate(key, unit)

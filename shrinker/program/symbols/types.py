@@ -7,17 +7,71 @@ anything else, annotated or not, is one by name. Nothing here depends on what is
 import builtins
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
-from shrinker.program.symbols.lookups import UNKNOWN, Found, Touch, Value, Values
 from shrinker.program.symbols.program import Key, Program
 
 _BUILTINS = frozenset(dir(builtins))
 _BOUND = frozenset({"static", "classmethod"})
 """Methods that are given no object, or the class itself, wherever they are read."""
-_NOTHING_PROVEN = Found(UNKNOWN)
 Q = TypeVar("Q", bound=Hashable)
 A = TypeVar("A")
+T = TypeVar("T")
+
+
+class Value(NamedTuple):
+    """What an expression may be."""
+
+    kind: str
+    """``module``, ``class``, ``subclass`` (the class or one below it), ``object`` (of the class or one below it),
+    ``outside`` (named, not of the tree) or ``anything``."""
+    module: str = ""
+    """Of a module or what is defined in it; the dotted name of something outside."""
+    unit: int = -1
+
+    @property
+    def key(self) -> Key:
+        """The unit of a class or object."""
+        return self.module, self.unit
+
+
+Values = frozenset[Value]
+UNKNOWN: Values = frozenset({Value("anything")})
+
+
+class Touch(NamedTuple):
+    """One thing that a look-up may find."""
+
+    kind: str
+    """``unit`` (a symbol), ``member`` (of a class), ``borrowed`` (a method read from its class), ``heirs`` (classes that
+    inherit from it), ``module`` or ``name`` (looked up on anything)."""
+    module: str = ""
+    unit: int = -1
+    name: str = ""
+
+    @property
+    def key(self) -> Key:
+        """The unit."""
+        return self.module, self.unit
+
+
+class Found(NamedTuple):
+    """Result of following a path."""
+
+    values: Values
+    touches: frozenset[Touch] = frozenset()
+
+
+_NOTHING_PROVEN = Found(UNKNOWN)
+
+
+def _found(values: Iterable[Value], touches: Iterable[Touch] = ()) -> Found:
+    return Found(frozenset(values), frozenset(touches))
+
+
+def ordered(found: frozenset[T]) -> Iterable[T]:
+    """The same order in every run; most are one."""
+    return found if len(found) < 2 else sorted(found, key=repr)
 
 
 class Types:
@@ -183,10 +237,10 @@ class Types:
         if name:
             # Made while the program runs, if it is of the tree.
             own = module.partition(".")[0] in program.top and name != "*"
-            return _by_name(name) if own else Found([Value("outside", f"{module}.{name}")])
+            return _by_name(name) if own else _found([Value("outside", f"{module}.{name}")])
         bound = module.partition(".")[0] if whole else module
         touches = [Touch("module", module)] if program.is_module(module) else []
-        return Found([Value("module" if program.is_module(bound) else "outside", bound)], touches)
+        return _found([Value("module" if program.is_module(bound) else "outside", bound)], touches)
 
     def _root(self, module: str, number: int, name: str) -> Found:
         if name[0] == "#":
@@ -194,14 +248,14 @@ class Types:
         if name[0] == "?" or (number < 0 and name[0] == "@"):
             return _NOTHING_PROVEN
         if name[0] == "@":
-            return Found([Value("subclass" if name == "@cls" else "object", module, number)])
+            return _found([Value("subclass" if name == "@cls" else "object", module, number)])
         if bound := self.program.bound(module, name):
             return self._all(bound)
-        return Found([Value("outside", f"builtins.{name}")]) if name in _BUILTINS else _NOTHING_PROVEN
+        return _found([Value("outside", f"builtins.{name}")]) if name in _BUILTINS else _NOTHING_PROVEN
 
     def _all(self, keys: Iterable[Key]) -> Found:
         keys = [*keys]
-        return Found(frozenset().union(*map(self.value_of, keys)), [Touch("unit", *key) for key in keys])
+        return _found(frozenset().union(*map(self.value_of, keys)), [Touch("unit", *key) for key in keys])
 
     def _step(self, value: Value, name: str) -> Found:
         return self._sought(self._steps, (value, name), self._look, _NOTHING_PROVEN)
@@ -210,7 +264,7 @@ class Types:
         value, name = where
         match value.kind:
             case "outside":
-                return Found([Value("outside", f"{value.module}.{name}")])
+                return _found([Value("outside", f"{value.module}.{name}")])
             case "module":
                 return self._in_module(value.module, name)
             case "class" | "subclass" | "object":
@@ -227,18 +281,18 @@ class Types:
     def _in_class(self, value: Value, name: str) -> Found:
         key = value.key
         if name == "__subclasses__":
-            return Found(UNKNOWN, [Touch("heirs", *key)])
+            return _found(UNKNOWN, [Touch("heirs", *key)])
         touches: list[Touch] = []
         for each in self.ancestors(key) if value.kind == "class" else self.family(key):
             for member in self.program.members.get(each, {}).get(name, ()):
                 bound = value.kind == "object" or not self.program.unit(member).flags.isdisjoint(_BOUND)
                 touches.append(Touch("member" if bound else "borrowed", *member))
         if touches or self.has_attribute(key, name):
-            return Found(UNKNOWN, touches)
+            return _found(UNKNOWN, touches)
         # It forwards, inherits from outside the tree, or somebody sets it.
         return _by_name(name)
 
 
 def _by_name(name: str) -> Found:
     """A look-up of which nothing is proven."""
-    return Found(UNKNOWN, [Touch("name", name=name)])
+    return _found(UNKNOWN, [Touch("name", name=name)])
