@@ -9,7 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from shrinker.program.saved import Files, load_graph
+from shrinker.program.saved import FORMAT, Files, load_report
 from shrinker.program.symbols.why import Symbols, load_symbols
 from shrinker.values.errors import InputError
 from shrinker.values.graph import Chain, Removed
@@ -30,7 +30,8 @@ class SavedRun:
     @cached_property
     def data(self) -> dict[str, Any]:
         """The saved graph."""
-        return load_graph(self.graph)
+        graph: dict[str, Any] = load_report(self.graph, FORMAT)
+        return graph
 
     @cached_property
     def files(self) -> Files:
@@ -127,15 +128,8 @@ def unknown(name: str, known: Iterable[str]) -> InputError:
 
 
 def sample(run: SavedRun, count: int, seed: int, *, live: bool) -> list[str]:
-    """Names of symbols drawn at random, for a spot check: each a question for `why` or `why_not`; all where there are fewer.
-
-    Args:
-        seed: the same one draws the same names from the same tree.
-        live: True for symbols that are kept, False for those of kept modules that are not.
-
-    Raises:
-        InputError: the saved search is not there.
-    """
+    """Names of symbols drawn at random, kept or `live=False` of kept modules and not kept, for a spot check: each a question for `why` or
+    `why_not`; all where there are fewer. The same seed draws the same names. Raises InputError when the saved search is not there."""
     if run.symbols is None:
         raise InputError(f"{run.graph.with_name(SYMBOLS)} is not there", "run `make shrink`")
     names = run.symbols.named_units(live=live)

@@ -17,8 +17,8 @@ from dataclasses import replace
 from functools import cache
 from typing import Protocol
 
+from shrinker.program.symbols.liveness import Outside
 from shrinker.program.symbols.program import Key
-from shrinker.program.symbols.reasons import Outside
 from shrinker.program.symbols.types import Types
 from shrinker.syntax.imports import with_packages
 from shrinker.syntax.names import is_special

@@ -67,13 +67,12 @@ def graph_data(
         "decisions": {p: [*map(astuple, module.decisions)] for p, module in folded.items() if module.decisions},
         "defines": {module.module: module.defines for module in folded.values()},
         "importers": importers or {},
-        "distributions": {row.name: _distribution(row, (dropped or {}).get(row.name, ())) for row in required},
+        "distributions": {
+            row.name: {name: getattr(row, name) for name in ("state", "reason", "rule", "imports")}
+            | {"importers": (dropped or {}).get(row.name, ())}
+            for row in required
+        },
     }
-
-
-def _distribution(row: Distribution, importers: Sequence[Importer]) -> dict[str, object]:
-    said = {name: getattr(row, name) for name in ("state", "reason", "rule", "imports")}
-    return {**said, "importers": importers}
 
 
 def _requirements(rows: Iterable[Distribution]) -> Iterator[Edge]:
@@ -86,16 +85,6 @@ def _requirements(rows: Iterable[Distribution]) -> Iterator[Edge]:
             loader = distribution_name(row.needed_by)
             loads = f"distribution:{loader}" if loader in names else f"external:{row.needed_by}"
             yield Edge(loads, node, "loads", "", 0)
-
-
-def load_graph(path: Path) -> dict[str, Any]:
-    """Read a saved graph.
-
-    Raises:
-        InputError: the file is missing or is not a graph of this format.
-    """
-    data: dict[str, Any] = load_report(path, FORMAT)
-    return data
 
 
 def load_report(path: Path, form: int | None = None) -> Any:
@@ -117,7 +106,7 @@ def load_report(path: Path, form: int | None = None) -> Any:
 
 
 class Files:
-    """The saved graph of one run, as `load_graph` reads it."""
+    """The saved graph of one run, as `load_report` reads it."""
 
     def __init__(self, data: Mapping[str, Any]) -> None:
         self._data = data
@@ -230,11 +219,7 @@ class Files:
         return [file for file in self._data["kept"] if f"/{file}".endswith(f"/{path}")] if path else [], line
 
     def refuse_line(self, query: str) -> None:
-        """Nothing, unless a query is a line of a kept file.
-
-        Raises:
-            InputError: nothing stands in it that could be kept or removed by itself.
-        """
+        """Raises InputError when a query is a line of a kept file: nothing stands in it that could be kept or removed by itself."""
         if self._lines(query)[0]:
             path, line = _place(query)
             raise InputError(

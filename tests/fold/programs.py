@@ -14,8 +14,8 @@ from shrinker.emit.rewrite import rewrite_file
 from shrinker.facts.build import build_environment
 from shrinker.fold.engine import FoldEngine
 from shrinker.program.propagation import find_needed, propagate_attributes
+from shrinker.program.symbols.liveness import Outside
 from shrinker.program.symbols.program import Program as Symbols
-from shrinker.program.symbols.reasons import Outside
 from shrinker.program.symbols.types import Types
 from shrinker.ruleset import Ruleset
 from shrinker.ruleset.load import load_rules

@@ -107,14 +107,8 @@ def _short(text: str) -> str:
 def include_edges(
     text: str, folder: str, index: FileIndex, first_line: int = 1, *, every: bool = False
 ) -> Iterator[Found]:
-    """Files of the tree that a native source includes.
-
-    Args:
-        text: the source, or a string of a Python module that holds source.
-        folder: folder of the file, where quoted includes are looked up first.
-        first_line: line at which `text` starts.
-        every: give all files that an include may mean, not only the nearest.
-    """
+    """Files of the tree that a native source includes, or a string of a Python module that holds source and begins on this line; quoted
+    names are looked up in the folder first. With `every` all files that an include may mean, not only the nearest."""
     for match in _INCLUDE.finditer(text) if "include" in text else ():
         line = first_line + text.count("\n", 0, match.start(1))
         for path in _resolve(match[2].strip(), match[1] == '"', folder, index, every):

@@ -46,14 +46,9 @@ def walk_edges(
     by_package: Mapping[str, tuple[str, ...]],
     index: ModuleIndex,
 ) -> Iterator[tuple[str, Found]]:
-    """Edges of all walks in the modules kept so far, of which each has its importers; walks find what `Ruleset.walked` says.
-
-    A walk often receives its package as an argument. Then the packages named by strings of the walking module and of
-    the modules that import it are its targets.
-
-    Yields:
-        Dotted name of the module where the edge starts, and the edge.
-    """
+    """Edges of all walks in the modules kept so far, each with the module where it starts; walks find what `Ruleset.walked` says. A walk
+    often receives its package as an argument: then the packages named by strings of the walking module and of its importers are its
+    targets."""
     walks = ((name, site) for name in modules for site in modules[name].dynamic if site.mechanism == "walk")
     for name, site in walks:
         if site.target is not None and site.target.strip("*."):

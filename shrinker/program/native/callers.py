@@ -30,13 +30,8 @@ class Callers:
 def find_callers(
     tree: UpstreamTree, graph: Graph, folded: Mapping[str, FoldedModule], package: str, apart: str
 ) -> Callers:
-    """Kept code outside of a library that names its package.
-
-    Args:
-        folded: modules of the served package by path, with nothing in them that goes.
-        package: top-level name of the library's package.
-        apart: folder of the library.
-    """
+    """Kept code outside of a library, whose folder is `apart`, that names its package, a top-level name; `folded` are modules of the served
+    package by path, with nothing in them that goes."""
     said = {path: said_by(module, package) for path, module in folded.items()}
     for path in graph.kept:
         if path.endswith((".py", ".pyi")) and path not in folded and not path.startswith(f"{apart}/"):

@@ -32,14 +32,11 @@ _NO_IMPORT = "no kept code imports or names it"
 def prune_companions(
     tree: UpstreamTree, rules: Ruleset, graph: Graph, folded: Mapping[str, FoldedModule], fold: Fold, cache: Cache
 ) -> tuple[Graph, dict[str, FoldedModule], list[tuple[str, Cut]]]:
-    """Decide what stays of the packages beside the served one.
-
-    Args:
-        graph: of files, with all that rules keep of the companions.
-        folded: modules of the served package by path, with nothing in them that goes.
+    """Decide what stays of the packages beside the served one, whose `folded` modules, by path, hold nothing any more that goes.
 
     Returns:
-        The graph without what goes, the companions that are left by path, and lines that go of files that are no Python, each with the path.
+        The graph, which had all that rules keep of the companions, without what goes; the companions that are left, by path; and lines that
+        go of files that are no Python, each with the path.
     """
     with_sources = [rule for rule in rules.companions if rule.sources]
     dead: dict[str, frozenset[Span]] = {}
@@ -80,7 +77,10 @@ def prune_companions(
         # What the import of a module was for went: nobody imports it any more, and it has nothing.
         empty = (path for path, module in wrappers.items() if not module.defines and not module.is_package)
         gone |= {path: _NO_IMPORT for path in empty if file_node(path) not in asked}
-        edges += [*new, *_library_edges(tree, reach)]
+        edges += [*new, *reach.edges]
+        for path, target, name in reach.calls:
+            line = _line(tree, library.closure(path), name)
+            edges.append(Edge(file_node(path), file_node(target), "call", path, line))
     companions = {path: module for path, module in companions.items() if path not in gone}
     return _without(graph, gone, edges), companions, cuts
 
@@ -137,13 +137,6 @@ def _wrapper_edges(
     for path in (*callers.paths, *wrappers):
         for name, line in sorted(calling_lines(tree, path, operators).items()):
             yield Edge(path_node(path), operator_node(name), "operator", path, line)
-
-
-def _library_edges(tree: UpstreamTree, reach: NativeReach) -> Iterator[Edge]:
-    """From operators to sources, and from these to others."""
-    yield from reach.edges
-    for path, target, name in reach.calls:
-        yield Edge(file_node(path), file_node(target), "call", path, _line(tree, reach.library.closure(path), name))
 
 
 def _line(tree: UpstreamTree, paths: Collection[str], name: str) -> int:

@@ -5,8 +5,8 @@ import sys
 from collections.abc import Collection, Iterable, Mapping
 
 from shrinker.program.reach import IMPORT_KINDS
+from shrinker.program.symbols.liveness import Named, Outside
 from shrinker.program.symbols.program import Program
-from shrinker.program.symbols.reasons import Named, Outside
 from shrinker.program.symbols.search import Search
 from shrinker.program.symbols.side_effect_imports import run
 from shrinker.program.symbols.types import Types
@@ -35,12 +35,6 @@ def search_symbols(
 ) -> Search:
     """Everything that the roots can reach, of every kept module, by path with its units; `more` modules stay whatever it finds."""
     loading = [(edge, edge.dst.removeprefix("module:")) for edge in graph.edges if edge.dst.startswith("module:")]
-    roots = grouped((name, edge.src) for edge, name in loading if edge.kind in ("root", "keep"))
-    edges = grouped(
-        (edge.src.removeprefix("module:"), (edge.line, edge.kind, name))
-        for edge, name in loading
-        if edge.src.startswith("module:") and edge.kind not in IMPORT_KINDS
-    )
     modules = {module.module for module in folded.values()}
     top = {module.partition(".")[0] for module in modules}
     others = (path for path in graph.kept if path.endswith((".py", ".pyi")) and path not in folded)
@@ -49,10 +43,15 @@ def search_symbols(
     targets = (target.partition(":") for target in tree.declared.scripts.values())
     outside = Outside(
         rules,
-        roots={name: sources[0] for name, sources in roots.items()},
+        # Of several the first.
+        roots={name: edge.src for edge, name in reversed(loading) if edge.kind in ("root", "keep")},
         words=tuple((words_of(path, text), looked_up(text)) for path, text in asking),
         scripts=frozenset((module, path) for module, _, path in targets if module in modules and path),
-        edges=edges,
+        edges=grouped(
+            (edge.src.removeprefix("module:"), (edge.line, edge.kind, name))
+            for edge, name in loading
+            if edge.src.startswith("module:") and edge.kind not in IMPORT_KINDS
+        ),
         stay=frozenset(more),
         named=named,
     )

@@ -13,8 +13,8 @@ from typing import Any
 
 from shrinker.facts.outline import Outline
 from shrinker.program.decided import around, deciding, folded_away, told
+from shrinker.program.symbols.liveness import Node
 from shrinker.program.symbols.program import Module
-from shrinker.program.symbols.reasons import Node
 from shrinker.program.symbols.search import Search
 from shrinker.program.symbols.units import Unit, each_name
 from shrinker.program.symbols.why import FORMAT
@@ -169,12 +169,8 @@ def _qualified(module: Module, unit: Symbol) -> str:
 
 
 def _without_unit(text: str, folded: FoldedModule, known: Collection[str]) -> tuple[list[Gone], dict[str, str]]:
-    """Definitions of a kept module that are no units: none of the `known` names that units bind.
-
-    Returns:
-        Those that folding or a rule removed; and the names of those that stay or go with the unit around them, to that unit: a class in
-        the body of a class, and what that defines.
-    """
+    """Definitions of a kept module that are no units, since none of the `known` names is theirs: those that folding or a rule removed; and
+    the names of those that stay or go with the unit around them, to that unit: a class in the body of a class, and what that defines."""
     gone: list[Gone] = []
     inner: dict[str, str] = {}
     for name, line, kind in _bound(text):
@@ -192,11 +188,8 @@ def _without_unit(text: str, folded: FoldedModule, known: Collection[str]) -> tu
 
 
 def _bound(text: str) -> Iterator[tuple[str, int, str]]:
-    """Qualified names and lines of definitions, but for those inside functions, and of what is assigned at the start of a line.
-
-    Yields:
-        With them ``defined``, ``assigned``, or ``nested`` where a class in a class is around it or meant.
-    """
+    """Qualified names and lines of definitions, but for those inside functions, and of what is assigned at the start of a line; with
+    ``defined``, ``assigned``, or ``nested`` where a class in a class is around it or meant."""
     outer: list[tuple[int, str, str]] = []
     line, at = 1, 0
     for match in _BOUND.finditer(text):
@@ -216,16 +209,8 @@ def _bound(text: str) -> Iterator[tuple[str, int, str]]:
 def _module_sites(
     text: str, before: FoldedModule, units: Sequence[Unit], words: Set[str], written: Written
 ) -> Iterator[tuple[str, Site]]:
-    """Code of a kept module that named a removed symbol in upstream, and that is gone.
-
-    Args:
-        text: of upstream.
-        before: the folded module, before anything was dropped from it.
-        words: last parts of the names of removed symbols.
-
-    Yields:
-        One of these parts, and the site.
-    """
+    """Code of a kept module that named a removed symbol in upstream's `text`, and that is gone: which of the `words`, the last parts of
+    their names, and the site. `before` is the module before anything was dropped from it."""
     imported = {dotted.rpartition(".")[2]: dotted for _, dotted in written.get(before.path, ())}
     touched = {n for e in before.edits for n in range(e.span.line, e.span.end_line + 1)}
     counts: Counter[str] = Counter()

@@ -4,9 +4,8 @@ import re
 from collections.abc import Iterable, Iterator
 from itertools import chain
 
-from shrinker.program.symbols.liveness import Liveness
-from shrinker.program.symbols.program import Key, Module, Program
-from shrinker.program.symbols.reasons import Node, Reason
+from shrinker.program.symbols.liveness import Liveness, Node, Reason
+from shrinker.program.symbols.program import Key
 from shrinker.program.symbols.types import Found, Types, Value, ordered
 from shrinker.ruleset.models import Api
 from shrinker.syntax.names import is_special
@@ -30,7 +29,10 @@ class Search(Liveness):
         for name in sorted(self.outside.roots.keys() & modules.keys()):
             reason = Reason(self.outside.roots[name], "root")
             self._load(name, reason)
-            self._public(modules[name], reason)
+            # People import what it exports, of a package all.
+            package = name in self.program.packages or modules[name].path.endswith("__init__.py")
+            for symbol in sorted(modules[name].exports.union(modules[name].symbols if package else ())):
+                self._give(name, symbol, reason)
         for api in self.outside.rules.apis:
             for name in api.modules:
                 self._offer(name, api, Reason(f"root:{api.id}", "api"))
@@ -57,12 +59,6 @@ class Search(Liveness):
             self._visit(key)
         # What follows from it is none of their names.
         return {pair: reason for pair, reason in self.edges.items() if pair[0] in removed}
-
-    def _public(self, module: Module, reason: Reason) -> None:
-        """Names of a root module that people import: what it exports, with the methods of classes."""
-        package = module.name in self.program.packages or module.path.endswith("__init__.py")
-        for name in sorted(module.exports.union(module.symbols if package else ())):
-            self._give(module.name, name, reason)
 
     def _offer(self, name: str, api: Api, reason: Reason) -> None:
         """What code outside takes from a module, with the public members of classes."""
@@ -179,7 +175,7 @@ class Search(Liveness):
     def _class(self, key: Key) -> None:
         for member, reason in self._needed(key):
             self.keep(member, reason)
-        if unpickles(self.program, self.types, key):
+        if _unpickles(self.types, key):
             # What comes in names any class below it, and clients write it with what the classes have for that.
             reason = Reason(key, "unpickled")
             for each in (key, *self.types.heirs(key)):
@@ -223,23 +219,21 @@ def _is_meant(name: str, private: tuple[str, ...]) -> bool:
     return not name.startswith("_") or name.startswith(private)
 
 
-def unpickles(program: Program, types: Types, key: Key) -> bool:
+def _unpickles(types: Types, key: Key) -> bool:
     """True for a class of which a class method or static method unpickles something, itself or by a function of its module.
 
     An object that unpickles what another process of the server sent is none: who sends it is kept code, which names the class.
     """
 
     def uses(member: Key) -> Iterator[Found]:
-        unit = program.unit(member)
-        owner = unit.parent if unit.kind == "member" else -1
-        return (types.follow(key[0], owner, path, member[1]) for path, _ in unit.uses)
+        # What hangs on the class or the object is never one of these.
+        return (types.follow(key[0], -1, path, member[1]) for path, _ in types.program.unit(member).uses)
 
     def called(member: Key) -> Iterator[Key]:
-        touches = (touch for found in uses(member) for touch in found.touches)
-        own = (touch.key for touch in touches if touch.kind == "unit" and touch.module == key[0])
-        return (each for each in own if program.unit(each).kind == "function")
+        touches = (touch for found in uses(member) for touch in found.touches if touch.module == key[0])
+        return (t.key for t in touches if t.kind == "unit" and types.program.unit(t.key).kind == "function")
 
-    methods = chain.from_iterable(program.members.get(key, {}).values())
-    reading = reached((member for member in methods if not _OWN.isdisjoint(program.unit(member).flags)), called)
+    methods = chain.from_iterable(types.program.members.get(key, {}).values())
+    reading = reached((member for member in methods if not _OWN.isdisjoint(types.program.unit(member).flags)), called)
     values = (value for member in reading for found in uses(member) for value in found.values)
     return any(value.kind == "outside" and value.module in _LOADERS for value in values)

@@ -2,8 +2,8 @@
 
 from collections.abc import Collection, Iterable
 
+from shrinker.program.symbols.liveness import Reason
 from shrinker.program.symbols.program import Key, Program
-from shrinker.program.symbols.reasons import Reason
 from shrinker.program.symbols.search import Search
 from shrinker.values.relations import reached
 from shrinker.values.symbols import Symbol
@@ -35,14 +35,8 @@ class Loading:
         return frozenset(found)
 
     def matters(self, target: str, before: frozenset[str], above: Iterable[str], beside: Iterable[str]) -> bool:
-        """True when loading a module may do something that would not be done anyway, or in another order.
-
-        Args:
-            target: the module.
-            before: modules that are loaded before the importer, and itself.
-            above: modules that the importer loads before.
-            beside: modules that the importer loads, too.
-        """
+        """True when loading a module may do something that would not be done anyway, or in another order: beside what is loaded `before`
+        the importer (which is among it), what the importer loads `above` the import, and what it loads `beside` that."""
         if target in before or target not in self._program.loud:
             return False
         before |= self._reach(above)

@@ -161,14 +161,8 @@ class Types:
         return any(name in self._attributes.get(k, ()) for k in self.family(key))
 
     def follow(self, module: str, owner: int, path: str, unit: int) -> Found:
-        """What a path finds.
-
-        Args:
-            module: where it stands.
-            owner: number of the class around it, or -1; its `self` is anything when -2.
-            path: the path.
-            unit: whose local imports it may start from.
-        """
+        """What a path finds that stands in a module, and in a class with this number (-1: in none; -2: its `self` is anything); local
+        imports that it may start from are the unit's."""
         match path[0]:
             case "?":
                 # Of anything, wherever it stands.

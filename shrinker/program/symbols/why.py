@@ -27,11 +27,8 @@ Link = Sequence[int]
 
 
 def load_symbols(path: Path) -> "Symbols | None":
-    """Read a saved search; None where it is not there: such reports are not committed.
-
-    Raises:
-        InputError: the file is no saved search of this format.
-    """
+    """Read a saved search; None where it is not there: such reports are not committed. Raises InputError when the file is of another
+    format."""
     if not path.exists():
         return None
     return Symbols(load_report(path, FORMAT), lambda: load_report(path.with_name(EDGES)))
