@@ -80,22 +80,14 @@ def ask(run: SavedRun, query: str, *, every: bool = False) -> list[Chain | Remov
 
 
 def why(run: SavedRun, query: str, *, every: bool = False) -> list[Chain]:
-    """Chains from a root to what is kept; arguments as of `ask`.
-
-    Raises:
-        InputError: nothing kept has that name.
-    """
+    """Chains from a root to what is kept; arguments as of `ask`. Raises InputError when nothing kept has that name."""
     if chains := [one for one in _known(run, query, every) if isinstance(one, Chain)]:
         return chains
     raise InputError(f"{query} is not in the generated tree", f"ask `shrinker why-not {query}`")
 
 
 def why_not(run: SavedRun, query: str) -> list[Removed]:
-    """What removed something; arguments as of `ask`.
-
-    Raises:
-        InputError: nothing removed has that name.
-    """
+    """What removed something; arguments as of `ask`. Raises InputError when nothing removed has that name."""
     if removed := [one for one in _known(run, query) if isinstance(one, Removed)]:
         return removed
     raise InputError(f"{query} is kept", f"ask `shrinker why {query}`")

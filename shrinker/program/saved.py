@@ -88,14 +88,8 @@ def _requirements(rows: Iterable[Distribution]) -> Iterator[Edge]:
 
 
 def load_report(path: Path, form: int | None = None) -> Any:
-    """Read what a run left in JSON.
-
-    Args:
-        form: its format, where that has a number.
-
-    Raises:
-        InputError: the file is missing, no JSON, or of another format.
-    """
+    """Read what a run left in JSON, of a format where that has a number. Raises InputError when the file is missing, no JSON, or of another
+    format."""
     try:
         data = json.loads(path.read_text("utf-8"))
     except (OSError, ValueError) as error:
@@ -115,11 +109,8 @@ class Files:
         self._paths = {path_node(path): path for path in data["kept"]}
 
     def kept(self, query: str) -> list[str]:
-        """Nodes that a query names: a module, a path, a distribution, a kernel or a node id, or an ending of one; of a line none.
-
-        Raises:
-            InputError: it is the ending of several files.
-        """
+        """Nodes that a query names: a module, a path, a distribution, a kernel or a node id, or an ending of one; of a line none. Raises
+        InputError when it is the ending of several files."""
         if _place(query)[0]:
             return []
         if found := _whole(self._named, query):

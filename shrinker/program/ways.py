@@ -75,11 +75,8 @@ class Ways(Generic[Node, Edge]):
 
 
 class Cuts:
-    """What would leave a graph of numbered nodes if something were cut: all that is reached through it alone.
-
-    Its edges are rows that begin with source and target. `owners` are nodes that are reached only where another one is, too: a member and
-    its class.
-    """
+    """What would leave a graph of numbered nodes if something were cut: all that is reached through it alone. Its edges are rows that begin
+    with source and target; `owners` are nodes that are reached only where another one is, too: a member and its class."""
 
     def __init__(
         self, count: int, edges: Iterable[Sequence[int]], roots: Iterable[int], owners: Mapping[int, int] | None = None

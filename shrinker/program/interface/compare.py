@@ -18,21 +18,15 @@ from shrinker.values.relations import grouped
 class Changed:
     """One part of an offer that two trees write otherwise, or an offer that only one has."""
 
-    old: Offer | None
-    new: Offer | None
+    offer: Offer
+    """The one that is there, the old one of two."""
     kind: str
     """``removed``, ``added``, ``choice removed``, ``choice added``, ``changed``, or the label of a part and ``changed``."""
     before: str = ""
     after: str = ""
+    new: Offer | None = None
     choice: Choice | None = None
     """That was removed."""
-
-    @property
-    def offer(self) -> Offer:
-        """The one that is there: the old one of two."""
-        found = self.old or self.new
-        assert found is not None, "one of the two is there"
-        return found
 
 
 def changes(before: Iterable[Offer], after: Iterable[Offer]) -> Iterator[Changed]:
@@ -44,22 +38,21 @@ def changes(before: Iterable[Offer], after: Iterable[Offer]) -> Iterator[Changed
             continue
         other = new.pop((offer.where, offer.subject), None)
         if other is None:
-            yield Changed(offer, None, "removed")
+            yield Changed(offer, "removed")
         else:
             yield from _parts(offer, other)
-    yield from (Changed(None, offer, "added") for offer in new.values())
+    yield from (Changed(offer, "added", new=offer) for offer in new.values())
 
 
 def _parts(old: Offer, new: Offer) -> Iterator[Changed]:
     told = old.choices is not None and new.choices is not None
     before, after = (dict.fromkeys(each.choices or ()) if told else {} for each in (old, new))
-    yield from (
-        Changed(old, new, "choice removed", choice.text, choice=choice) for choice in before if choice not in after
-    )
-    yield from (Changed(old, new, "choice added", "", choice.text) for choice in after if choice not in before)
+    for choice in (choice for choice in before if choice not in after):
+        yield Changed(old, "choice removed", choice.text, new=new, choice=choice)
+    yield from (Changed(old, "choice added", "", choice.text, new) for choice in after if choice not in before)
     for (label, text), (_, other) in zip(old.parts, new.parts, strict=True):
         if text != other and not (told and label == "choices"):
-            yield Changed(old, new, f"{label} changed".strip(), text, other)
+            yield Changed(old, f"{label} changed".strip(), text, other, new)
 
 
 def compare_interfaces(
@@ -100,7 +93,7 @@ class _Told:
         offer, choice, rule = change.offer, change.choice, UNEXPLAINED
         if choice is not None:
             rule = self._rule(choice.module, choice.line, choice.line, choice.text.strip("'"))
-        elif change.old is not None and change.kind != "choice added":
+        elif change.kind not in ("added", "choice added"):
             rule = self._rule(offer.module, offer.line, offer.end_line)
         told = (offer.where, offer.subject, change.kind, change.before, change.after)
         return Difference(*told, rule, self._path(offer.module), offer.line, offer.names)

@@ -256,12 +256,12 @@ def _path(syntax: Syntax, module: str, node: ast.expr) -> tuple[str, str] | None
     match node:
         case ast.Constant(value=str(text)):
             return (text, "") if text.startswith("/") or text == "" else None
-        case ast.Call(func=ast.Attribute(attr="get") as function, args=[ast.Constant(value=str(name)), *rest]) if (
-            ast.unparse(function.value).endswith("environ")
+        case ast.Call(func=function, args=[ast.Constant(value=str(name))]) if _is_environment(function):
+            return "", name
+        case ast.Call(func=function, args=[ast.Constant(value=str(name)), ast.Constant(value=str(default))]) if (
+            _is_environment(function) and default.startswith("/")
         ):
-            return _default(name, rest)
-        case ast.Call(func=ast.Name(id="getenv") | ast.Attribute(attr="getenv"), args=[ast.Constant(value=str(n)), *r]):
-            return _default(n, r)
+            return default, name
         case ast.Name(id=name) if (bound := syntax.find(module, name)) is not None:
             where, value = bound
             return ("*", "") if isinstance(value, ast.Name | ast.ClassDef) else _path(syntax, where, value)
@@ -270,10 +270,5 @@ def _path(syntax: Syntax, module: str, node: ast.expr) -> tuple[str, str] | None
     return None
 
 
-def _default(name: str, rest: list[ast.expr]) -> tuple[str, str] | None:
-    match rest:
-        case []:
-            return "", name
-        case [ast.Constant(value=str(text))] if text.startswith("/"):
-            return text, name
-    return None
+def _is_environment(function: ast.expr) -> bool:
+    return ast.unparse(function).endswith(("environ.get", "getenv"))
