@@ -32,10 +32,8 @@ def find_callers(
 ) -> Callers:
     """Kept code outside of a library, whose folder is `apart`, that names its package, a top-level name; `folded` are modules of the served
     package by path, with nothing in them that goes."""
-    said = {path: said_by(module, package) for path, module in folded.items()}
-    for path in graph.kept:
-        if path.endswith((".py", ".pyi")) and path not in folded and not path.startswith(f"{apart}/"):
-            said[path] = _written(tree, path)
+    beside = (path for path in graph.kept if path.endswith((".py", ".pyi")) and not path.startswith(f"{apart}/"))
+    said = {path: said_in(tree, path, folded, package) for path in {*folded, *beside}}
     found: dict[str, frozenset[str]] = {}
     undecided: list[Uncertain] = []
     anywhere = False
@@ -63,23 +61,13 @@ def find_callers(
     return Callers(frozenset().union(*found.values(), *texts), tuple(sorted(found)), tuple(undecided))
 
 
-def said_by(module: FoldedModule, package: str) -> frozenset[str]:
-    """All words of a module, and where it imports names of a package from."""
-    sources = (site.module for site in module.imports if _top(site.module) == package)
-    return frozenset(module.summary.words).union(*(source.split(".") for source in sources))
-
-
-def said_outside(
-    tree: UpstreamTree, paths: Collection[str], folded: Mapping[str, FoldedModule], package: str
-) -> frozenset[str]:
-    """All words of some kept files: of modules by path, `folded`, those that are left, and of all others what is written."""
-    others = (_written(tree, path) for path in paths if path not in folded)
-    return frozenset().union(*(said_by(module, package) for module in folded.values()), *others)
-
-
-def _written(tree: UpstreamTree, path: str) -> frozenset[str]:
-    """All words of a file as upstream wrote it, without its comments."""
-    return words_of(path, without_comments(path, tree.read(path).decode("utf-8", "replace")))
+def said_in(tree: UpstreamTree, path: str, folded: Mapping[str, FoldedModule], package: str) -> frozenset[str]:
+    """All words of a kept file: of a folded module those that are left, and where it imports names of a package from; of any other file those
+    that upstream wrote, but for comments."""
+    if (module := folded.get(path)) is None:
+        return words_of(path, without_comments(path, tree.read(path).decode("utf-8", "replace")))
+    sources = (site.module.split(".") for site in module.imports if _top(site.module) == package)
+    return frozenset(module.summary.words).union(*sources)
 
 
 def _nodes(tree: UpstreamTree, path: str) -> Iterator[ast.AST]:

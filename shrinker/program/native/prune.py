@@ -5,7 +5,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import replace
 
 from shrinker.cache import Cache
-from shrinker.program.native.callers import Callers, calling_lines, find_callers, said_by, said_outside
+from shrinker.program.native.callers import Callers, calling_lines, find_callers, said_in
 from shrinker.program.native.cuts import library_cuts
 from shrinker.program.native.library import read_library
 from shrinker.program.native.reach import NativeReach
@@ -66,12 +66,14 @@ def prune_companions(
     for rule, callers, search in found:
         library = read_library(tree, rule.sources, rule.folder, graph.kept, rules.undefined, cache)
         wrappers = {p: m for p, m in companions.items() if p.startswith(f"{rule.folder}/")}
-        said = (said_by(module, _package(rule)) for module in wrappers.values())
+        modules = {**folded, **companions}
+        said = (said_in(tree, path, modules, _package(rule)) for path in wrappers)
         by_hand = frozenset(path for path in library.sources if file_node(path) in named)
         reach = NativeReach(library, callers.words.union(*said), by_hand)
         gone |= dict.fromkeys(library.sources.keys() - reach.kept, _NO_OPERATOR)
-        outside = {path for path in graph.kept if path not in gone and path not in library.sources}
-        cuts += library_cuts(reach, said_outside(tree, outside, {**folded, **companions}, _package(rule)))
+        outside = modules.keys() | graph.kept.keys() - gone.keys() - library.sources.keys()
+        words = frozenset().union(*(said_in(tree, path, modules, _package(rule)) for path in outside))
+        cuts += library_cuts(reach, words)
         new = [*_wrapper_edges(tree, graph, search, callers, wrappers, reach.operators)]
         asked = named | {edge.dst for edge in new}
         # What the import of a module was for went: nobody imports it any more, and it has nothing.
