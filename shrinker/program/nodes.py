@@ -117,11 +117,8 @@ class FileIndex:
 
 
 def nearest(candidates: Iterable[str], folder: str) -> tuple[str, list[str]]:
-    """The candidates below `folder`, else below its parent, and so on upwards.
-
-    Returns:
-        The folder at which some were found (``""`` when none is) and those found, in their order.
-    """
+    """The candidates below `folder`, else below its parent, and so on upwards: the folder at which some were found (empty when none is) and
+    those found, in their order."""
     pool = list(candidates)
     for level in enclosing(f"{folder}/", "/") if pool else ():
         if found := [path for path in pool if path.startswith(f"{level}/")]:

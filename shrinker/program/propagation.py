@@ -53,15 +53,8 @@ class Folding(Protocol):
 def propagate_attributes(
     folding: Folding, folded: Mapping[str, FoldedModule], types: Types, outside: Outside, live: Collection[Key]
 ) -> frozenset[str]:
-    """Fold with what such attributes are, in rounds, for as long as there are new ones.
-
-    Args:
-        folded: every module that is left, by path.
-        live: units of them that something reachable names.
-
-    Returns:
-        Paths of the modules that changed.
-    """
+    """Fold with what such attributes are, in rounds, for as long as there are new ones: paths of the modules that changed. `folded` has
+    every module that is left, by path, `live` the units of them that something reachable names."""
     left, changed = dict(folded), set[str]()
     while True:
         facts = _Stores(left.values(), types, outside, live).facts()

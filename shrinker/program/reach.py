@@ -9,8 +9,14 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 
 from shrinker.program.edges.data import DataEdges, include_edges
-from shrinker.program.edges.imports import import_edges, outside_edges, package_edges, star_edges
-from shrinker.program.edges.named import rule_targets, walk_edges
+from shrinker.program.edges.modules import (
+    import_edges,
+    outside_edges,
+    package_edges,
+    rule_targets,
+    star_edges,
+    walk_edges,
+)
 from shrinker.program.edges.strings import DYNAMIC, RegistryEdges
 from shrinker.program.nodes import FileIndex, Found, ModuleIndex, file_node, module_node, node_path, suffix
 from shrinker.program.removals import removed_by_rule

@@ -39,13 +39,8 @@ def graph_data(
     distributions: Distributions | None = None,
     dropped: Mapping[str, Sequence[Importer]] | None = None,
 ) -> dict[str, Any]:
-    """What `shrinker.program.answers` reads, ready for JSON.
-
-    Args:
-        importers: path of a removed file to the places in upstream that import it.
-        distributions: what the generated package requires.
-        dropped: the same of a distribution that it does not require any more.
-    """
+    """What `shrinker.program.answers` reads, ready for JSON; with the places in upstream that import each removed file, by its path, and of
+    each distribution that was `dropped`, by its name."""
     required = (distributions or Distributions()).rows
     edges = [*graph.edges, *_requirements(required)]
     ends = {end for edge in edges for end in (edge.src, edge.dst)}

@@ -129,14 +129,8 @@ def cost_of(kind: str, source: str, out: int) -> int:
 
 
 def first_reasons(edges: Mapping[FileEdge, str]) -> tuple[dict[str, FileEdge], dict[str, str]]:
-    """The nearest ways from the roots, by sure edges where there are such.
-
-    Args:
-        edges: every edge to why it is weak (``""`` when sure).
-
-    Returns:
-        The last edge of the way to each node, and for the nodes that no way of sure edges reaches, why they are kept.
-    """
+    """The nearest ways from the roots, by sure edges where there are such, of edges each with why it is weak (empty when sure): the last
+    edge of the way to each node, and for the nodes that no way of sure edges reaches, why they are kept."""
     leaving = grouped((edge.src, edge) for edge in sorted(edges))
     roots = {node: 0 for node in leaving if node.startswith("root:")}
     ways = Ways(roots, lambda node: ((e.dst, _WEAK if edges[e] else 1, e) for e in leaving.get(node, ())))

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from shrinker.program.edges.imports import is_standard, kernel_library
+from shrinker.program.edges.modules import is_standard, kernel_library
 from shrinker.program.nodes import NATIVE_SUFFIXES, module_node, suffix
 from shrinker.report.chains import outgoing, reached_from, short, show
 from shrinker.report.summary import Measured, tally

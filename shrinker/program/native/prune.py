@@ -1,11 +1,11 @@
 """Packages that travel beside the served one, with the kernels that they offer: what kept code reaches of both stays."""
 
+import ast
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from shrinker.cache import Cache
-from shrinker.program.native.callers import Callers, calling_lines, find_callers, said_in
 from shrinker.program.native.cuts import library_cuts
 from shrinker.program.native.library import read_library
 from shrinker.program.native.reach import NativeReach
@@ -14,19 +14,34 @@ from shrinker.program.symbols.dead import dead_spans, search_package
 from shrinker.program.symbols.search import Search
 from shrinker.program.ways import first_reasons
 from shrinker.ruleset import Companion, Ruleset
-from shrinker.syntax.names import is_special
+from shrinker.syntax.names import dotted, is_special
+from shrinker.syntax.parsing import parsed
+from shrinker.syntax.walk import walk
 from shrinker.values.edits import Span
-from shrinker.values.folded import FoldedModule
+from shrinker.values.folded import FoldedModule, Uncertain
 from shrinker.values.graph import UNREACHABLE, Edge, Graph, Removal
 from shrinker.values.native import Cut
 from shrinker.values.symbols import EMPTY_SYMBOLS
+from shrinker.values.texts import without_comments, words_of
 from shrinker.values.upstream import UpstreamTree
 
 Fold = Callable[[Collection[str], Mapping[str, frozenset[Span]] | None], dict[str, FoldedModule]]
 """Folds the companions among some paths; without what nothing names where that is given, else with their units."""
-
+_OPERATORS = "torch.ops"
 _NO_OPERATOR = "no operator that kept code names needs it"
 _NO_IMPORT = "no kept code imports or names it"
+
+
+@dataclass(frozen=True, slots=True)
+class _Callers:
+    """Kept code that names a library."""
+
+    words: frozenset[str]
+    """All that it says."""
+    paths: tuple[str, ...]
+    """Its files, sorted."""
+    undecided: tuple[Uncertain, ...]
+    """Places that look up a name which is computed: it may be any."""
 
 
 def prune_companions(
@@ -40,7 +55,7 @@ def prune_companions(
     """
     with_sources = [rule for rule in rules.companions if rule.sources]
     dead: dict[str, frozenset[Span]] = {}
-    found: list[tuple[Companion, Callers, Search]] = []
+    found: list[tuple[Companion, _Callers, Search]] = []
     named = frozenset(edge.dst for edge in graph.edges if edge.kind == "keep" and edge.src.startswith("root:"))
     whole = fold(graph.kept, None) if with_sources else {}
     gone: dict[str, str] = {}
@@ -48,7 +63,7 @@ def prune_companions(
         own = {path: module for path, module in whole.items() if path.startswith(f"{rule.folder}/")}
         if not own:
             continue
-        callers = find_callers(tree, graph, folded, _package(rule), rule.sources)
+        callers = _find_callers(tree, graph, folded, _package(rule), rule.sources)
         graph = replace(graph, uncertain=tuple(sorted({*graph.uncertain, *callers.undecided})))
         if callers.undecided:
             continue
@@ -67,12 +82,12 @@ def prune_companions(
         library = read_library(tree, rule.sources, rule.folder, graph.kept, rules.undefined, cache)
         wrappers = {p: m for p, m in companions.items() if p.startswith(f"{rule.folder}/")}
         modules = {**folded, **companions}
-        said = (said_in(tree, path, modules, _package(rule)) for path in wrappers)
+        said = (_said_in(tree, path, modules, _package(rule)) for path in wrappers)
         by_hand = frozenset(path for path in library.sources if file_node(path) in named)
         reach = NativeReach(library, callers.words.union(*said), by_hand)
         gone |= dict.fromkeys(library.sources.keys() - reach.kept, _NO_OPERATOR)
         outside = modules.keys() | graph.kept.keys() - gone.keys() - library.sources.keys()
-        words = frozenset().union(*(said_in(tree, path, modules, _package(rule)) for path in outside))
+        words = frozenset().union(*(_said_in(tree, path, modules, _package(rule)) for path in outside))
         cuts += library_cuts(reach, words)
         new = [*_wrapper_edges(tree, graph, search, callers, wrappers, reach.operators)]
         asked = named | {edge.dst for edge in new}
@@ -89,6 +104,74 @@ def prune_companions(
 
 def _package(rule: Companion) -> str:
     return rule.folder.rpartition("/")[2]
+
+
+def _find_callers(
+    tree: UpstreamTree, graph: Graph, folded: Mapping[str, FoldedModule], package: str, apart: str
+) -> _Callers:
+    """Kept code outside of a library, whose folder is `apart`, that names its package, a top-level name; `folded` are modules of the served
+    package by path, with nothing in them that goes."""
+    beside = (path for path in graph.kept if path.endswith((".py", ".pyi")) and not path.startswith(f"{apart}/"))
+    said = {path: _said_in(tree, path, folded, package) for path in {*folded, *beside}}
+    found: dict[str, frozenset[str]] = {}
+    undecided: list[Uncertain] = []
+    anywhere = False
+    names = {package}
+    while names:
+        # A module that gets the package under another name need not say this one.
+        fresh = {path: words for path, words in said.items() if path not in found and not names.isdisjoint(words)}
+        found |= fresh
+        names = set()
+        nodes = [(path, node) for path in sorted(fresh) for node in _nodes(tree, path)]
+        for path, node in nodes:
+            match node:
+                case ast.Import(names=aliases):
+                    names.update(a.asname for a in aliases if a.asname and _top(a.name) == package)
+                case ast.Call(func=ast.Name(id="getattr"), args=[target, name, *_]) if not isinstance(
+                    name, ast.Constant
+                ):
+                    spoken = dotted(target)
+                    if spoken.startswith(f"{_OPERATORS}.{package}") or _top(spoken) == package:
+                        reason = f"looks up a computed name: `{ast.unparse(node)}`"
+                        undecided.append(Uncertain(path, node.lineno, reason))
+                    # Of a library that is computed itself, any text may name an operator.
+                    anywhere = anywhere or spoken == _OPERATORS
+    texts = (module.summary.texts for module in folded.values()) if anywhere else ()
+    return _Callers(frozenset().union(*found.values(), *texts), tuple(sorted(found)), tuple(undecided))
+
+
+def _said_in(tree: UpstreamTree, path: str, folded: Mapping[str, FoldedModule], package: str) -> frozenset[str]:
+    """All words of a kept file: of a folded module those that are left, and where it imports names of a package from; of any other file those
+    that upstream wrote, but for comments."""
+    if (module := folded.get(path)) is None:
+        return words_of(path, without_comments(path, tree.read(path).decode("utf-8", "replace")))
+    sources = (site.module.split(".") for site in module.imports if _top(site.module) == package)
+    return frozenset(module.summary.words).union(*sources)
+
+
+def _nodes(tree: UpstreamTree, path: str) -> Iterator[ast.AST]:
+    syntax = parsed(tree.read(path), path)
+    return walk(syntax) if syntax is not None else iter(())
+
+
+def _top(name: str) -> str:
+    return name.partition(".")[0]
+
+
+def _calling_lines(tree: UpstreamTree, path: str, names: Collection[str]) -> dict[str, int]:
+    """The first line of a Python file that names each of some operators as one; of those that it names."""
+    found: dict[str, int] = {}
+    for node in _nodes(tree, path):
+        match node:
+            case ast.Attribute(attr=name, lineno=line) if name in names and dotted(node).startswith(_OPERATORS):
+                pass
+            case ast.Constant(value=str() as text, lineno=line):
+                name = text.rpartition("::")[2]
+            case _:
+                continue
+        if name in names:
+            found[name] = min(line, found.get(name, line))
+    return found
 
 
 def _without(graph: Graph, gone: Mapping[str, str], edges: Collection[Edge]) -> Graph:
@@ -116,7 +199,7 @@ def _wrapper_edges(
     tree: UpstreamTree,
     graph: Graph,
     search: Search,
-    callers: Callers,
+    callers: _Callers,
     wrappers: Mapping[str, FoldedModule],
     operators: Collection[str],
 ) -> Iterator[Edge]:
@@ -137,7 +220,7 @@ def _wrapper_edges(
             if target is not None and target != path:
                 yield Edge(file_node(path), file_node(target), "import", path, site.line)
     for path in (*callers.paths, *wrappers):
-        for name, line in sorted(calling_lines(tree, path, operators).items()):
+        for name, line in sorted(_calling_lines(tree, path, operators).items()):
             yield Edge(path_node(path), operator_node(name), "operator", path, line)
 
 

@@ -69,14 +69,9 @@ def found_symbols(
     rules: Ruleset,
     outlines: Mapping[str, Outline],
 ) -> SymbolData:
-    """What a search found, and what stands in its way where it found nothing.
-
-    Args:
-        search: after it ran: from here on it knows of what removed code names, too.
-        folded: every module that it was made in, by path, with its units: before anything was dropped.
-        graph: of the files that stay.
-        outlines: of the modules that no rule removes.
-    """
+    """What a search found that ran, and what stands in its way where it found nothing; from here on it knows of what removed code names,
+    too. `folded` has every module that it was made in, by path, with its units: before anything was dropped; the graph is of files that
+    stay, the outlines are of modules that no rule removes."""
     live = frozenset(search.live)
     reasons = {**search.edges, **search.from_removed()}
     modules = dict(sorted(search.program.modules.items()))
