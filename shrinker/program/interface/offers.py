@@ -88,7 +88,9 @@ def read_flags(syntax: Syntax, modules: Iterable[str]) -> list[Offer]:
         if (tree := syntax.tree(module)) is not None:
             reader = _Reader(syntax, module)
             found += reader.block(tree.body, "", {})
-            derived = set(_derived(tree))
+            calls = (node for node in walk(tree) if isinstance(node, ast.Call))
+            given = [arg for call in calls if last_name(call.func).startswith(_DERIVES) for arg in call.args]
+            derived = {arg.id for arg in given if isinstance(arg, ast.Name)}
             for node in tree.body:
                 if isinstance(node, ast.ClassDef) and node.name in derived:
                     found += reader.fields(node)
@@ -159,13 +161,6 @@ class _Reader:
             line=node.lineno,
             end_line=node.end_lineno or node.lineno,
         )
-
-
-def _derived(tree: ast.Module) -> Iterator[str]:
-    """Classes whose fields become flags."""
-    for node in walk(tree):
-        if isinstance(node, ast.Call) and last_name(node.func).startswith(_DERIVES):
-            yield from (arg.id for arg in node.args if isinstance(arg, ast.Name))
 
 
 def _given(call: ast.Call) -> dict[str, ast.expr | None]:

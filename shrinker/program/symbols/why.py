@@ -70,22 +70,18 @@ class Symbols(Units):
     def explain(self, number: int, *, every: bool = False) -> list[Chain]:
         """The best chain from a root to a live unit, or with `every` one for each place that names it; for a member found by its name also
         one to its class."""
-        ways = sorted(self._ways(number, every=every), key=len) or [()]
+        ways = (sorted(self._ways(number), key=len) if every else [self._chain(number)]) or [()]
         chains = [Chain(self.node(number), way) for way in ways]
         if ways[0] and ways[0][-1].kind == "by name" and self.units[number].kind == "member":
             chains += self.explain(self.units[number].owner)
         return chains
 
-    def _ways(self, number: int, *, every: bool) -> Iterator[tuple[Edge, ...]]:
-        """The best chain to a node, or by way of each that names it; of a name that is looked up, of each place that does."""
-        if not every:
-            if number in self._first:
-                yield self._chain(number)
-            return
+    def _ways(self, number: int) -> Iterator[tuple[Edge, ...]]:
+        """The best chain to a node by way of each that names it; of a name that is looked up, of each place that does."""
         for edge in self.live_edges:
             if edge[1] == number:
                 by_name = self.node(edge[0]).startswith("name:")
-                for before in self._ways(edge[0], every=True) if by_name else [self._chain(edge[0])]:
+                for before in self._ways(edge[0]) if by_name else [self._chain(edge[0])]:
                     yield (*before, self.step(edge))
 
     def _chain(self, number: int) -> tuple[Edge, ...]:
