@@ -94,10 +94,8 @@ class DataEdges:
 def _tail(text: str) -> list[str]:
     """The components after the last one that says nothing."""
     parts = text.split("/")
-    for index in range(len(parts) - 1, -1, -1):
-        if parts[index] in ("", ".", "..") or not parts[index].strip("*"):
-            return parts[index + 1 :]
-    return parts
+    dull = (number for number, part in enumerate(parts) if part in (".", "..") or not part.strip("*"))
+    return parts[max(dull, default=-1) + 1 :]
 
 
 def _short(text: str) -> str:

@@ -132,12 +132,13 @@ def _walk(
     line: int, site: DynamicSite, package: str, kept: Sequence[str] | None, index: ModuleIndex
 ) -> Iterator[Found]:
     """What a walk over a package finds, as far as rules say so; all without a rule."""
-    # `iter_modules` sees one level, `walk_packages` and anything unknown see all.
-    names = index.children.get(package, ()) if "iter_modules" in site.text else index.below(package)
-    for dotted in names:
-        if dotted not in index.paths:
+    start = f"{package}."
+    for dotted in (name for name in index.paths if name.startswith(start)):
+        name = dotted.removeprefix(start)
+        # `iter_modules` sees one level, `walk_packages` and anything unknown see all.
+        if "." in name and "iter_modules" in site.text:
             continue
         if kept is None:
             yield Found(module_node(dotted), "walk", line, f"walk over `{package}`, which no [[walk]] rule narrows")
-        elif any(name_matches(pattern, dotted[len(package) + 1 :]) for pattern in kept):
+        elif any(name_matches(pattern, name) for pattern in kept):
             yield Found(module_node(dotted), "walk", line)
