@@ -34,7 +34,7 @@ class Search(Liveness):
             for symbol in sorted(modules[name].exports.union(modules[name].symbols if package else ())):
                 self._give(name, symbol, reason)
         for api in self.outside.rules.apis:
-            for name in api.modules:
+            for name in (name for name in api.modules if name in modules):
                 self._offer(name, api, Reason(f"root:{api.id}", "api"))
         for name in sorted(self.outside.stay & modules.keys()):
             reason = Reason("root:file graph", "file")
@@ -62,8 +62,6 @@ class Search(Liveness):
 
     def _offer(self, name: str, api: Api, reason: Reason) -> None:
         """What code outside takes from a module, with the public members of classes."""
-        if name not in self.program.modules:
-            return
         self._load(name, reason)
         for symbol, keys in self.program.modules[name].symbols.items():
             spelled = f"{name}.{symbol}" in api.names or any(self.program.unit(key).kind in _DEFINED for key in keys)
@@ -173,17 +171,6 @@ class Search(Liveness):
                 self.keep(key, reason)
 
     def _class(self, key: Key) -> None:
-        for member, reason in self._needed(key):
-            self.keep(member, reason)
-        if _unpickles(self.types, key):
-            # What comes in names any class below it, and clients write it with what the classes have for that.
-            reason = Reason(key, "unpickled")
-            for each in (key, *self.types.heirs(key)):
-                self._mark_all(self.types.ancestors(each), reason)
-                self._keep_heir(each, reason)
-
-    def _needed(self, key: Key) -> Iterator[tuple[Key, Reason]]:
-        """Members that live as soon as their class does."""
         called = self._called_from_outside(key)
         holder = self.outside.holder(f"{key[0]}.{self.program.unit(key).names[0]}")
         for name, members in self.program.members.get(key, {}).items():
@@ -191,21 +178,23 @@ class Search(Liveness):
             asked = special or called is None or name in called or name in self._anywhere
             for member in members:
                 if member in self._marked and not special:
-                    yield member, self._marked[member]
+                    self.keep(member, self._marked[member])
                 elif asked or self.program.unit(member).runs:
-                    yield member, Reason(key, "protocol")
+                    self.keep(member, Reason(key, "protocol"))
                 elif holder is not None and not name.startswith("_"):
-                    yield member, Reason(f"root:{holder}", "root")
+                    self.keep(member, Reason(f"root:{holder}", "root"))
+        if _unpickles(self.types, key):
+            # What comes in names any class below it, and clients write it with what the classes have for that.
+            reason = Reason(key, "unpickled")
+            for each in (key, *self.types.heirs(key)):
+                self._mark_all(self.types.ancestors(each), reason)
+                self._keep_heir(each, reason)
 
-    def _called_from_outside(self, key: Key) -> set[str] | None:
+    def _called_from_outside(self, key: Key) -> frozenset[str] | None:
         """Names that a base outside the tree may look up; None when it may be any."""
-        types, found = self.types, set[str]()
-        for base in (base for each in (key, *types.below(key)) for base in types.outsiders(each)):
-            known = self.outside.protocol(base)
-            if known is None:
-                return None
-            found.update(known)
-        return found
+        bases = (base for each in (key, *self.types.below(key)) for base in self.types.outsiders(each))
+        names = [*map(self.outside.protocol, bases)]
+        return None if None in names else frozenset().union(*filter(None, names))
 
 
 _LOADERS = frozenset(
