@@ -16,8 +16,8 @@ from shrinker.values.native import Cut
 from shrinker.values.relations import grouped
 from shrinker.values.upstream import UpstreamTree
 
-Cuts = Iterator[tuple[str, Cut]]
-"""Each with the path of its file."""
+Placed = Iterator[tuple[str, Cut]]
+"""Cuts, each with the path of its file."""
 
 
 def by_path(found: Iterable[tuple[str, Cut]]) -> dict[str, tuple[Cut, ...]]:
@@ -25,7 +25,7 @@ def by_path(found: Iterable[tuple[str, Cut]]) -> dict[str, tuple[Cut, ...]]:
     return {path: tuple(sorted(set(cuts))) for path, cuts in sorted(grouped(found).items())}
 
 
-def refuted_cuts(tree: UpstreamTree, kept: Collection[str], undefined: Mapping[str, str]) -> Cuts:
+def refuted_cuts(tree: UpstreamTree, kept: Collection[str], undefined: Mapping[str, str]) -> Placed:
     """Branches of the preprocessor that no build reads, of kept files; of macros that no build defines, each with the rule that says so."""
     for path in (path for path in kept if suffix(path) in SOURCES and undefined):
         for branch in refuted_lines(tree.read(path), undefined):
@@ -33,7 +33,7 @@ def refuted_cuts(tree: UpstreamTree, kept: Collection[str], undefined: Mapping[s
             yield path, Cut(*branch.lines, ", ".join(sorted(branch.macros)), tuple(sorted(rules)))
 
 
-def library_cuts(reach: NativeReach, said: Collection[str]) -> Cuts:
+def library_cuts(reach: NativeReach, said: Collection[str]) -> Placed:
     """What goes of kept files of a library; `said` are words of all kept files that are no sources of it."""
     sources = {path: reach.library.sources[path] for path in sorted(reach.kept)}
     offered = [*_offered(reach, sources)]
@@ -45,7 +45,7 @@ def library_cuts(reach: NativeReach, said: Collection[str]) -> Cuts:
                 yield entry.path, Cut(entry.line, entry.line, f"source {source}")
 
 
-def _offered(reach: NativeReach, sources: Mapping[str, NativeSource]) -> Cuts:
+def _offered(reach: NativeReach, sources: Mapping[str, NativeSource]) -> Placed:
     """Registrations of operators that are gone, and declarations of functions that only those offered, where no kept source mentions them."""
     stay = {word for source in sources.values() for word in source.words}
     offered: set[str] = set()
@@ -61,7 +61,9 @@ def _offered(reach: NativeReach, sources: Mapping[str, NativeSource]) -> Cuts:
             yield path, Cut(*declared.lines, f"function {declared.name}")
 
 
-def _definitions(sources: Mapping[str, NativeSource], said: Collection[str], gone: Collection[tuple[str, int]]) -> Cuts:
+def _definitions(
+    sources: Mapping[str, NativeSource], said: Collection[str], gone: Collection[tuple[str, int]]
+) -> Placed:
     """Definitions that nothing names but such definitions: all that have one name, or none of them."""
     live = {*said}.union(*(source.outside for source in sources.values()))
     for path, offer in ((path, offer) for path, source in sources.items() for offer in source.registrations):
@@ -82,7 +84,7 @@ def _definitions(sources: Mapping[str, NativeSource], said: Collection[str], gon
 _FOLDERS = {"bench": "benches", "test": "tests", "example": "examples"}
 
 
-def cargo_cuts(tree: UpstreamTree, graph: Graph) -> Cuts:
+def cargo_cuts(tree: UpstreamTree, graph: Graph) -> Placed:
     """Lines of kept Cargo.toml files that go: the tables of targets whose source upstream has and this tree has not."""
     for path in (path for path in graph.kept if path.rpartition("/")[2] == "Cargo.toml"):
         rows = tree.read(path).decode("utf-8", "replace").split("\n")
