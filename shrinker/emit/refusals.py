@@ -12,7 +12,7 @@ from textwrap import wrap
 from shrinker.cache import Cache
 from shrinker.emit.removed_features import Endpoint, Option
 from shrinker.program.decided import rule_of
-from shrinker.program.definitions import Definition, public_definitions
+from shrinker.program.written import Definition, public_definitions
 from shrinker.ruleset import Ruleset
 from shrinker.ruleset.match import any_name_matches, name_matches
 from shrinker.ruleset.models import Refusal

@@ -15,9 +15,10 @@ from shrinker.emit.refusals import lost_names, refusals_module, removed_endpoint
 from shrinker.emit.rewrite import rewrite_modules
 from shrinker.emit.writer import Writer, without_lines
 from shrinker.program.decided import looking
-from shrinker.program.definitions import Definition
-from shrinker.program.interface.compare import compare_interfaces, read_offered
+from shrinker.program.interface.compare import compare_interfaces
+from shrinker.program.interface.offers import read_offered
 from shrinker.program.interface.syntax import Syntax
+from shrinker.program.written import Definition
 from shrinker.project import PACKAGE
 from shrinker.ruleset.models import Ruleset
 from shrinker.values.contents import MANIFEST

@@ -13,13 +13,11 @@ from shrinker.facts.build import build_environment
 from shrinker.fold.companions import fold_companions
 from shrinker.fold.engine import FoldEngine
 from shrinker.pipeline.run import Run, Told
-from shrinker.program.build import build_graph
 from shrinker.program.distributions import decide_distributions, with_uncertain
-from shrinker.program.native.cuts import cargo_cuts, refuted_cuts
+from shrinker.program.native.cuts import by_path, cargo_cuts, refuted_cuts
 from shrinker.program.native.prune import prune_companions
-from shrinker.program.needed import find_needed
-from shrinker.program.propagation import propagate_attributes
-from shrinker.program.reach import import_leads
+from shrinker.program.propagation import find_needed, propagate_attributes
+from shrinker.program.reach import build_graph, import_leads
 from shrinker.program.symbols.dead import NamedPlaces, dead_spans, live_again, search_symbols
 from shrinker.program.symbols.saved import SymbolData, found_symbols
 from shrinker.program.symbols.search import Search
@@ -139,9 +137,7 @@ class _Steps:
             with run.timed("native"):
                 companions = partial(fold_companions, tree, engine.environment)
                 graph, beside, cuts = prune_companions(tree, rules, graph, folded, companions, run.cache)
-                cuts |= cargo_cuts(tree, graph)
-                for path, refuted in refuted_cuts(tree, graph.kept, rules.undefined).items():
-                    cuts[path] = tuple(sorted({*cuts.get(path, ()), *refuted}))
+                cuts += [*cargo_cuts(tree, graph), *refuted_cuts(tree, graph.kept, rules.undefined)]
             folded |= beside
             rescued = {name: f"{path}:{use.line} uses {use.name}" for name, (path, use) in engine.rescued.items()}
         with run.timed("distributions"):
@@ -152,7 +148,7 @@ class _Steps:
                 found = found_symbols(search, units, tree, graph, written, rules, environment.outlines)
         graph = with_uncertain(graph, distributions)
         refinements = dict(engine.refinements)
-        return Analysis(graph, folded, rescued, written, distributions, found, refinements, cuts), self.kept
+        return Analysis(graph, folded, rescued, written, distributions, found, refinements, by_path(cuts)), self.kept
 
     def _graph(self, engine: FoldEngine) -> tuple[Graph, dict[str, FoldedModule]]:
         graph, folded = build_graph(self.run.tree, self.run.rules, engine.fold, rescued=engine.rescued)

@@ -16,7 +16,7 @@ from shrinker.check.levels import judge
 from shrinker.check.trees import Trees
 from shrinker.pipeline.analysis import Analysis
 from shrinker.pipeline.run import Progress
-from shrinker.program.build import missing_roots
+from shrinker.program.edges.modules import missing_roots
 from shrinker.project import project_folder
 from shrinker.report.effects import rule_effects
 from shrinker.report.place import LOCK, read_manifest, reports_of

@@ -10,8 +10,7 @@ from typing import Any
 
 from shrinker.cache import Cache
 from shrinker.check.capabilities.vocabulary import Vocabulary
-from shrinker.program.definitions import Definition, public_definitions
-from shrinker.program.written import Written
+from shrinker.program.written import Definition, Written, public_definitions
 from shrinker.ruleset import Ruleset
 from shrinker.ruleset.match import any_name_matches
 from shrinker.values.entries import KEPT, Entries

@@ -11,7 +11,7 @@ from typing import Any
 import networkx
 
 from shrinker.program.decided import folded_away
-from shrinker.program.edges.external import is_standard, kernel_library
+from shrinker.program.edges.modules import is_standard, kernel_library
 from shrinker.program.nodes import NATIVE_SUFFIXES, module_node, suffix
 from shrinker.program.saved import Importer
 from shrinker.program.ways import Ways

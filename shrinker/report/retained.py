@@ -6,9 +6,9 @@ from typing import Any
 
 from shrinker.cache import Cache
 from shrinker.cache.files import cached
-from shrinker.program.cuts import Cuts
 from shrinker.program.nodes import path_node
 from shrinker.program.symbols.why import Symbols
+from shrinker.program.ways import Cuts
 from shrinker.values.relations import grouped
 
 _AT_NEED = frozenset({"import-local", "import-type", "package", "string", "walk"})

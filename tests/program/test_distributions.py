@@ -176,8 +176,8 @@ def _cut(root: Path, crate: str) -> str:
     gone = ("g/benches/first.rs", "g/benches/by_name.rs")
     kept = {path: "" for path in tree.by_path if path not in gone}
     graph = Graph((), kept, {path: Removal("remove-benches", "") for path in gone}, ())
-    cuts = cargo_cuts(tree, graph)
-    return without_lines("g/Cargo.toml", crate.encode(), cuts["g/Cargo.toml"]).decode() if cuts else crate
+    cuts = [cut for _, cut in cargo_cuts(tree, graph)]
+    return without_lines("g/Cargo.toml", crate.encode(), cuts).decode() if cuts else crate
 
 
 def test_targets_go_with_their_sources(tmp_path: Path) -> None:

@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 
 from shrinker.pipeline import Run, decide_and_emit
-from shrinker.program.saved import graph_data
-from shrinker.program.why import Files
+from shrinker.program.saved import Files, graph_data
 from shrinker.ruleset import Ruleset
 from tests.program.small_tree import write_tree
 from tests.program.symbols.support import small_rules

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from shrinker.program.answers import SavedRun, why, why_not
-from shrinker.program.saved import graph_data, load_graph
+from shrinker.program.saved import FORMAT, graph_data, load_report
 from shrinker.program.written import written_imports
 from shrinker.report.dependencies import removed_importers
 from shrinker.ruleset import Remove
@@ -121,4 +121,4 @@ def test_not_a_graph(tmp_path: Path) -> None:
     (tmp_path / "graph.json").write_text("[]")
     for name in ("graph.json", "absent.json"):
         with pytest.raises(InputError):
-            load_graph(tmp_path / name)
+            load_report(tmp_path / name, FORMAT)

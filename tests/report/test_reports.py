@@ -11,7 +11,7 @@ from rich.console import Console
 
 from shrinker.emit.writer import count_lines
 from shrinker.program.distributions import decide_distributions
-from shrinker.program.saved import load_graph
+from shrinker.program.saved import load_report
 from shrinker.program.symbols.saved import SymbolData
 from shrinker.program.symbols.why import FORMAT
 from shrinker.program.written import written_imports
@@ -100,7 +100,7 @@ def reports(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_lines_of_other_files_that_went_are_decisions(reports: Path) -> None:
-    saved = load_graph(reports / "graph.json")["decisions"]["docs/x.md"]
+    saved = load_report(reports / "graph.json")["decisions"]["docs/x.md"]
     assert saved == [[2, "unreachable", "lines", "definition f", "needed by nothing that is kept", 3, 2, 4]]
 
 

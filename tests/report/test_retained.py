@@ -4,9 +4,8 @@ from pathlib import Path
 from typing import Any
 
 from shrinker.cache import Cache
-from shrinker.program.cuts import Cuts
-from shrinker.program.definitions import public_definitions
-from shrinker.program.written import written_imports
+from shrinker.program.ways import Cuts
+from shrinker.program.written import public_definitions, written_imports
 from shrinker.report.api import DROPPED, IMPORTED, INTERNAL, SAID, api_page, definitions_data, removed_definitions
 from shrinker.report.effects import questionable
 from shrinker.report.retained import Retained, retained_data

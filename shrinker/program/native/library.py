@@ -8,9 +8,8 @@ from fnmatch import fnmatchcase
 from functools import cached_property
 
 from shrinker.cache import Cache
-from shrinker.program.edges.native import include_edges
-from shrinker.program.files import FileIndex
-from shrinker.program.nodes import node_path, suffix
+from shrinker.program.edges.data import include_edges
+from shrinker.program.nodes import FileIndex, node_path, suffix
 from shrinker.syntax.cmake import read_cmake
 from shrinker.syntax.native.conditionals import without_refuted
 from shrinker.syntax.native.reader import read_native

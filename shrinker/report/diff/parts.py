@@ -9,8 +9,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from shrinker.program.interface.compare import read_offered
-from shrinker.program.interface.offers import Changed, Offer, changes
+from shrinker.program.interface.compare import Changed, changes
+from shrinker.program.interface.offers import Offer, read_offered
 from shrinker.program.interface.syntax import Syntax
 from shrinker.program.nodes import NATIVE_SUFFIXES, suffix
 from shrinker.report.diff.pair import Pair, Side, compared, fate
