@@ -54,8 +54,8 @@ class Modules:
         if name in symbols.bound:
             # What a package imports from itself and binds in no other way is a module of its own.
             own = f"{dotted}.{name}"
-            return own in self or (name, (own,)) not in symbols.named
-        if symbols.dynamic and name in symbols.words:
+            return own in self or symbols.named.get(name) != (own,)
+        if "__getattr__" in symbols.bound and name in symbols.binds:
             return True
         seen = _seen | {dotted}
         return any(self._star_gives(star, name, foreign, seen) for star in symbols.stars)

@@ -86,18 +86,14 @@ class ModuleSymbols:
     """Why it could not be parsed."""
     bound: set[str] = field(default_factory=set)
     """Names bound in the module's scope, on any branch."""
-    named: list[tuple[str, tuple[str, ...]]] = field(default_factory=list)
+    named: dict[str, tuple[str, ...]] = field(default_factory=dict)
     """Names that nothing but imports from the package bind in the module's scope, on any branch, with the dotted names of these."""
     stars: list[str] = field(default_factory=list)
     """Modules whose names a star import brings in; of other packages too."""
-    dynamic: bool = False
-    """Its names are not all written down: a module-level `__getattr__`, assignment into `globals()`."""
     open: bool = False
-    """It hands its `globals()` to other code (protobuf does): any name may be there."""
-    words: set[str] = field(default_factory=set)
-    """For a dynamic module: its string constants that are identifiers, among them the names it serves."""
+    """It asks for its `globals()` (protobuf hands them to other code): any name may be there."""
     exports: list[tuple[str, int]] | None = None
-    """Strings of `__all__`; `None` when there is none or it is computed."""
+    """Texts of `__all__` with their lines; `None` where there is none, or it is not spelled out."""
     imports: list[tuple[int, str, str | None]] = field(default_factory=list)
     """Line, `sglang` module, name (`None` for a plain import, ``*`` for a star)."""
     outside: list[tuple[int, int, str, str | None]] = field(default_factory=list)

@@ -12,11 +12,10 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from shrinker.check.reader import symbols_of
-from shrinker.check.uses import attribute_chain, is_name, look_up
+from shrinker.check.reader import look_up, symbols_of
 from shrinker.syntax.control import is_main
 from shrinker.syntax.imports import catches_import_error, is_type_checking
-from shrinker.syntax.names import last_name
+from shrinker.syntax.names import attribute_chain, dotted, last_name
 from shrinker.syntax.parsing import parsed
 from shrinker.syntax.scopes import scope_of
 from shrinker.syntax.walk import BLOCKS, BLOCKS_OF, Function
@@ -126,7 +125,7 @@ def _heritage(tree: ast.Module, path: str) -> Iterator[Use]:
         for each in ast.walk(node):
             if isinstance(each, ast.Attribute) and isinstance(each.ctx, ast.Load):
                 above = isinstance(each.value, ast.Call) and last_name(each.value.func) == "super"
-                if above or is_name(each.value, "self"):
+                if above or dotted(each.value) == "self":
                     asked.setdefault(each.attr, each.lineno)
         for target, chain in targets:
             yield from (Use(path, line, HERITAGE, *_split(target, *chain, name)) for name, line in asked.items())
