@@ -17,7 +17,7 @@ from shrinker.check.trees import Seen, Trees
 from shrinker.ruleset.match import any_module_matches
 from shrinker.syntax.imports import absolute, package_of
 from shrinker.values.relations import grouped
-from shrinker.values.upstream import PACKAGE_PREFIX
+from shrinker.values.upstream import PACKAGE_PREFIX, enclosing
 
 _INIT = "/__init__.py"
 _TABLES = frozenset({"json", "jsonl", "yaml", "yml", "toml", "csv", "tsv", "txt", "jinja", "model"})
@@ -25,19 +25,23 @@ _TABLES = frozenset({"json", "jsonl", "yaml", "yml", "toml", "csv", "tsv", "txt"
 
 def imports(trees: Trees, seen: Seen) -> None:
     """Each import of a module of the package, or of a name of one."""
-    ours, theirs = trees.modules, trees.source_modules
     for symbols in trees.kept.values():
         if symbols.error is not None:
-            there = theirs.symbols(symbols.module or "")
+            there = trees.source_modules.symbols(symbols.module or "")
             same = there is not None and there.error is not None
             seen.find(symbols.path, 0, f"cannot be parsed: {symbols.error}", inherited=same)
-        seen.look(len(symbols.imports))
         for line, module, name in symbols.imports:
-            lost = name is not None and ours.lost(theirs, module, name)
-            if lost or not ours.imports(module, name):
-                what = f"{module}.{name}" if module in ours and name is not None else module
-                inherited = not theirs.imports(module, name)
-                seen.find(symbols.path, line, f"nothing in this tree is {what}", inherited=inherited)
+            what = f"{module}.{name}" if module in trees.modules and name is not None else module
+            _is_there(trees, seen, module, name, symbols.path, line, f"nothing in this tree is {what}")
+
+
+def _is_there(
+    trees: Trees, seen: Seen, module: str | None, name: str | None, path: str, line: int, message: str
+) -> None:
+    """A module of the package, or a name of one, can be imported; else that is what to say of a place."""
+    seen.look()
+    if module and trees.modules.lacks(trees.source_modules, module, name):
+        seen.find(path, line, message, inherited=not trees.source_modules.imports(module, name))
 
 
 def module_attributes(trees: Trees, seen: Seen) -> None:
@@ -55,11 +59,9 @@ def module_attributes(trees: Trees, seen: Seen) -> None:
 def exported_names(trees: Trees, seen: Seen) -> None:
     """Each text of ``__all__``."""
     for symbols in trees.kept.values():
-        seen.look(len(symbols.exports or ()))
         for name, line in symbols.exports or ():
-            if symbols.module is not None and not trees.modules.imports(symbols.module, name):
-                inherited = not trees.source_modules.imports(symbols.module, name)
-                seen.find(symbols.path, line, f"__all__ names {name!r}, which is not defined", inherited=inherited)
+            message = f"__all__ names {name!r}, which is not defined"
+            _is_there(trees, seen, symbols.module, name, symbols.path, line, message)
 
 
 def lost_imports(trees: Trees, seen: Seen) -> None:
@@ -69,11 +71,8 @@ def lost_imports(trees: Trees, seen: Seen) -> None:
     names = {path: name for name, path in here.items()}
     packages = {name.partition(".")[0] for name in here}
     for symbols in trees.kept.values():
-        own = names.get(symbols.path, "")
-        package = package_of(own, symbols.path.endswith(_INIT))
+        package = package_of(names.get(symbols.path, ""), symbols.path.endswith(_INIT))
         for line, level, written, name in symbols.outside:
-            if level and not own:
-                continue
             module = absolute(written, level, package)
             if module.partition(".")[0] in packages and module in theirs:
                 seen.look()
@@ -88,10 +87,8 @@ def _dotted(paths: Iterable[str]) -> dict[str, str]:
     packages = {path.removesuffix(_INIT) for path in python if path.endswith(_INIT)}
     found: dict[str, str] = {}
     for path in python:
-        around = path.rpartition("/")[0]
-        if around in packages:
-            while around in packages:
-                around = around.rpartition("/")[0]
+        if path.rpartition("/")[0] in packages:
+            around = next((folder for folder in enclosing(path, "/") if folder not in packages), "")
             found[path.removesuffix(_INIT).removesuffix(".py").removeprefix(f"{around}/").replace("/", ".")] = path
     return found
 
@@ -145,13 +142,12 @@ def _dangling_rows(trees: Trees, rows: Sequence[_Row], seen: Seen) -> None:
     gone = (row for row in rows if not trees.modules.dotted_path(row.target))
     gone = (row for row in gone if trees.source_modules.dotted_path(row.target))
     lost = [row for row in gone if not trees.index.removes_module(row.target.partition(":")[0])]
-    keys, spelled = Counter(row.key for row in rows), Counter[str]()
-    if lost:
-        quoted = re.compile(f"([\"'])({'|'.join(sorted({re.escape(row.key) for row in lost}))})\\1")
-        for path in trees.python:
-            spelled.update(found[2] for found in quoted.finditer((trees.out / path).read_text("utf-8", "replace")))
+    quoted = re.compile(f"([\"'])({'|'.join(sorted({re.escape(row.key) for row in lost}))})\\1")
+    texts = ((trees.out / path).read_text("utf-8", "replace") for path in trees.python) if lost else ()
+    spelled = Counter(found[2] for text in texts for found in quoted.finditer(text))
+    keys = Counter(row.key for row in rows)
+    seen.look(len(lost))
     for path, line, target, key in lost:
-        seen.look()
         if spelled[key] > keys[key]:
             message = f"the row of {key!r} names {target!r}, which this tree has not, and kept code asks for it"
             seen.find(path, line, message)
@@ -203,13 +199,9 @@ def undefined_names(trees: Trees, seen: Seen) -> None:
 
 def star_names(trees: Trees, seen: Seen) -> None:
     """Some star import of the file gives the name."""
-    ours, theirs = trees.modules, trees.source_modules
     for u in (each for each in trees.undefined if each.code == STAR):
-        seen.look()
-        dotted = trees.kept[u.path].module if trees.kept[u.path].error is None else None
-        if dotted and (ours.lost(theirs, dotted, u.name) or not ours.binds(dotted, u.name)):
-            inherited = dotted in theirs and not theirs.binds(dotted, u.name)
-            seen.find(u.path, u.line, f"no star import of this file defines {u.name!r}", inherited=inherited)
+        message = f"no star import of this file defines {u.name!r}"
+        _is_there(trees, seen, trees.kept[u.path].module, u.name, u.path, u.line, message)
 
 
 def lost_tables(trees: Trees, seen: Seen) -> None:

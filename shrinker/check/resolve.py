@@ -1,22 +1,31 @@
-"""Do names resolve in a tree of modules? The same questions for upstream and for the generated tree.
+"""Do names resolve in a tree of modules, and which classes may an object get its members from? The same questions for upstream and for the
+generated tree.
 
-Upstream's modules are read only when a question needs them: a generated tree without fault
-asks nothing of upstream.
+Upstream's modules are read only when a question needs them: a generated tree without fault asks nothing of upstream.
 """
 
-from collections.abc import Iterator, Mapping
-from functools import cached_property
+from collections.abc import Collection, Container, Iterator, Mapping
+from functools import cache, cached_property
 from pathlib import Path
 
 from shrinker.check.reader import read_symbols
-from shrinker.check.symbols import ClassSymbols, ModuleSymbols
+from shrinker.check.symbols import ClassSymbols, LookUp, ModuleSymbols
 from shrinker.syntax.imports import with_packages
+from shrinker.values.relations import grouped, reached
 from shrinker.values.upstream import PACKAGE
 
 Place = tuple[str, str]
 """Module and name of a definition."""
 _SPECIAL = "annotations builtins cached dict doc file loader name package path spec"
 _EVERY_MODULE = frozenset(f"__{name}__" for name in _SPECIAL.split())
+_MADE_BY_FIELDS = frozenset({"NamedTuple", "TypedDict", "Struct", "BaseModel"})
+_FRAMEWORKS = """
+Module Parameter Tensor BaseModel Struct Generic Protocol ABC Enum IntEnum StrEnum Flag IntFlag NamedTuple SimpleNamespace TypedDict
+PretrainedConfig PreTrainedModel
+"""
+_ASKED_BY_NAME = frozenset(_FRAMEWORKS.split())
+"""Classes of other packages that call no method of a class below them but those that kept code names, too. Any other
+(a communicator that a library drives, a handler, a visitor) may call all that is defined for it."""
 
 
 class Modules:
@@ -66,10 +75,10 @@ class Modules:
         symbols = self.symbols(star)
         if symbols is None:
             return False
-        exports = symbols.exports
-        offered = name in dict(exports) if exports is not None else not name.startswith("_")
-        module = exports is not None and f"{star}.{name}" in self
-        return offered and (module or self.binds(star, name, foreign=foreign, _seen=seen))
+        given = self.binds(star, name, foreign=foreign, _seen=seen)
+        if symbols.exports is None:
+            return given and not name.startswith("_")
+        return name in dict(symbols.exports) and (given or f"{star}.{name}" in self)
 
     def imports(self, dotted: str, name: str | None) -> bool:
         """True when ``import dotted`` or ``from dotted import name`` finds what it names."""
@@ -77,10 +86,12 @@ class Modules:
             return dotted in self
         return self.binds(dotted, name) or f"{dotted}.{name}" in self
 
-    def lost(self, upstream: "Modules", dotted: str, name: str) -> bool:
-        """True when only another package's star import can give `name` here, and upstream's own code gave it there."""
-        only_foreign = self.binds(dotted, name) and not self.binds(dotted, name, foreign=False)
-        return only_foreign and upstream.binds(dotted, name, foreign=False)
+    def lacks(self, upstream: "Modules", dotted: str, name: str | None) -> bool:
+        """True when an import finds nothing, or another package's star import alone can give `name` here, and upstream's own code gave it there."""
+        if not self.imports(dotted, name):
+            return True
+        star = name is not None and self.binds(dotted, name) and not self.binds(dotted, name, foreign=False)
+        return star and upstream.binds(dotted, name or "", foreign=False)
 
     def attribute(self, target: str, chain: tuple[str, ...]) -> tuple[str, str] | None:
         """Follow `chain` through modules from `target`; the module and the name that it lacks, else `None`.
@@ -168,3 +179,50 @@ class Modules:
             return module, name
         found = (self.definition(source, name, seen) for source in (*sources, *symbols.stars) if source in self)
         return next(filter(None, found), None)
+
+
+class Families:
+    """Which classes an object may get its members from, and what kept code looks up on one. Classes are told apart by their last names: two of
+    one name count as one.
+    """
+
+    def __init__(self, kept: Collection[ModuleSymbols], modules: Container[str]) -> None:
+        """Of every file of the generated tree; and dotted names of its modules."""
+        self._modules = modules
+        classes = [(each.name.rpartition(".")[2], each) for symbols in kept for each in symbols.classes]
+        self._classes = grouped(classes)
+        self._derived = grouped((base, name) for name, each in classes for base in each.bases)
+        self._looks = grouped((look.name, (symbols.path, look)) for symbols in kept for look in symbols.lookups)
+        self.around = cache(self._around)
+        """Last names of a class and all that it may inherit from; on request of those `below` it, too, which a `self` may be: those have
+        other bases."""
+
+    def look_up(self, name: str, kind: str, *, on: str = "") -> tuple[str, int] | None:
+        """Path and line of a look-up of a name that may reach the class `kind`, by its last name; of one sort (`LookUp.on`) or any."""
+        looks = ((path, look) for path, look in self._looks.get(name, ()) if on in ("", look.on))
+        return next(((path, look.line) for path, look in looks if self._meets(look, kind)), None)
+
+    def outside(self, name: str) -> str:
+        """A class of another package, below which this one is, that may call any of its methods; empty when none is."""
+        foreign = {base for each in self._above(name) for base in each.foreign}
+        return min(foreign - _ASKED_BY_NAME - {""}, default="")
+
+    def has_fields(self, name: str) -> bool:
+        """True when what a class annotates is what it is made with."""
+        above = self.around(name, below=False)
+        return not above.isdisjoint(_MADE_BY_FIELDS) or any(each.data for each in self._above(name))
+
+    def _meets(self, look: LookUp, name: str) -> bool:
+        if look.on in {"any", "named"}:
+            # What is looked up on a module are names that the module binds.
+            return look.on == "any" or look.owner not in self._modules
+        # What an `__init__` takes by a keyword is a parameter, whatever member has the same name.
+        given = look.on == "made" and any("__init__" in dict(each.members) for each in self._above(look.owner))
+        return not given and name in self.around(look.owner, below=look.on == "self")
+
+    def _above(self, name: str) -> list[ClassSymbols]:
+        return [each for base in self.around(name, below=False) for each in self._classes.get(base, ())]
+
+    def _around(self, owner: str, *, below: bool) -> frozenset[str]:
+        starts = reached([owner], lambda name: self._derived.get(name, ())) if below else [owner]
+        return frozenset(reached(starts, lambda name: [b for each in self._classes.get(name, ()) for b in each.bases]))

@@ -9,9 +9,8 @@ from pathlib import Path
 
 from shrinker.cache import Cache
 from shrinker.cache.files import map_cached
-from shrinker.check.hierarchy import Families
 from shrinker.check.reader import read_symbols
-from shrinker.check.resolve import Modules
+from shrinker.check.resolve import Families, Modules
 from shrinker.check.ruff import Undefined, undefined
 from shrinker.check.rule_index import RuleIndex
 from shrinker.check.symbols import SYMBOLS, ModuleSymbols
