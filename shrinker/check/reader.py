@@ -15,7 +15,7 @@ from shrinker.syntax.imports import Import, names_of, package_of
 from shrinker.syntax.names import attribute_chain, dotted, first_name, last_name
 from shrinker.syntax.parsing import parse
 from shrinker.syntax.scopes import COMPREHENSIONS, Comprehension, Scope, scope_of
-from shrinker.syntax.walk import ByClass, Definition, children, definitions
+from shrinker.syntax.walk import ByClass, Definition, children
 from shrinker.values.upstream import PACKAGE, module_name
 
 _DOTTED = re.compile(r"sglang(?:\.[A-Za-z_]\w*)+(?::[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*)?")
@@ -78,9 +78,7 @@ class _Reader:
         self.stored: dict[str, dict[str, int]] = {}
         """By class, attributes stored on `self`, with their first lines."""
         self.by_text: set[tuple[str, str]] = set()
-        """First name of the object that is asked, and the name looked up on it."""
         self.lookups: dict[tuple[str, str, str], int] = {}
-        """Lines by name, `LookUp.on` and owner."""
         self.uses: list[_Use] = []
 
     def read(self, tree: ast.Module) -> ModuleSymbols:
@@ -89,7 +87,6 @@ class _Reader:
         self.children(tree, top)
         found.bound = top.bindings.names.keys() | top.bindings.declared
         found.exports = _exports(top)
-        found.decorated = [(name, node.lineno, _decorators(node)) for name, node in definitions(tree)]
         found.rows = [*declarations.rows_of(tree.body)]
         found.registers = [*declarations.registers_of(tree.body)]
         found.assigned = [*declarations.assigned_of(tree.body)]
@@ -125,6 +122,9 @@ class _Reader:
 
     @_HANDLERS.of(ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
     def definition(self, node: Definition | ast.Lambda, scope: Scope) -> None:
+        if isinstance(node, Definition) and isinstance(scope.node, ast.Module | ast.ClassDef):
+            name = ".".join(self.around if isinstance(node, ast.ClassDef) else [*self.around, node.name])
+            self.found.decorated.append((name, node.lineno, _decorators(node)))
         inner = scope.inside(node)
         inside = {*(node.body if isinstance(node.body, list) else [node.body]), *getattr(node, "type_params", ())}
         for child in children(node):
