@@ -27,8 +27,6 @@ class _Task(NamedTuple):
     entry: EmittedFile
     upstream_sha256: str
     """Empty for a file that upstream does not have, or that shrinker writes anew."""
-    read: bool = False
-    """The file's symbols are in the cache."""
 
 
 def changed_files(trees: Trees, seen: Seen) -> None:
@@ -64,13 +62,11 @@ def _judge_all(trees: Trees, tasks: dict[str, _Task]) -> list[Seen]:
     }
 
     def make(missing: list[str]) -> list[bytes]:
-        places = {path: symbols.key(path, tasks[path].entry.sha256) for path in missing}
-        known = symbols.load(places)
-        asked = [tasks[path]._replace(read=path in known) for path in missing]
+        asked = [tasks[path] for path in missing]
         weights = [(8 if t.entry.changed else 1) * t.entry.lines_after for t in asked]
         judged = map_files(partial(_judge, trees.out, trees.source.root, replaced), asked, weights, jobs=trees.jobs)
-        read = zip(missing, (read for _, read in judged), strict=True)
-        symbols.save(places, {path: packed for path, packed in read if packed is not None})
+        read = {path: packed for path, (_, packed) in zip(missing, judged, strict=True) if packed is not None}
+        symbols.save({path: symbols.key(path, tasks[path].entry.sha256) for path in read}, read)
         return [seen for seen, _ in judged]
 
     packed = results.packed(keys, make)
@@ -78,7 +74,7 @@ def _judge_all(trees: Trees, tasks: dict[str, _Task]) -> list[Seen]:
 
 
 def _judge(out: Path, upstream: Path, replaced: tuple[tuple[str, str], ...], task: _Task) -> tuple[bytes, bytes | None]:
-    """Ask all checks of one file: what they saw, and the file's symbols where they are not known and it parses; packed."""
+    """Ask all checks of one file: what they saw, and the file's symbols where it parses; packed."""
     entry, path = task.entry, task.entry.path
     data = _bytes(out / path, entry.sha256)
     seen = Seen("compiled")
@@ -100,7 +96,7 @@ def _judge(out: Path, upstream: Path, replaced: tuple[tuple[str, str], ...], tas
         elif syntax.digest(tree) != entry.digest:
             seen.find(path, 0, "its syntax tree is not the one that was decided", check=_TREES)
         _left(entry, data, _bytes(upstream / path, task.upstream_sha256), allowances.default_tokens(replaced), seen)
-    return pack(seen), None if task.read else pack(symbols_of(tree, path))
+    return pack(seen), pack(symbols_of(tree, path))
 
 
 def _left(entry: EmittedFile, data: bytes, source: bytes, defaults: allowances.Defaults, seen: Seen) -> None:

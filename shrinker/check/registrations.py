@@ -6,7 +6,6 @@ Nothing names these, so that each is looked for.
 
 import ast
 import builtins
-import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -24,10 +23,7 @@ from shrinker.values.relations import grouped
 from shrinker.values.upstream import module_name
 
 _BUILTINS = frozenset(dir(builtins))
-_IMPORTING = frozenset({"import_module", "__import__"})
-_WORDS = (b"import_module", b"__import__")
-_LOOP = re.compile(rb"(?:^|\r)(?:\xef\xbb\xbf)?\f*for\b", re.MULTILINE)
-"""A `for` of the module level begins a line; most files have none."""
+_IMPORTING = ("import_module", "__import__")
 
 
 def is_let_go(registration: Registration, module: str, index: RuleIndex) -> bool:
@@ -75,9 +71,7 @@ def lost_imports_of_loops(trees: Trees, seen: Seen) -> None:
         return
     modules = {symbols.module for symbols in trees.kept.values()}
     for path in trees.changed:
-        module = module_name(path)
-        before = set(_imported(trees.source.root / path, module))
-        after = set(_imported(trees.out / path, module)) if before else set[str]()
+        before, after = (set(_imported(root / path, module_name(path))) for root in (trees.source.root, trees.out))
         seen.look(len(before))
         for name in sorted(before - after):
             if not trees.index.removes_module(name):
@@ -89,10 +83,10 @@ def lost_imports_of_loops(trees: Trees, seen: Seen) -> None:
 
 def _imported(file: Path, module: str | None) -> Iterator[str]:
     data = file.read_bytes()
-    # The words first: hardly a file has them, and to look for lines takes fifty times as long.
-    if module is None or not any(word in data for word in _WORDS) or _LOOP.search(data) is None:
+    # Hardly a file has the words.
+    tree = parsed(data, str(file)) if any(name.encode() in data for name in _IMPORTING) else None
+    if module is None or tree is None:
         return
-    tree = parsed(data, str(file)) or ast.Module([], [])
     package, tables = package_of(module, file.name == "__init__.py"), displays_of(tree)
     for loop in (node for node in tree.body if isinstance(node, ast.For)):
         for call in walk(loop):
@@ -136,9 +130,8 @@ def lost_dispatches(trees: Trees, seen: Seen) -> None:
     """Classes that are still there, and that a table which is still there had a row for: what is made of them meets no handler."""
     classes = {each.name.rpartition(".")[2] for file in trees.kept.values() for each in file.classes}
     for symbols, upstream in trees.pairs():
-        left = [row for table in symbols.dispatches for row in table]
-        asked = {kind for row in left for kind in row.kinds}
-        stays = {(kind, row.value) for row in left for kind in row.kinds}
+        stays = {(kind, row.value) for table in symbols.dispatches for row in table for kind in row.kinds}
+        asked = {kind for kind, _ in stays}
         for table in upstream.dispatches:
             if not any((kind, row.value) in stays for row in table for kind in row.kinds):
                 continue
