@@ -5,7 +5,6 @@ import hashlib
 import warnings
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple
 
 from shrinker.cache import pack, unpack
 from shrinker.cache.files import map_files
@@ -23,10 +22,8 @@ _TREES, _FILES, _TOKENS = "decided trees", "subsequence files", "subsequence tok
 COUNTS = ("compiled", _TREES, _FILES, _TOKENS, *(f"allowed: {name}" for name in allowances.NAMES))
 
 
-class _Task(NamedTuple):
-    entry: EmittedFile
-    upstream_sha256: str
-    """Empty for a file that upstream does not have, or that shrinker writes anew."""
+_Task = tuple[EmittedFile, str]
+"""A file, and the SHA-256 of upstream's: empty where upstream has none, or shrinker writes it anew."""
 
 
 def changed_files(trees: Trees, seen: Seen) -> None:
@@ -45,7 +42,7 @@ def changed_files(trees: Trees, seen: Seen) -> None:
             seen.find(path, 0, "its SHA-256 is not the one in the manifest", check="files")
         elif path.endswith(".py"):
             derived = path in theirs and path not in allowances.OWN_FILES
-            tasks[path] = _Task(entry, theirs[path].sha256 if derived else "")
+            tasks[path] = entry, theirs[path].sha256 if derived else ""
     for each in _judge_all(trees, tasks):
         seen.counts.update(each.counts)
         seen.findings += each.findings
@@ -57,16 +54,16 @@ def _judge_all(trees: Trees, tasks: dict[str, _Task]) -> list[Seen]:
     replaced = trees.manifest.defaults
     results, symbols = trees.cache.layer("form", repr(replaced)), trees.cache.layer(SYMBOLS)
     keys = {
-        path: results.key(path, repr((t.entry.sha256, t.entry.changed, t.entry.digest, t.upstream_sha256)))
-        for path, t in tasks.items()
+        path: results.key(path, repr((entry.sha256, entry.changed, entry.digest, theirs)))
+        for path, (entry, theirs) in tasks.items()
     }
 
     def make(missing: list[str]) -> list[bytes]:
         asked = [tasks[path] for path in missing]
-        weights = [(8 if t.entry.changed else 1) * t.entry.lines_after for t in asked]
+        weights = [(8 if entry.changed else 1) * entry.lines_after for entry, _ in asked]
         judged = map_files(partial(_judge, trees.out, trees.source.root, replaced), asked, weights, jobs=trees.jobs)
         read = {path: packed for path, (_, packed) in zip(missing, judged, strict=True) if packed is not None}
-        symbols.save({path: symbols.key(path, tasks[path].entry.sha256) for path in read}, read)
+        symbols.save({path: symbols.key(path, tasks[path][0].sha256) for path in read}, read)
         return [seen for seen, _ in judged]
 
     packed = results.packed(keys, make)
@@ -75,7 +72,7 @@ def _judge_all(trees: Trees, tasks: dict[str, _Task]) -> list[Seen]:
 
 def _judge(out: Path, upstream: Path, replaced: tuple[tuple[str, str], ...], task: _Task) -> tuple[bytes, bytes | None]:
     """Ask all checks of one file: what they saw, and the file's symbols where it parses; packed."""
-    entry, path = task.entry, task.entry.path
+    (entry, theirs), path = task, task[0].path
     data = _bytes(out / path, entry.sha256)
     seen = Seen("compiled")
     seen.look()
@@ -85,17 +82,16 @@ def _judge(out: Path, upstream: Path, replaced: tuple[tuple[str, str], ...], tas
             tree = ast.parse(data, path)
             compile(tree, path, "exec", dont_inherit=True)
     except (SyntaxError, ValueError, RecursionError) as error:
-        line = getattr(error, "lineno", None) or 0
-        same = bool(task.upstream_sha256) and not entry.changed
-        seen.find(path, line, f"does not compile: {getattr(error, 'msg', None) or error}", inherited=same)
+        line, message = getattr(error, "lineno", None) or 0, getattr(error, "msg", None) or error
+        seen.find(path, line, f"does not compile: {message}", inherited=bool(theirs) and not entry.changed)
         return pack(seen), None
-    if entry.changed and task.upstream_sha256:
+    if entry.changed and theirs:
         seen.look(check=_TREES)
         if entry.digest is None:
             seen.find(path, 0, "was changed but the manifest has no digest of the decision", check=_TREES)
         elif syntax.digest(tree) != entry.digest:
             seen.find(path, 0, "its syntax tree is not the one that was decided", check=_TREES)
-        _left(entry, data, _bytes(upstream / path, task.upstream_sha256), allowances.default_tokens(replaced), seen)
+        _left(entry, data, _bytes(upstream / path, theirs), allowances.default_tokens(replaced), seen)
     return pack(seen), pack(symbols_of(tree, path))
 
 

@@ -7,7 +7,6 @@ Upstream's own faults are told by the same name in the same file.
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from typing import NamedTuple
 
 from shrinker.check.leftovers.vocabulary import foreign_words
 from shrinker.check.refused import TABLE
@@ -101,7 +100,7 @@ def dangling_paths(trees: Trees, seen: Seen) -> None:
     ours, theirs, foreign = trees.modules, trees.source_modules, foreign_words(trees.stated)
     rows = [*_rows(trees)]
     _dangling_rows(trees, rows, seen)
-    targets = {(row.path, row.line, row.target) for row in rows}
+    targets = {row[:3] for row in rows}
     for symbols in trees.kept.values():
         alone = set(symbols.paths)
         for line, text in symbols.paths if symbols.path != TABLE else ():
@@ -119,11 +118,8 @@ def dangling_paths(trees: Trees, seen: Seen) -> None:
                 seen.find(symbols.path, line, message)
 
 
-class _Row(NamedTuple):
-    path: str
-    line: int
-    target: str
-    key: str
+_Row = tuple[str, int, str, str]
+"""Path, line, what the row names and the key by which it is asked for."""
 
 
 def _rows(trees: Trees) -> Iterator[_Row]:
@@ -134,21 +130,21 @@ def _rows(trees: Trees) -> Iterator[_Row]:
                 named = made == rule.row and any_module_matches(rule.modules, symbols.module or "")
                 if named and texts.keys() >= {rule.key, rule.target}:
                     target, line = texts[rule.target]
-                    yield _Row(symbols.path, line, target, texts[rule.key][0])
+                    yield symbols.path, line, target, texts[rule.key][0]
 
 
 def _dangling_rows(trees: Trees, rows: Sequence[_Row], seen: Seen) -> None:
     """Rows whose definition is gone, and whose key kept code spells in another place than the rows: who asks finds nothing."""
-    gone = (row for row in rows if not trees.modules.dotted_path(row.target))
-    gone = (row for row in gone if trees.source_modules.dotted_path(row.target))
-    lost = [row for row in gone if not trees.index.removes_module(row.target.partition(":")[0])]
-    quoted = re.compile(f"([\"'])({'|'.join(sorted({re.escape(row.key) for row in lost}))})\\1")
+    gone = (row for row in rows if not trees.modules.dotted_path(row[2]))
+    gone = (row for row in gone if trees.source_modules.dotted_path(row[2]))
+    lost = [row for row in gone if not trees.index.removes_module(row[2].partition(":")[0])]
+    seen.look(len(lost))
+    quoted = re.compile(f"([\"'])({'|'.join(sorted({re.escape(key) for *_, key in lost}))})\\1")
     texts = ((trees.out / path).read_text("utf-8", "replace") for path in trees.python) if lost else ()
     spelled = Counter(found[2] for text in texts for found in quoted.finditer(text))
-    keys = Counter(row.key for row in rows)
-    seen.look(len(lost))
+    spelled.subtract(key for *_, key in rows)
     for path, line, target, key in lost:
-        if spelled[key] > keys[key]:
+        if spelled[key] > 0:
             message = f"the row of {key!r} names {target!r}, which this tree has not, and kept code asks for it"
             seen.find(path, line, message)
 

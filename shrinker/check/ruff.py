@@ -6,8 +6,8 @@ import shutil
 import subprocess
 import sysconfig
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from shrinker.values.errors import InputError
 
@@ -15,14 +15,11 @@ STAR = "F405"
 """May come from a star import; `references` resolves these itself."""
 
 _NAME = re.compile(r"`([^`]+)`")
-# Files are named one by one: then no `.gitignore` and no excluded folder name ("dist") hides one.
-_FILES_A_RUN = 1500
 _ALONE = ("--isolated", "--no-cache", "--ignore-noqa", "--quiet", "--exit-zero")
 _COMMAND = ("check", *_ALONE, "--target-version=py312", "--output-format=json", f"--select=F821,F822,F823,{STAR}")
 
 
-@dataclass(frozen=True, slots=True)
-class Undefined:
+class Undefined(NamedTuple):
     """One diagnostic."""
 
     path: str
@@ -51,20 +48,22 @@ def undefined(root: Path, paths: Sequence[str]) -> list[Undefined]:
     Raises:
         InputError: ruff is missing or failed.
     """
+    if not paths:
+        return []
+    # Files are named one by one: then no `.gitignore` and no excluded folder name ("dist") hides one.
+    done = subprocess.run(
+        [find_ruff(), *_COMMAND, "--", *paths], cwd=root, capture_output=True, stdin=subprocess.DEVNULL
+    )
+    try:
+        rows = json.loads(done.stdout)
+    except ValueError as error:
+        said = done.stderr.decode("utf-8", "replace").strip()[:300]
+        message = f"ruff failed with status {done.returncode}: {said}"
+        raise InputError(message, "run `ruff --version` in this environment") from error
     found: list[Undefined] = []
-    for start in range(0, len(paths), _FILES_A_RUN):
-        command = [find_ruff(), *_COMMAND, "--", *paths[start : start + _FILES_A_RUN]]
-        done = subprocess.run(command, cwd=root, capture_output=True, stdin=subprocess.DEVNULL)
-        try:
-            rows = json.loads(done.stdout)
-        except ValueError as error:
-            said = done.stderr.decode("utf-8", "replace").strip()[:300]
-            raise InputError(
-                f"ruff failed with status {done.returncode}: {said}", "run `ruff --version` in this environment"
-            ) from error
-        for row in rows:
-            path = Path(row["filename"]).resolve().relative_to(root.resolve()).as_posix()
-            name = _NAME.search(row["message"])
-            line = row["location"]["row"] if row["location"] else 0
-            found.append(Undefined(path, line, row["code"] or "syntax", name[1] if name else "", row["message"]))
-    return sorted(found, key=lambda u: (u.path, u.line, u.code, u.name))
+    for row in rows:
+        path = Path(row["filename"]).resolve().relative_to(root.resolve()).as_posix()
+        name = _NAME.search(row["message"])
+        line = row["location"]["row"] if row["location"] else 0
+        found.append(Undefined(path, line, row["code"] or "syntax", name[1] if name else "", row["message"]))
+    return sorted(found)
