@@ -10,8 +10,9 @@ from shrinker.cache import pack, unpack
 from shrinker.cache.files import map_files
 from shrinker.check import allowances
 from shrinker.check.reader import symbols_of
-from shrinker.check.subsequence import only_deleted
+from shrinker.check.subsequence import align
 from shrinker.check.symbols import SYMBOLS
+from shrinker.check.tokens import logical_lines, split
 from shrinker.check.trees import Seen, Trees
 from shrinker.source.cache import sha256_of
 from shrinker.values import form as syntax
@@ -99,16 +100,18 @@ def _left(entry: EmittedFile, data: bytes, source: bytes, defaults: allowances.D
     """The lines of the generated file are what is left of upstream's."""
     seen.look(check=_FILES)
     try:
-        result = only_deleted(data.decode("utf-8-sig"), source.decode("utf-8-sig"), defaults)
+        text = data.decode("utf-8-sig")
+        result = align(split(text), split(source.decode("utf-8-sig")), defaults)
     except (SyntaxError, UnicodeDecodeError) as error:
         seen.find(entry.path, 0, f"cannot be split into tokens: {error}", check="subsequence")
         return
     seen.look(result.tokens, _TOKENS)
     for name, count in result.used.items():
         seen.look(count, f"allowed: {name}")
-    for line, tokens in result.mismatches:
+    lines = logical_lines(text) if result.mismatches else []
+    for index, tokens in result.mismatches:
         message = f"is not what is left of upstream's text after deletions, from here: {tokens}"
-        seen.find(entry.path, line, message, check="subsequence")
+        seen.find(entry.path, lines[index].number, message, check="subsequence")
 
 
 def _bytes(file: Path, sha256: str) -> bytes:

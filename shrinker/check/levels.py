@@ -15,6 +15,7 @@ from shrinker.check import (
     native,
     references,
     registrations,
+    ruff,
 )
 from shrinker.check.trees import Seen, Trees
 from shrinker.values.outcome import Evidence
@@ -41,8 +42,7 @@ CHECKS = (
     Check("unchanged files", FORM, listing.unchanged_files),
     Check("changed files", FORM, form.changed_files, form.COUNTS),
     Check("changed lines", FORM, listing.changed_lines),
-    Check("undefined names", REFERENCES, references.undefined_names),
-    Check("star-import names", REFERENCES, references.star_names),
+    Check("undefined names", REFERENCES, ruff.undefined_names, ruff.COUNTS),
     Check("imports", REFERENCES, references.imports),
     Check("module attributes", REFERENCES, references.module_attributes),
     Check("string paths", REFERENCES, references.dangling_paths),

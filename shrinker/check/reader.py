@@ -23,7 +23,7 @@ _TARGET = re.compile(r"[A-Za-z_]\w*(?:\.\w+)*:[A-Za-z_]\w*(?:\.\w+)*")
 _FILE = re.compile(r"[\w./+-]*[\w+-]\.\w{1,10}")
 _ENDING = re.compile(r"[^.]\.[a-z]{2,5}$|^\.[a-z]{2,5}$")
 _HANDLERS = ByClass[Callable[["_Reader", Any, Scope], None]]()
-_READ, _STORED, _TEXT, _MADE = "read", "stored", "text", "made"
+_READ, _TEXT, _MADE = "read", "text", "made"
 
 
 def read_symbols(root: Path, path: str) -> ModuleSymbols:
@@ -57,10 +57,6 @@ class _Use(NamedTuple):
     names: tuple[str, ...]
     line: int
     how: str
-
-    @property
-    def read(self) -> tuple[str, ...]:
-        return self.names[:-1] if self.how == _STORED else self.names
 
 
 class _Reader:
@@ -102,9 +98,9 @@ class _Reader:
         """What is asked of a name, now that all of the file is known that may bind it."""
         owner, made = self.named_classes.get(use.root), use.how == _MADE
         targets = [] if made else look_up(use.scope, use.root)
-        if use.how in (_READ, _STORED):
-            self.found.attributes += (Attribute(use.line, each, use.names, use.how == _STORED) for each in targets)
-        for at, name in enumerate(use.read):
+        if use.how == _READ:
+            self.found.attributes += (Attribute(use.line, each, use.names) for each in targets)
+        for at, name in enumerate(use.names):
             on: list[tuple[str, str]] = []
             if owner is not None and not at:
                 on = [(_MADE if made and name != "__init__" else "class", owner)]
@@ -244,8 +240,8 @@ class _Reader:
             if dotted(node.value) == "self":
                 self.stored.setdefault(".".join(self.around), {}).setdefault(node.attr, node.lineno)
         root, names = attribute_chain(node)
-        how = _READ if isinstance(node.ctx, ast.Load) else _STORED
-        self.ask(root, _Use(scope, dotted(root), names, node.lineno, how))
+        read = names if isinstance(node.ctx, ast.Load) else names[:-1]
+        self.ask(root, _Use(scope, dotted(root), read, node.lineno, _READ))
         self.visit(root, scope)
 
     def ask(self, root: ast.AST, use: _Use) -> None:
@@ -256,7 +252,7 @@ class _Reader:
             self.uses.append(use)
             return
         above = owner and (own or (isinstance(root, ast.Call) and dotted(root.func) == "super"))
-        for at, name in enumerate(use.read):
+        for at, name in enumerate(use.names):
             self.lookups.setdefault((name, "self", owner) if above and not at else (name, "any", ""), use.line)
 
     @_HANDLERS.of(ast.Call)

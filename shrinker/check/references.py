@@ -11,7 +11,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from shrinker.check.leftovers.vocabulary import foreign_words
 from shrinker.check.refused import TABLE
 from shrinker.check.resolve import Modules
-from shrinker.check.ruff import STAR, undefined
 from shrinker.check.trees import Seen, Trees
 from shrinker.ruleset.match import any_module_matches
 from shrinker.syntax.imports import absolute, package_of
@@ -31,16 +30,17 @@ def imports(trees: Trees, seen: Seen) -> None:
             seen.find(symbols.path, 0, f"cannot be parsed: {symbols.error}", inherited=same)
         for line, module, name in symbols.imports:
             what = f"{module}.{name}" if module in trees.modules and name is not None else module
-            _is_there(trees, seen, module, name, symbols.path, line, f"nothing in this tree is {what}")
+            is_there(trees, seen, module, name, symbols.path, line, f"nothing in this tree is {what}")
 
 
-def _is_there(
-    trees: Trees, seen: Seen, module: str | None, name: str | None, path: str, line: int, message: str
+def is_there(
+    trees: Trees, seen: Seen, module: str | None, name: str | None, path: str, line: int, message: str, check: str = ""
 ) -> None:
     """A module of the package, or a name of one, can be imported; else that is what to say of a place."""
-    seen.look()
+    seen.look(check=check)
     if module and trees.modules.lacks(trees.source_modules, module, name):
-        seen.find(path, line, message, inherited=not trees.source_modules.imports(module, name))
+        inherited = not trees.source_modules.imports(module, name)
+        seen.find(path, line, message, check=check, inherited=inherited)
 
 
 def module_attributes(trees: Trees, seen: Seen) -> None:
@@ -49,7 +49,7 @@ def module_attributes(trees: Trees, seen: Seen) -> None:
     for symbols in trees.kept.values():
         seen.look(len(symbols.attributes))
         for use in symbols.attributes:
-            lacking = None if use.stored else ours.attribute(use.target, use.chain)
+            lacking = ours.attribute(use.target, use.chain)
             if lacking is not None:
                 inherited = theirs.attribute(use.target, use.chain) == lacking
                 seen.find(symbols.path, use.line, f"module {lacking[0]} has no {lacking[1]!r}", inherited=inherited)
@@ -60,7 +60,7 @@ def exported_names(trees: Trees, seen: Seen) -> None:
     for symbols in trees.kept.values():
         for name, line in symbols.exports or ():
             message = f"__all__ names {name!r}, which is not defined"
-            _is_there(trees, seen, symbols.module, name, symbols.path, line, message)
+            is_there(trees, seen, symbols.module, name, symbols.path, line, message)
 
 
 def lost_imports(trees: Trees, seen: Seen) -> None:
@@ -177,27 +177,6 @@ def _names(text: str, module_path: str, file: str) -> bool:
         # Below the package's root lies everything; there a base name means a file of that folder.
         return file == folder + wanted
     return file.startswith(folder) and file.endswith("/" + wanted)
-
-
-def undefined_names(trees: Trees, seen: Seen) -> None:
-    """What ruff says of F821, F822 and F823.
-
-    Raises:
-        InputError: ruff is missing or fails.
-    """
-    seen.look(len(trees.python))
-    found = [u for u in trees.undefined if u.code != STAR]
-    again = sorted({u.path for u in found if u.path in trees.source.by_path})
-    theirs = {(u.path, u.code, u.name) for u in undefined(trees.source.root, again)}
-    for u in found:
-        seen.find(u.path, u.line, f"{u.message} ({u.code})", inherited=(u.path, u.code, u.name) in theirs)
-
-
-def star_names(trees: Trees, seen: Seen) -> None:
-    """Some star import of the file gives the name."""
-    for u in (each for each in trees.undefined if each.code == STAR):
-        message = f"no star import of this file defines {u.name!r}"
-        _is_there(trees, seen, trees.kept[u.path].module, u.name, u.path, u.line, message)
 
 
 def lost_tables(trees: Trees, seen: Seen) -> None:

@@ -15,10 +15,10 @@ lines cost linear time; each use of an allowance costs one look at the rest of t
 """
 
 from collections import Counter
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from shrinker.check import allowances
-from shrinker.check.tokens import Tokens, logical_lines, split
+from shrinker.check.tokens import Tokens
 
 MAX_MISMATCHES = 3
 """A file that does not align tends not to align in many places; the first ones tell."""
@@ -36,19 +36,6 @@ class Alignment:
     """How often each allowance was used, in the reading that used fewest."""
     mismatches: tuple[tuple[int, str], ...]
     """Where no reading goes on: index of the logical line, and its tokens; empty when the property holds."""
-
-
-def only_deleted(generated: str, upstream: str, defaults: allowances.Defaults) -> Alignment:
-    """Compare two texts; mismatches have the line's number in place of its index.
-
-    Raises:
-        SyntaxError: one cannot be split into tokens.
-    """
-    result = align(split(generated), split(upstream), defaults)
-    if not result.mismatches:
-        return result
-    numbers = [line.number for line in logical_lines(generated)]
-    return replace(result, mismatches=tuple((numbers[at], tokens) for at, tokens in result.mismatches))
 
 
 def align(generated: list[Tokens], ours: list[Tokens], defaults: allowances.Defaults | None = None) -> Alignment:

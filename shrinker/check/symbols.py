@@ -9,12 +9,11 @@ parses every file, too."""
 
 @dataclass(frozen=True, slots=True)
 class Attribute:
-    """`alias.first.second` where `alias` may be the module `target`."""
+    """`alias.first.second` where `alias` may be the module `target`; of what is stored there, what is read to get there."""
 
     line: int
     target: str
     chain: tuple[str, ...]
-    stored: bool
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,6 @@ from shrinker.cache import Cache
 from shrinker.cache.files import map_cached
 from shrinker.check.reader import read_symbols
 from shrinker.check.resolve import Families, Modules
-from shrinker.check.ruff import Undefined, undefined
 from shrinker.check.rule_index import RuleIndex
 from shrinker.check.symbols import SYMBOLS, ModuleSymbols
 from shrinker.check.users import Users
@@ -68,11 +67,6 @@ class Trees:
     def kept(self) -> dict[str, ModuleSymbols]:
         """Symbols of every Python file of the generated tree, by path."""
         return self.read(self.out, self.hashes)
-
-    @cached_property
-    def undefined(self) -> list[Undefined]:
-        """What ruff says of the Python files."""
-        return undefined(self.out, [*self.python])
 
     @cached_property
     def before(self) -> dict[str, ModuleSymbols]:

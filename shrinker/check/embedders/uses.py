@@ -83,7 +83,7 @@ def uses_of_file(source: bytes, path: str) -> list[Use]:
         Use(path, line, IMPORTS, module, () if name is None else (name,), line in loading)
         for line, module, name in symbols.imports
     ]
-    found += (Use(path, e.line, ATTRIBUTES, *_split(e.target, *e.chain)) for e in symbols.attributes if not e.stored)
+    found += (Use(path, e.line, ATTRIBUTES, *_split(e.target, *e.chain)) for e in symbols.attributes if e.chain)
     found += _heritage(tree, path)
     for line, text in symbols.paths:
         module, _, name = text.partition(":")
