@@ -101,11 +101,12 @@ def _left(entry: EmittedFile, data: bytes, source: bytes, defaults: allowances.D
     seen.look(check=_FILES)
     try:
         text = data.decode("utf-8-sig")
-        result = align(split(text), split(source.decode("utf-8-sig")), defaults)
+        ours, theirs = split(text), split(source.decode("utf-8-sig"))
     except (SyntaxError, UnicodeDecodeError) as error:
         seen.find(entry.path, 0, f"cannot be split into tokens: {error}", check="subsequence")
         return
-    seen.look(result.tokens, _TOKENS)
+    result = align(ours, theirs, defaults)
+    seen.look(sum(map(len, ours)), _TOKENS)
     for name, count in result.used.items():
         seen.look(count, f"allowed: {name}")
     lines = logical_lines(text) if result.mismatches else []

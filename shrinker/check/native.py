@@ -95,10 +95,13 @@ def _includes(native: Native, seen: Seen) -> None:
     """Includes of files that upstream has and this tree has not, but for what a rule removes, which is for its platform; and includes
     that went though what they name did not."""
     texts = native.texts
-    by_name = grouped((path.rpartition("/")[2], path) for path in native.upstream)
+    by_name = grouped((path.rpartition("/")[2], path) for path in sorted(native.upstream))
 
-    def meant(text: str, path: str) -> list[str]:
-        return sorted(other for other in by_name.get(text.rpartition("/")[2], ()) if _named(text, path, other))
+    def meant(text: str, source: str) -> list[str]:
+        """Below any folder, but of the same top folder."""
+        end, top = re.sub(r"^(\.\.?/)+", "", text), source.partition("/")[0]
+        files = by_name.get(text.rpartition("/")[2], ())
+        return [file for file in files if f"/{file}".endswith(f"/{end}") and file.partition("/")[0] == top]
 
     for path, data in texts.items():
         for match in _INCLUDE.finditer(data):
@@ -117,13 +120,6 @@ def _includes(native: Native, seen: Seen) -> None:
             seen.look(check="includes")
             if not named or not texts.keys().isdisjoint(named):
                 seen.find(path, 0, f"no longer includes {name}, which did not go", check="includes")
-
-
-def _named(text: str, source: str, file: str) -> bool:
-    """May `text`, included by a source, be this file? Below any folder, but of the same top folder."""
-    plain = re.sub(r"^(\.\.?/)+", "", text)
-    same = source.partition("/")[0] == file.partition("/")[0]
-    return same and f"/{file}".endswith(f"/{plain}")
 
 
 def _definitions(native: Native, seen: Seen) -> None:

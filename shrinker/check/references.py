@@ -151,16 +151,15 @@ def _dangling_rows(trees: Trees, rows: Sequence[_Row], seen: Seen) -> None:
 
 def missing_data_files(trees: Trees, seen: Seen) -> None:
     """Strings with the name of a file of upstream that is not Python: next to their module or in its package is one that is kept."""
-    kept = {path for path in trees.recorded if not path.endswith(".py")}
     others = (path for path in trees.source.by_path if not path.endswith(".py"))
-    theirs = grouped((path.rpartition("/")[2], path) for path in others)
+    theirs, kept = grouped((path.rpartition("/")[2], path) for path in others), set(trees.recorded)
     for symbols in trees.kept.values():
         for line, text in symbols.files:
-            name = text.rpartition("/")[2]
-            seen.look(name in theirs)
-            lost = [path for path in theirs.get(name, ()) if path not in kept and _names(text, symbols.path, path)]
-            if lost and not any(_names(text, symbols.path, p) for p in kept if p.endswith("/" + name)):
-                seen.find(symbols.path, line, f"the string {text!r} names {lost[0]}, which is not in this tree")
+            files = theirs.get(text.rpartition("/")[2], ())
+            seen.look(bool(files))
+            meant = [path for path in files if _names(text, symbols.path, path)]
+            if meant and kept.isdisjoint(meant):
+                seen.find(symbols.path, line, f"the string {text!r} names {meant[0]}, which is not in this tree")
 
 
 def _names(text: str, module_path: str, file: str) -> bool:

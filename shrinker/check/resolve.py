@@ -14,8 +14,6 @@ from shrinker.syntax.imports import with_packages
 from shrinker.values.relations import grouped, reached
 from shrinker.values.upstream import PACKAGE
 
-Place = tuple[str, str]
-"""Module and name of a definition."""
 _SPECIAL = "annotations builtins cached dict doc file loader name package path spec"
 _EVERY_MODULE = frozenset(f"__{name}__" for name in _SPECIAL.split())
 _MADE_BY_FIELDS = frozenset({"NamedTuple", "TypedDict", "Struct", "BaseModel"})
@@ -158,7 +156,7 @@ class Modules:
     def closure(self, module: str, name: str) -> Iterator[tuple[str, ClassSymbols]]:
         """The class that a name of a module is, and its bases within the package, nearest first, each with its own module; none where it is
         no class, or that cannot be told."""
-        seen: set[Place] = set()
+        seen: set[tuple[str, str]] = set()
         pending = [(module, name)]
         while pending:
             place = self.definition(*pending.pop(0))
@@ -167,8 +165,8 @@ class Modules:
                 yield place[0], found
                 pending += [(place[0], base) for base in found.bases]
 
-    def definition(self, module: str, name: str, seen: frozenset[str] = frozenset()) -> Place | None:
-        """Where a name of a module is defined, through imports and stars; None where that cannot be told."""
+    def definition(self, module: str, name: str, seen: frozenset[str] = frozenset()) -> tuple[str, str] | None:
+        """The module that defines a name of a module, and its name there, through imports and stars; None where that cannot be told."""
         symbols = self.symbols(module)
         if symbols is None or module in seen:
             return None

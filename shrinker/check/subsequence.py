@@ -1,17 +1,15 @@
 """Is a generated file what is left of upstream's after deletions, but for the closed list of allowances?
 
-The question is whether an alignment exists: every logical line of the generated file lies, token by
-token and in order, inside ONE logical line of upstream's, and the lines keep their order. (Tokens
-of one statement cannot be gathered from several.) Without allowances greedy leftmost matching decides that
-exactly: taking the first place that fits never costs a later line its place.
+The question is whether an alignment exists: every logical line of the generated file lies, token by token and in order, inside ONE logical
+line of upstream's, and the lines keep their order. (Tokens of one statement cannot be gathered from several.) Without allowances greedy
+leftmost matching decides that exactly: taking the first place that fits never costs a later line its place.
 
-Subtle: with allowances it does not. A `pass` that shrinker wrote may be taken for upstream's own `pass` 400 lines
-further down, after which nothing fits; and to treat every `pass` as written by shrinker would count,
-and forgive, what is upstream's. So each step keeps both readings: the *frontier* holds, for each
-number of allowances used, the earliest place in upstream that this number can reach. A reading that used more
-and is no earlier is dropped at once, which the next unchanged line does in practice: the frontier holds one or
-two places, and the reading with the fewest allowances is found, not guessed. Unchanged and deleted
-lines cost linear time; each use of an allowance costs one look at the rest of the file (a set comparison a line).
+Subtle: with allowances it does not. A `pass` that shrinker wrote may be taken for upstream's own `pass` 400 lines further down, after which
+nothing fits; and to treat every `pass` as written by shrinker would count, and forgive, what is upstream's. So each step keeps both readings:
+the *frontier* holds, for each number of allowances used, the earliest place in upstream that this number can reach. A reading that used more
+and is no earlier is dropped at once, which the next unchanged line does in practice: the frontier holds one or two places, and the reading
+with the fewest allowances is found, not guessed. Unchanged and deleted lines cost linear time; each use of an allowance costs one look at the
+rest of the file (a set comparison a line).
 """
 
 from collections import Counter
@@ -30,8 +28,6 @@ _Place = tuple[int, int, tuple[str, ...]]
 class Alignment:
     """Result for one file."""
 
-    tokens: int
-    """Tokens of the generated file that were looked at."""
     used: dict[str, int]
     """How often each allowance was used, in the reading that used fewest."""
     mismatches: tuple[tuple[int, str], ...]
@@ -70,7 +66,7 @@ def align(generated: list[Tokens], ours: list[Tokens], defaults: allowances.Defa
         if len(mismatches) == MAX_MISMATCHES:
             break
     counts.update(min(frontier, key=lambda place: len(place[2]))[2])
-    return Alignment(sum(map(len, generated)), dict(counts), tuple(mismatches))
+    return Alignment(dict(counts), tuple(mismatches))
 
 
 def _advance(

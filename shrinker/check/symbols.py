@@ -101,18 +101,15 @@ class ModuleSymbols:
     paths: list[tuple[int, str]] = field(default_factory=list)
     """Strings that are dotted paths into the package: ``sglang.a.b``, ``sglang.a:b``."""
     targets: list[tuple[str, dict[str, tuple[str, int]]]] = field(default_factory=list)
-    """Calls of which a keyword names a definition (``sglang.a:b``) beside other texts: last name of what is called, and by
-    keyword each text with its line."""
+    """Calls with texts as keywords, of which one names a definition (``sglang.a:b``): last name of what is called, each text with its line."""
     loops: set[str] = field(default_factory=set)
     """Names that a loop or comprehension runs over."""
     classes: list[ClassSymbols] = field(default_factory=list)
     lookups: list[LookUp] = field(default_factory=list)
     decorated: list[tuple[str, int, tuple[str, ...]]] = field(default_factory=list)
-    """Name (with the classes around it), line and decorators, their arguments left out, of each definition that is not in a
-    function."""
+    """Name with the classes around it, line and decorators without arguments, of each definition of the module or a class."""
     rows: list[tuple[str, str, str, int]] = field(default_factory=list)
-    """Collection, key (empty in a list), value and line: names in the displays that the module binds, and in the calls that it
-    makes as statements."""
+    """Collection, key (empty in a list), value and line: names in displays that the module binds, and in calls that are its statements."""
     dispatches: list[tuple[Row, ...]] = field(default_factory=list)
     """Displays that may be such tables, anywhere in the file."""
     registers: list[Registration] = field(default_factory=list)
