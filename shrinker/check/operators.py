@@ -5,9 +5,11 @@ Read as text and by nobody else's grammar: whoever decides what goes has one.
 
 import ast
 import re
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 
 from shrinker.check.trees import Seen, Trees
 from shrinker.syntax.names import dotted
@@ -28,7 +30,7 @@ _PROMISED = re.compile(
 )
 """At the start of a line: within a function it would be a call."""
 _SPELLED = re.compile(r"[A-Za-z_]\w*::([A-Za-z_]\w*)(?:\.\w+)?")
-COMPILED = (".c", ".cc", ".cpp", ".cu")
+_COMPILED = (".c", ".cc", ".cpp", ".cu")
 
 
 @dataclass(frozen=True)
@@ -52,34 +54,25 @@ class Native:
         """Texts of those that are kept, see `plain_text`."""
         return {path: plain_text(data) for path, data in self.texts.items()}
 
-    @cached_property
-    def compiled(self) -> dict[str, bytes]:
-        """Those of them that a compiler is given."""
-        return {path: data for path, data in self.plain.items() if path.endswith(COMPILED)}
-
-    @cached_property
-    def _called(self) -> dict[str, set[bytes]]:
-        return {path: set(_CALLED.findall(data)) for path, data in self.compiled.items()}
-
-    def is_called(self, name: bytes, path: str) -> bool:
-        """True when another compiled source than this one has a parenthesis after the name."""
-        return any(name in names for other, names in self._called.items() if other != path)
-
 
 def lost_definitions(native: Native, seen: Seen) -> None:
     """Functions that kept sources register, or declare and call, and that upstream's removed sources alone define: symbols that the loader misses."""
-    gone = (path for path in sorted(native.upstream) if path not in native.texts and path.endswith(COMPILED))
+    compiled = {path: data for path, data in native.plain.items() if path.endswith(_COMPILED)}
+    calls = {path: {*_CALLED.findall(data)} for path, data in compiled.items()}
+    callers = Counter(chain.from_iterable(calls.values()))
+    gone = (path for path in sorted(native.upstream) if path not in native.texts and path.endswith(_COMPILED))
     removed = {path: plain_text((native.trees.source.root / path).read_bytes()) for path in filter(native.spared, gone)}
     named = {name: path for path, data in removed.items() for name in _CALLED.findall(data)}
     defined = {name: path for path, data in removed.items() for name in bodies(data)}
     kinds = ("operators", "registers", _REGISTERED, named), ("links", "calls", _PROMISED, defined)
-    for path, data in native.compiled.items():
+    for path, data in compiled.items():
         for check, verb, pattern, theirs in kinds:
             for match in pattern.finditer(data):
                 name = match[1]
                 seen.look(check=check)
                 used = name in theirs and (theirs is named or len(re.findall(rb"\b%s\b" % name, data)) > 1)
-                if used and name not in bodies(data) and not native.is_called(name, path):
+                # Where another source calls it, too, the place of its definition is not told.
+                if used and name not in bodies(data) and callers[name] == (name in calls[path]):
                     message = f"{verb} {name.decode()}, which only {theirs[name]} defines in upstream"
                     seen.find(path, line_at(data, match.start(1)), message, check=check)
 

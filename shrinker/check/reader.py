@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from shrinker.check import declarations
-from shrinker.check.symbols import Attribute, ClassSymbols, LookUp, ModuleSymbols
+from shrinker.check.symbols import ClassSymbols, ModuleSymbols
 from shrinker.syntax.imports import Import, names_of, package_of
 from shrinker.syntax.names import attribute_chain, dotted, first_name, last_name
 from shrinker.syntax.parsing import parse
@@ -74,7 +74,6 @@ class _Reader:
         self.stored: dict[str, dict[str, int]] = {}
         """By class, attributes stored on `self`, with their first lines."""
         self.by_text: set[tuple[str, str]] = set()
-        self.lookups: dict[tuple[str, str, str], int] = {}
         self.uses: list[_Use] = []
 
     def read(self, tree: ast.Module) -> ModuleSymbols:
@@ -91,7 +90,6 @@ class _Reader:
         found.named = {name: tuple(each) for name in top.bindings.names if (each := look_up(top, name))}
         for use in self.uses:
             self._resolve(use)
-        found.lookups = [LookUp(name, line, on, owner) for (name, on, owner), line in self.lookups.items()]
         return found
 
     def _resolve(self, use: _Use) -> None:
@@ -99,7 +97,7 @@ class _Reader:
         owner, made = self.named_classes.get(use.root), use.how == _MADE
         targets = [] if made else look_up(use.scope, use.root)
         if use.how == _READ:
-            self.found.attributes += (Attribute(use.line, each, use.names) for each in targets)
+            self.found.attributes += ((use.line, each, use.names) for each in targets)
         for at, name in enumerate(use.names):
             on: list[tuple[str, str]] = []
             if owner is not None and not at:
@@ -107,7 +105,7 @@ class _Reader:
             elif not made and use.root not in self.foreign:
                 on = [("named", ".".join([each, *use.names[:at]])) for each in targets] or [("any", "")]
             for each in on:
-                self.lookups.setdefault((name, *each), use.line)
+                self.found.lookups.setdefault((name, *each), use.line)
 
     def children(self, node: ast.AST, scope: Scope) -> None:
         for child in children(node):
@@ -253,7 +251,7 @@ class _Reader:
             return
         above = owner and (own or (isinstance(root, ast.Call) and dotted(root.func) == "super"))
         for at, name in enumerate(use.names):
-            self.lookups.setdefault((name, "self", owner) if above and not at else (name, "any", ""), use.line)
+            self.found.lookups.setdefault((name, "self", owner) if above and not at else (name, "any", ""), use.line)
 
     @_HANDLERS.of(ast.Call)
     def call(self, node: ast.Call, scope: Scope) -> None:

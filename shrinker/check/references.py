@@ -48,11 +48,10 @@ def module_attributes(trees: Trees, seen: Seen) -> None:
     ours, theirs = trees.modules, trees.source_modules
     for symbols in trees.kept.values():
         seen.look(len(symbols.attributes))
-        for use in symbols.attributes:
-            lacking = ours.attribute(use.target, use.chain)
-            if lacking is not None:
-                inherited = theirs.attribute(use.target, use.chain) == lacking
-                seen.find(symbols.path, use.line, f"module {lacking[0]} has no {lacking[1]!r}", inherited=inherited)
+        for line, target, names in symbols.attributes:
+            if (lacking := ours.attribute(target, names)) is not None:
+                inherited = theirs.attribute(target, names) == lacking
+                seen.find(symbols.path, line, f"module {lacking[0]} has no {lacking[1]!r}", inherited=inherited)
 
 
 def exported_names(trees: Trees, seen: Seen) -> None:

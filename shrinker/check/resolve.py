@@ -9,13 +9,12 @@ from functools import cache, cached_property
 from pathlib import Path
 
 from shrinker.check.reader import read_symbols
-from shrinker.check.symbols import ClassSymbols, LookUp, ModuleSymbols
+from shrinker.check.symbols import ClassSymbols, ModuleSymbols
 from shrinker.syntax.imports import with_packages
 from shrinker.values.relations import grouped, reached
 from shrinker.values.upstream import PACKAGE
 
-_SPECIAL = "annotations builtins cached dict doc file loader name package path spec"
-_EVERY_MODULE = frozenset(f"__{name}__" for name in _SPECIAL.split())
+_EVERY_MODULE = frozenset({"__dict__", "__doc__", "__file__", "__name__", "__package__", "__path__", "__spec__"})
 _MADE_BY_FIELDS = frozenset({"NamedTuple", "TypedDict", "Struct", "BaseModel"})
 _FRAMEWORKS = """
 Module Parameter Tensor BaseModel Struct Generic Protocol ABC Enum IntEnum StrEnum Flag IntFlag NamedTuple SimpleNamespace TypedDict
@@ -190,15 +189,16 @@ class Families:
         classes = [(each.name.rpartition(".")[2], each) for symbols in kept for each in symbols.classes]
         self._classes = grouped(classes)
         self._derived = grouped((base, name) for name, each in classes for base in each.bases)
-        self._looks = grouped((look.name, (symbols.path, look)) for symbols in kept for look in symbols.lookups)
+        looks = ((symbols.path, *each) for symbols in kept for each in symbols.lookups.items())
+        self._looks = grouped((name, (path, line, on, owner)) for path, (name, on, owner), line in looks)
         self.around = cache(self._around)
         """Last names of a class and all that it may inherit from; on request of those `below` it, too, which a `self` may be: those have
         other bases."""
 
     def look_up(self, name: str, kind: str, *, on: str = "") -> tuple[str, int] | None:
-        """Path and line of a look-up of a name that may reach the class `kind`, by its last name; of one sort (`LookUp.on`) or any."""
-        looks = ((path, look) for path, look in self._looks.get(name, ()) if on in ("", look.on))
-        return next(((path, look.line) for path, look in looks if self._meets(look, kind)), None)
+        """Path and line of a look-up of a name that may reach the class `kind`, by its last name; of one sort (`lookups`) or any."""
+        looks = (look for look in self._looks.get(name, ()) if on in ("", look[2]))
+        return next(((path, line) for path, line, sort, owner in looks if self._meets(sort, owner, kind)), None)
 
     def outside(self, name: str) -> str:
         """A class of another package, below which this one is, that may call any of its methods; empty when none is."""
@@ -210,13 +210,13 @@ class Families:
         above = self.around(name, below=False)
         return not above.isdisjoint(_MADE_BY_FIELDS) or any(each.data for each in self._above(name))
 
-    def _meets(self, look: LookUp, name: str) -> bool:
-        if look.on in {"any", "named"}:
+    def _meets(self, on: str, owner: str, name: str) -> bool:
+        if on in {"any", "named"}:
             # What is looked up on a module are names that the module binds.
-            return look.on == "any" or look.owner not in self._modules
+            return on == "any" or owner not in self._modules
         # What an `__init__` takes by a keyword is a parameter, whatever member has the same name.
-        given = look.on == "made" and any("__init__" in dict(each.members) for each in self._above(look.owner))
-        return not given and name in self.around(look.owner, below=look.on == "self")
+        given = on == "made" and any("__init__" in dict(each.members) for each in self._above(owner))
+        return not given and name in self.around(owner, below=on == "self")
 
     def _above(self, name: str) -> list[ClassSymbols]:
         return [each for base in self.around(name, below=False) for each in self._classes.get(base, ())]

@@ -8,15 +8,6 @@ parses every file, too."""
 
 
 @dataclass(frozen=True, slots=True)
-class Attribute:
-    """`alias.first.second` where `alias` may be the module `target`; of what is stored there, what is read to get there."""
-
-    line: int
-    target: str
-    chain: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class ClassSymbols:
     """One class of a file, nested ones too."""
 
@@ -52,20 +43,6 @@ class Registration:
 
 
 @dataclass(frozen=True, slots=True)
-class LookUp:
-    """A name that is looked up on an object."""
-
-    name: str
-    line: int
-    """The first of this kind in the file."""
-    on: str
-    """``any`` object; ``self`` for an object of `owner`; ``class`` for the class `owner` itself; ``made`` for what makes one of it by
-    keyword; ``named`` for what is imported as `owner`, which may be a module."""
-    owner: str
-    """Last name of the class; for ``named`` a dotted name as from the package; empty for ``any``."""
-
-
-@dataclass(frozen=True, slots=True)
 class Row:
     """A row of a table that is asked by what something is: ``(Kind, handler)``, ``((Kind, Other), handler)``, ``Kind: handler``."""
 
@@ -97,7 +74,8 @@ class ModuleSymbols:
     """Line, `sglang` module, name (`None` for a plain import, ``*`` for a star)."""
     outside: list[tuple[int, int, str, str | None]] = field(default_factory=list)
     """Line, level, module and name of imports of other packages, and of relative ones in files outside the package."""
-    attributes: list[Attribute] = field(default_factory=list)
+    attributes: list[tuple[int, str, tuple[str, ...]]] = field(default_factory=list)
+    """Line, module that a name may be, and what is read below it, one of the other: of ``alias.first.second = 1`` the first."""
     paths: list[tuple[int, str]] = field(default_factory=list)
     """Strings that are dotted paths into the package: ``sglang.a.b``, ``sglang.a:b``."""
     targets: list[tuple[str, dict[str, tuple[str, int]]]] = field(default_factory=list)
@@ -105,7 +83,9 @@ class ModuleSymbols:
     loops: set[str] = field(default_factory=set)
     """Names that a loop or comprehension runs over."""
     classes: list[ClassSymbols] = field(default_factory=list)
-    lookups: list[LookUp] = field(default_factory=list)
+    lookups: dict[tuple[str, str, str], int] = field(default_factory=dict)
+    """The first line that looks up a name on ``any`` object; on ``self``, an object of the class with the last name that comes third; on that
+    ``class`` itself; by keyword on what has ``made`` one of it; or on what is ``named`` by a dotted name from the package, perhaps a module."""
     decorated: list[tuple[str, int, tuple[str, ...]]] = field(default_factory=list)
     """Name with the classes around it, line and decorators without arguments, of each definition of the module or a class."""
     rows: list[tuple[str, str, str, int]] = field(default_factory=list)

@@ -83,14 +83,18 @@ def uses_of_file(source: bytes, path: str) -> list[Use]:
         Use(path, line, IMPORTS, module, () if name is None else (name,), line in loading)
         for line, module, name in symbols.imports
     ]
-    found += (Use(path, e.line, ATTRIBUTES, *_split(e.target, *e.chain)) for e in symbols.attributes if e.chain)
+    found += (
+        Use(path, line, ATTRIBUTES, *_split(module, *names)) for line, module, names in symbols.attributes if names
+    )
     found += _heritage(tree, path)
     for line, text in symbols.paths:
         module, _, name = text.partition(":")
         found.append(Use(path, line, TEXTS, module, tuple(filter(None, name.split(".")))))
     if any(use.kind == IMPORTS for use in found):
         # One word is anybody's.
-        looks = {look.name: look.line for look in symbols.lookups if look.on == "any" and "_" in look.name.strip("_")}
+        looks = {
+            name: line for (name, on, _), line in symbols.lookups.items() if on == "any" and "_" in name.strip("_")
+        }
         certain = {use.names[-1] for use in found if use.kind in (ATTRIBUTES, HERITAGE) and use.names}
         found += (Use(path, line, MEMBERS, "", (name,)) for name, line in looks.items() if name not in certain)
     return sorted(set(found), key=lambda use: (use.line, use.kind, use.module, use.names))
