@@ -26,19 +26,19 @@ _BUILTINS = frozenset(dir(builtins))
 _IMPORTING = ("import_module", "__import__")
 
 
-def _kept_classes(trees: Trees) -> Iterator[tuple[ModuleSymbols, ModuleSymbols, ClassSymbols, ClassSymbols]]:
-    """Classes of changed files that both trees have: symbols of both files, then of both classes, the generated one's first."""
+def _kept_classes(trees: Trees) -> Iterator[tuple[ModuleSymbols, ClassSymbols, ClassSymbols]]:
+    """Classes of changed files that both trees have: symbols of the generated file, and of both classes, the generated one's first."""
     for symbols, upstream in trees.pairs():
         there = {each.name: each for each in symbols.classes}
         for each in upstream.classes:
             if each.name in there:
-                yield symbols, upstream, there[each.name], each
+                yield symbols, there[each.name], each
 
 
 def members(trees: Trees, seen: Seen) -> None:
     """Methods and attributes; fields of what is made by its fields, and methods below a class of another package, may not go at all."""
     families = trees.families
-    for symbols, _, ours, each in _kept_classes(trees):
+    for symbols, ours, each in _kept_classes(trees):
         left, last = dict(ours.members), each.name.rpartition(".")[2]
         for name, line in each.members:
             if name in left:
@@ -82,7 +82,7 @@ def stores(trees: Trees, seen: Seen) -> None:
 def bases(trees: Trees, seen: Seen) -> None:
     """Compare what the classes of both trees inherit from."""
     theirs = trees.source_modules
-    for symbols, upstream, ours, each in _kept_classes(trees):
+    for symbols, ours, each in _kept_classes(trees):
         own, last = dict(ours.members), each.name.rpartition(".")[2]
         for base in each.bases:
             if not base or base in ours.bases or base in each.foreign:
@@ -91,7 +91,7 @@ def bases(trees: Trees, seen: Seen) -> None:
             if base in symbols.bound:
                 seen.find(symbols.path, 0, f"class {each.name} lost its base {base}, which is still there")
                 continue
-            for module, origin in theirs.closure(upstream.module or "", base):
+            for module, origin in theirs.closure(symbols.module or "", base):
                 for name, line in origin.members:
                     where = f"({theirs.files[module]}:{line})"
                     if name in own:
@@ -162,7 +162,7 @@ def names_by_text(trees: Trees, seen: Seen) -> None:
 
 
 def imports_of_loops(trees: Trees, seen: Seen) -> None:
-    """Modules that such loops import in upstream and not in the generated tree, and those that they import and that are not there."""
+    """Modules that loops of modules import in upstream and not in the generated tree, and those that they import and that are not there."""
     if trees.rules is None:
         return
     modules = {symbols.module for symbols in trees.kept.values()}

@@ -6,7 +6,7 @@ Definitions are read as text: what lines went, what stood in them outside of all
 import posixpath
 import re
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from itertools import groupby
 
 from shrinker.check import operators
@@ -43,19 +43,16 @@ def lost_sources(trees: Trees, seen: Seen) -> None:
         for root, side in ((trees.source.root, changed), (trees.out, kept))
     )
     native = Native(trees, upstream, before, texts)
-    _macros(native, undefined, seen)
-    _includes(native, seen)
-    _build_lists(native, seen)
-    operators.lost_definitions(native, seen)
-    operators.lost_registrations(native, seen)
-    operators.lost_offers(native, seen)
-    _definitions(native, seen)
+    own = operators.lost_definitions, operators.lost_registrations, operators.lost_offers
+    for check in (_macros, _includes, _build_lists, *own, _definitions):
+        check(native, seen)
 
 
-def _macros(native: Native, undefined: Mapping[str, str], seen: Seen) -> None:
+def _macros(native: Native, seen: Seen) -> None:
     """Macros that rules say no build defines, and that a kept source or a script of the build does."""
-    scripts = [path for path in native.trees.recorded if path.endswith(_BUILD_SCRIPTS)]
-    others = {path: (native.trees.out / path).read_bytes() for path in scripts} if undefined else {}
+    undefined = native.trees.stated.undefined
+    scripts = [path for path in native.trees.recorded if undefined and path.endswith(_BUILD_SCRIPTS)]
+    others = {path: (native.trees.out / path).read_bytes() for path in scripts}
     for name, rule in undefined.items():
         seen.look(check="macros")
         for texts, pattern in ((native.texts, rb"^[ \t]*#[ \t]*define[ \t]+%s\b"), (others, rb"-D\s*%s\b")):

@@ -128,7 +128,6 @@ class _Reader:
     def class_(self, node: ast.ClassDef, scope: Scope) -> None:
         self.named_classes[node.name] = node.name
         members = dict(reversed([*declarations.assigned_of(node.body, definitions=True)]))
-        foreign = tuple(last_name(base) for base in node.bases if first_name(base) in self.foreign)
         self.around.append(node.name)
         name = ".".join(self.around)
         self.definition(node, scope)
@@ -140,7 +139,7 @@ class _Reader:
                 tuple(members.items()),
                 frozenset(declarations.fields_of(node.body)),
                 declarations.made_by_fields(node),
-                foreign,
+                tuple(last_name(base) for base in node.bases if first_name(base) in self.foreign),
                 tuple(self.stored.get(name, {}).items()),
             )
         )

@@ -168,10 +168,9 @@ def _names(text: str, module_path: str, file: str) -> bool:
     """
     folder = module_path.rpartition("/")[0] + "/"
     wanted = text.lstrip("./")
-    if "/" in wanted:
-        top = PACKAGE_PREFIX if module_path.startswith(PACKAGE_PREFIX) else folder
-        return file.startswith(top) and file.endswith("/" + wanted)
-    if folder == PACKAGE_PREFIX:
+    if "/" in wanted and module_path.startswith(PACKAGE_PREFIX):
+        folder = PACKAGE_PREFIX
+    elif folder == PACKAGE_PREFIX:
         # Below the package's root lies everything; there a base name means a file of that folder.
         return file == folder + wanted
     return file.startswith(folder) and file.endswith("/" + wanted)

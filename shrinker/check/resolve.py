@@ -98,14 +98,13 @@ class Modules:
         holder, _, last = target.rpartition(".")
         if target not in self or (holder and self.binds(holder, last)):
             return None
-        at = target
         for name in chain:
-            if self.binds(at, name):
+            if self.binds(target, name):
                 return None
-            submodule = f"{at}.{name}"
+            submodule = f"{target}.{name}"
             if submodule not in self or submodule not in self.loaded:
-                return at, name
-            at = submodule
+                return target, name
+            target = submodule
         return None
 
     @cached_property
@@ -125,14 +124,11 @@ class Modules:
 
     def resolves(self, module: str, names: tuple[str, ...]) -> bool:
         """True when what a module gives by these names, one of the other, is there; what the syntax does not tell is taken to be."""
-        while module not in self:
-            # A text does not say where its module ends.
-            module, dot, last = module.rpartition(".")
-            if not dot:
-                return False
-            names = (last, *names)
-        for at, name in enumerate(names):
-            rest = names[at + 1 :]
+        module, *rest = [*module.split("."), *names]
+        if module not in self:
+            return False
+        while rest:
+            name, *rest = rest
             below = f"{module}.{name}"
             if self.imports(module, name) and not (below in self and rest):
                 return not rest or self._has_member(module, name, rest[0])
@@ -170,7 +166,7 @@ class Modules:
         if symbols is None or module in seen:
             return None
         seen |= {module}
-        sources = [m for _, m, n in symbols.imports if n == name and m.partition(".")[0] == PACKAGE]
+        sources = [m for _, m, n in symbols.imports if n == name]
         sources += [text.partition(":")[0] for _, text in symbols.paths if text.endswith(f":{name}")]
         if name in self._classes(module) or (name in symbols.bound and not sources):
             return module, name
@@ -179,9 +175,7 @@ class Modules:
 
 
 class Families:
-    """Which classes an object may get its members from, and what kept code looks up on one. Classes are told apart by their last names: two of
-    one name count as one.
-    """
+    """Which classes, told apart by their last names, an object may get its members from, and what kept code looks up on one."""
 
     def __init__(self, kept: Collection[ModuleSymbols], modules: Container[str]) -> None:
         """Of every file of the generated tree; and dotted names of its modules."""

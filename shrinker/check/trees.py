@@ -87,8 +87,7 @@ class Trees:
         if before is None or after is None:
             return set()
         asked = {ast.unparse(node.test) for node in statements(after) if isinstance(node, ast.If)}
-        tests = (node for node in statements(before) if isinstance(node, ast.If))
-        gone = (node for node in tests if ast.unparse(node.test) not in asked)
+        gone = (n for n in statements(before) if isinstance(n, ast.If) and ast.unparse(n.test) not in asked)
         return {line for node in gone for line in range(node.lineno, (node.end_lineno or node.lineno) + 1)}
 
     @cached_property
