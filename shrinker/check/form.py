@@ -21,8 +21,6 @@ from shrinker.values.outcome import EmittedFile
 
 _TREES, _FILES, _TOKENS = "decided trees", "subsequence files", "subsequence tokens"
 COUNTS = ("compiled", _TREES, _FILES, _TOKENS, *(f"allowed: {name}" for name in allowances.NAMES))
-
-
 _Task = tuple[EmittedFile, str]
 """A file, and the SHA-256 of upstream's: empty where upstream has none, or shrinker writes it anew."""
 
@@ -54,10 +52,7 @@ def _judge_all(trees: Trees, tasks: dict[str, _Task]) -> list[Seen]:
     """What is in the cache was found for the same bytes on both sides."""
     replaced = trees.manifest.defaults
     results, symbols = trees.cache.layer("form", repr(replaced)), trees.cache.layer(SYMBOLS)
-    keys = {
-        path: results.key(path, repr((entry.sha256, entry.changed, entry.digest, theirs)))
-        for path, (entry, theirs) in tasks.items()
-    }
+    keys = {path: results.key(path, repr(task)) for path, task in tasks.items()}
 
     def make(missing: list[str]) -> list[bytes]:
         asked = [tasks[path] for path in missing]
@@ -67,8 +62,7 @@ def _judge_all(trees: Trees, tasks: dict[str, _Task]) -> list[Seen]:
         symbols.save({path: symbols.key(path, tasks[path][0].sha256) for path in read}, read)
         return [seen for seen, _ in judged]
 
-    packed = results.packed(keys, make)
-    return [unpack(packed[path]) for path in keys]
+    return [unpack(each) for each in results.packed(keys, make).values()]
 
 
 def _judge(out: Path, upstream: Path, replaced: tuple[tuple[str, str], ...], task: _Task) -> tuple[bytes, bytes | None]:
