@@ -4,8 +4,7 @@ import ast
 from collections.abc import Set
 
 from shrinker.check.allowances import is_named_error
-from shrinker.check.uses import attribute_chain
-from shrinker.syntax.names import last_name
+from shrinker.syntax.names import attribute_chain, last_name
 from shrinker.values.leftovers import Position
 
 _MESSAGE_METHODS = frozenset({"debug", "info", "warning", "warn", "error", "exception", "critical", "log", "print"})

@@ -6,11 +6,10 @@ from dataclasses import dataclass, field
 
 from shrinker.check.leftovers import places
 from shrinker.check.leftovers.vocabulary import Vocabulary, is_constant
-from shrinker.check.uses import attribute_chain
 from shrinker.syntax.bindings import collect
 from shrinker.syntax.imports import names_of, package_of
 from shrinker.syntax.lines import Lines, one_line
-from shrinker.syntax.names import last_name
+from shrinker.syntax.names import attribute_chain, last_name
 from shrinker.syntax.parsing import parse
 from shrinker.syntax.ranges import meets
 from shrinker.syntax.side_effects import hands_back, is_accessor
