@@ -18,9 +18,8 @@ from shrinker.source.cache import default_folder
 from shrinker.syntax.parsing import parse
 from shrinker.syntax.walk import definitions
 from shrinker.upgrade.generated import generate, wanted
-from shrinker.values.contents import MANIFEST
 from shrinker.values.errors import EvidenceError, InputError
-from shrinker.values.manifest import Manifest
+from shrinker.values.manifest import MANIFEST, Manifest
 
 _SHOWN = 3
 

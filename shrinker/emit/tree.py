@@ -20,15 +20,14 @@ from shrinker.program.interface.compare import compare_interfaces, read_offered
 from shrinker.program.interface.syntax import Syntax
 from shrinker.project import PACKAGE
 from shrinker.ruleset.models import Ruleset
-from shrinker.values.contents import MANIFEST
 from shrinker.values.distributions import Distributions
 from shrinker.values.edits import FILE as REFUSALS_FILE
+from shrinker.values.edits import Cut
 from shrinker.values.errors import InputError
 from shrinker.values.folded import FoldedModule
 from shrinker.values.graph import Graph
 from shrinker.values.interface import Interface
-from shrinker.values.manifest import Manifest
-from shrinker.values.native import Cut
+from shrinker.values.manifest import MANIFEST, Manifest
 from shrinker.values.upstream import PACKAGE_PREFIX, UpstreamTree, module_name, modules_of
 
 _REFUSALS_PATH = f"{PACKAGE_PREFIX}{REFUSALS_FILE}"

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from shrinker.emit.package import NOTE
+from shrinker.values.edits import HASH_COMMENTS, Cut
 from shrinker.values.errors import InputError
-from shrinker.values.native import HASH_COMMENTS, Cut
 from shrinker.values.outcome import EmittedFile
 
 

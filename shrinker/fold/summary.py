@@ -14,7 +14,6 @@ from shrinker.ruleset.models import Registry
 from shrinker.syntax.imports import names_of
 from shrinker.syntax.names import assigned, last_name
 from shrinker.syntax.ranges import span
-from shrinker.syntax.scopes import COMPREHENSIONS
 from shrinker.syntax.side_effects import is_inert
 from shrinker.syntax.unroll import Unroller
 from shrinker.syntax.walk import statements, walk
@@ -45,7 +44,7 @@ _MECHANISMS = {
 
 def summarise(reading: Reading, context: Context) -> dict[str, Any]:
     """What the folded tree names, in source order, as fields of `FoldedModule`."""
-    unroller = Unroller(reading.tree, [*reading.of(ast.For, *COMPREHENSIONS)], context.module, context.package)
+    unroller = Unroller(reading.tree, reading.of(ast.For), context.module, context.package)
     strings, own = _rows(reading, unroller, context.environment.registries_in(context.module))
     constants = ((node, str(node.value)) for node in chain(reading.texts, reading.exported))
     named = chain(constants, computed_strings(reading, unroller))

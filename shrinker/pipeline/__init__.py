@@ -27,8 +27,8 @@ from shrinker.report.write import Made, begin_reports, finish_reports, write_sym
 from shrinker.ruleset import load_profile, without
 from shrinker.source import open_upstream
 from shrinker.source.cache import default_folder
-from shrinker.values.entries import Entries
 from shrinker.values.errors import EvidenceError
+from shrinker.values.interface import Entries
 from shrinker.values.outcome import Evidence, Finding
 
 

@@ -8,8 +8,7 @@ from dataclasses import replace
 from functools import cache
 
 from shrinker.syntax.imports import with_packages
-from shrinker.values.folded import FoldedModule
-from shrinker.values.refinement import NOTHING, Refinement
+from shrinker.values.folded import NOTHING, FoldedModule, Refinement
 from shrinker.values.relations import grouped, reached
 
 

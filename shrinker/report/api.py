@@ -14,9 +14,8 @@ from shrinker.program.definitions import Definition, public_definitions
 from shrinker.program.written import Written
 from shrinker.ruleset import Ruleset
 from shrinker.ruleset.match import any_name_matches
-from shrinker.values.entries import KEPT, Entries
 from shrinker.values.graph import UNREACHABLE, Graph
-from shrinker.values.interface import Difference, Interface, Refused
+from shrinker.values.interface import KEPT, Difference, Entries, Interface, Refused
 from shrinker.values.upstream import UpstreamTree, module_name
 
 IMPORTED = "only code that is gone imports it"

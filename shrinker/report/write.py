@@ -23,12 +23,11 @@ from shrinker.report.retained import retained_data
 from shrinker.report.summary import Measured, build_summary, measure, tally, total
 from shrinker.ruleset import Ruleset
 from shrinker.values.distributions import Distributions
-from shrinker.values.entries import Entries
+from shrinker.values.edits import Cut
 from shrinker.values.folded import FoldedModule
 from shrinker.values.graph import UNREACHABLE, Graph
-from shrinker.values.interface import Interface
+from shrinker.values.interface import Entries, Interface
 from shrinker.values.manifest import Manifest
-from shrinker.values.native import Cut
 from shrinker.values.outcome import Evidence
 from shrinker.values.upstream import UpstreamTree
 

@@ -18,12 +18,12 @@ from shrinker.report.chains import removed_importers
 from shrinker.report.summary import area, language, summary_table
 from shrinker.report.write import Made, begin_reports, finish_reports
 from shrinker.ruleset import Fact, Remove, Root, Ruleset, Walk
-from shrinker.values.entries import GONE, KEPT, NEVER, Effect, Entries, Judged
+from shrinker.values.edits import Cut
 from shrinker.values.errors import InputError
 from shrinker.values.folded import Decision, FoldedModule
 from shrinker.values.graph import Graph
+from shrinker.values.interface import GONE, KEPT, NEVER, Effect, Entries, Judged
 from shrinker.values.manifest import Manifest
-from shrinker.values.native import Cut
 from shrinker.values.outcome import EmittedFile, Evidence, Finding
 from shrinker.values.upstream import UpstreamTree
 from tests.program.small_tree import build, write_tree

@@ -10,8 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from shrinker.values import form as syntax
-from shrinker.values.contents import MANIFEST
-from shrinker.values.manifest import Manifest
+from shrinker.values.manifest import MANIFEST, Manifest
 from shrinker.values.outcome import EmittedFile
 
 

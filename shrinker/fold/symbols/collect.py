@@ -25,7 +25,7 @@ from shrinker.syntax.side_effects import (
     wrapping_calls,
 )
 from shrinker.syntax.walk import Function
-from shrinker.values.symbols import Symbol, SymbolTable
+from shrinker.values.folded import Symbol, SymbolTable
 
 _OF_CLASS = frozenset({"__new__", "__init_subclass__", "__class_getitem__"})
 """Methods that Python hands the class."""

@@ -10,8 +10,8 @@ from shrinker.program.native.library import SOURCES
 from shrinker.program.native.reach import NativeReach, pasted_names
 from shrinker.program.nodes import suffix
 from shrinker.syntax.native.conditionals import Refuted, refuted_lines
+from shrinker.values.edits import Cut
 from shrinker.values.graph import Graph
-from shrinker.values.native import Cut
 from shrinker.values.relations import grouped
 from shrinker.values.upstream import UpstreamTree
 

@@ -15,11 +15,9 @@ from shrinker.program.symbols.search import Search
 from shrinker.program.ways import first_reasons
 from shrinker.ruleset import Companion, Ruleset
 from shrinker.syntax.names import is_special
-from shrinker.values.edits import Span
-from shrinker.values.folded import FoldedModule
+from shrinker.values.edits import Cut, Span
+from shrinker.values.folded import EMPTY_SYMBOLS, FoldedModule
 from shrinker.values.graph import UNREACHABLE, Edge, Graph, Removal
-from shrinker.values.native import Cut
-from shrinker.values.symbols import EMPTY_SYMBOLS
 from shrinker.values.upstream import UpstreamTree
 
 Fold = Callable[[Collection[str], Mapping[str, frozenset[Span]] | None], dict[str, FoldedModule]]

@@ -11,8 +11,8 @@ from shrinker.program.symbols.reasons import Node, Reason
 from shrinker.program.symbols.types import Types
 from shrinker.ruleset.models import Api
 from shrinker.syntax.names import is_special
+from shrinker.values.folded import Symbol
 from shrinker.values.relations import reached
-from shrinker.values.symbols import Symbol
 
 _LETTERS = re.compile(r"[A-Za-z]")
 _PRIVATE = re.compile(r"_[a-z]")
