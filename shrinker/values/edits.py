@@ -59,10 +59,8 @@ class TakeBlock(Edit):
 
 
 @dataclass(frozen=True, slots=True)
-class DropBlock(Edit):
-    """Delete one clause of a compound statement: ``orelse`` or ``handler:<n>``."""
-
-    block: str
+class DropElse(Edit):
+    """Delete the `else` of a compound statement."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,10 +120,6 @@ def refusal_line(edit: Refuse | Guard) -> str:
     if isinstance(edit, Guard):
         return GUARD_LINE
     return f'from {MODULE} import refuse; refuse("{edit.place}", {edit.argument})'
-
-
-HASH_COMMENTS = ("CMakeLists.txt", ".cmake", ".toml")
-"""Ends of the names of files whose comments start with ``#``; those of other native files start with ``//``."""
 
 
 @dataclass(frozen=True, slots=True, order=True)

@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from shrinker.emit.writer import count_lines
 from shrinker.program.distributions import decide_distributions
 from shrinker.program.saved import load_graph
 from shrinker.program.symbols.why import FORMAT
@@ -18,6 +17,7 @@ from shrinker.report.chains import removed_importers
 from shrinker.report.summary import area, language, summary_table
 from shrinker.report.write import Made, begin_reports, finish_reports
 from shrinker.ruleset import Fact, Remove, Root, Ruleset, Walk
+from shrinker.syntax.lines import count_lines
 from shrinker.values.edits import Cut
 from shrinker.values.errors import InputError
 from shrinker.values.folded import Decision, FoldedModule
