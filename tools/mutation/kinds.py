@@ -6,8 +6,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from shrinker.emit.package import NOTE
+from shrinker.syntax.native.conditionals import native_parser
 from shrinker.syntax.native.reader import read_native
 from shrinker.syntax.native.source import Lines
+from shrinker.syntax.native.tokens import NAMESPACES, field, function_of, text_of, within
 from shrinker.syntax.parsing import parsed
 from shrinker.syntax.walk import Function
 from tools.mutation.surgery import blocks, indented, stands_alone, without
@@ -194,9 +196,11 @@ def native_registrations(text: str) -> Iterator[Change]:
 
 
 def native_definitions(text: str) -> Iterator[Change]:
-    """A function, a class or a constant at the level of namespaces is deleted."""
-    for each in read_native(text.encode()).definitions:
-        yield from _without_lines(text, each.lines, each.name)
+    """A function at the level of namespaces is deleted; blocks of macros have no type."""
+    for node in within(native_parser().parse(text.encode()).root_node, NAMESPACES):
+        if node.type == "function_definition" and field(node, "type") is not None:
+            name = text_of(field(function_of(field(node, "declarator")), "declarator"))
+            yield from _without_lines(text, Lines(node.start_point[0] + 1, node.end_point[0] + 1), name)
 
 
 def native_includes(text: str) -> Iterator[Change]:

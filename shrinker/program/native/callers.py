@@ -74,14 +74,6 @@ def said_by(module: FoldedModule, package: str) -> frozenset[str]:
     return frozenset(module.summary.words).union(*(source.split(".") for source in sources))
 
 
-def said_outside(
-    tree: UpstreamTree, paths: Collection[str], folded: Mapping[str, FoldedModule], package: str
-) -> frozenset[str]:
-    """All words of some kept files: of modules by path, `folded`, those that are left, and of all others what is written."""
-    others = (_written(tree, path) for path in paths if path not in folded)
-    return frozenset().union(*(said_by(module, package) for module in folded.values()), *others)
-
-
 def _written(tree: UpstreamTree, path: str) -> frozenset[str]:
     """All words of a file as upstream wrote it, without its comments."""
     return words_of(path, without_comments(path, tree.read(path).decode("utf-8", "replace")))

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Mapping
 from itertools import pairwise
 
 from shrinker.program.native.library import SOURCES
-from shrinker.program.native.reach import NativeReach, pasted_names
+from shrinker.program.native.reach import NativeReach
 from shrinker.program.nodes import suffix
 from shrinker.syntax.native.conditionals import Refuted, refuted_lines
 from shrinker.values.edits import Cut
@@ -30,11 +30,9 @@ def _refuted(branch: Refuted, undefined: Mapping[str, str]) -> Cut:
     return Cut(lines.first, lines.last, ", ".join(macros), tuple(sorted({undefined[name] for name in macros})))
 
 
-def cuts(reach: NativeReach, said: Collection[str]) -> dict[str, tuple[Cut, ...]]:
-    """By path of a kept file, sorted, once all is reached; `said` are words of all kept files that are no sources of the library."""
-    offered = [*_registrations(reach), *_declarations(reach)]
-    definitions = _definitions(reach, said, {(path, cut.first) for path, cut in offered})
-    found = grouped((*offered, *definitions, *_entries(reach)))
+def cuts(reach: NativeReach) -> dict[str, tuple[Cut, ...]]:
+    """By path of a kept file, sorted, once all is reached."""
+    found = grouped((*_registrations(reach), *_declarations(reach), *_entries(reach)))
     return {path: tuple(sorted(set(each))) for path, each in sorted(found.items())}
 
 
@@ -55,27 +53,6 @@ def _declarations(reach: NativeReach) -> Iterator[tuple[str, Cut]]:
     for path, each in ((path, each) for path, source in sources.items() for each in source.declarations):
         if each.name in gone and each.lines.first:
             yield path, Cut(each.lines.first, each.lines.last, f"function {each.name}")
-
-
-def _definitions(
-    reach: NativeReach, said: Collection[str], gone: Collection[tuple[str, int]]
-) -> Iterator[tuple[str, Cut]]:
-    """Definitions that nothing names but such definitions: all that have one name, or none of them."""
-    sources = {path: reach.library.sources[path] for path in sorted(reach.kept)}
-    live = {*said}.union(*(source.outside for source in sources.values()))
-    for path, offer in ((path, offer) for path, source in sources.items() for offer in source.registrations):
-        if (path, offer.lines.first) not in gone:
-            live.update((offer.name, *offer.functions))
-    left = [(path, each) for path, source in sources.items() for each in source.definitions]
-    words = frozenset().union(*(source.words for source in sources.values()))
-    patterns = {pair for source in sources.values() for pair in source.pasted}
-    live |= pasted_names({each.name for _, each in left}, patterns, words)
-    while named := {each.name for _, each in left} & live:
-        live |= {word for _, each in left if each.name in named for word in each.words}
-        left = [(path, each) for path, each in left if each.name not in named]
-    for path, each in left:
-        if (path, each.lines.first) not in gone:
-            yield path, Cut(each.lines.first, each.lines.last, f"definition {each.name}")
 
 
 def _entries(reach: NativeReach) -> Iterator[tuple[str, Cut]]:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import replace
 
 from shrinker.cache import Cache
-from shrinker.program.native.callers import Callers, calling_lines, find_callers, said_by, said_outside
+from shrinker.program.native.callers import Callers, calling_lines, find_callers, said_by
 from shrinker.program.native.cuts import cuts
 from shrinker.program.native.library import read_library
 from shrinker.program.native.reach import NativeReach
@@ -71,8 +71,7 @@ def prune_companions(
         by_hand = frozenset(path for path in library.sources if file_node(path) in named)
         reach = NativeReach(library, callers.words.union(*said), by_hand).run()
         gone |= dict.fromkeys(library.sources.keys() - reach.kept, _NO_OPERATOR)
-        outside = {path for path in graph.kept if path not in gone and path not in library.sources}
-        cut |= cuts(reach, said_outside(tree, outside, {**folded, **companions}, _package(rule)))
+        cut |= cuts(reach)
         new = [*_wrapper_edges(tree, graph, search, callers, wrappers, reach.operators)]
         asked = named | {edge.dst for edge in new}
         # What the import of a module was for went: nobody imports it any more, and it has nothing.

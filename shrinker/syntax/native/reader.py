@@ -11,8 +11,7 @@ from itertools import pairwise
 import tree_sitter
 
 from shrinker.syntax.native.conditionals import native_parser
-from shrinker.syntax.native.definitions import definitions_of
-from shrinker.syntax.native.source import Definition, Lines, NativeSource, Registration
+from shrinker.syntax.native.source import Declaration, Lines, NativeSource, Registration
 from shrinker.syntax.native.tokens import (
     BRANCHES,
     NAMES,
@@ -41,7 +40,7 @@ def read_native(data: bytes) -> NativeSource:
     """Read one C, C++ or CUDA file."""
     root, whole = native_parser().parse(data).root_node, partial(_whole, data.split(b"\n"))
     registrations: dict[int, Registration] = {}
-    declarations: list[Definition] = []
+    declarations: list[Declaration] = []
     # By their nodes, like registrations.
     declared: dict[int, str] = {}
     acts = False
@@ -57,8 +56,7 @@ def read_native(data: bytes) -> NativeSource:
             if (stands := _declared(each)) is not None:
                 declared[stands.id] = text_of(stands)
                 if each is node:
-                    declarations.append(Definition(declared[stands.id], whole(node)))
-    definitions, outside = definitions_of(root, registrations, whole)
+                    declarations.append(Declaration(declared[stands.id], whole(node)))
     words, pasted, spoken = _mentions(root, {*declared, *registrations})
     tokens = [*leaves(root)]
     defined, methods = defined_names(tokens)
@@ -72,8 +70,6 @@ def read_native(data: bytes) -> NativeSource:
         spoken=spoken,
         registrations=tuple(registrations.values()),
         declarations=tuple(declarations),
-        definitions=definitions,
-        outside=outside,
         acts=acts,
     )
 

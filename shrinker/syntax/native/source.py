@@ -20,14 +20,11 @@ class Registration(NamedTuple):
     lines: Lines
 
 
-class Definition(NamedTuple):
-    """What may go as a whole when nothing names it; a declaration of a function, too."""
+class Declaration(NamedTuple):
+    """A statement that declares a function and does nothing else."""
 
     name: str
     lines: Lines
-    """With the comment directly above a definition."""
-    words: frozenset[str] = frozenset()
-    """All that it says; not asked of what is only declared."""
 
 
 class NativeSource(NamedTuple):
@@ -48,10 +45,6 @@ class NativeSource(NamedTuple):
     spoken: frozenset[str]
     """Names in its texts after a namespace: ``sgl::name``."""
     registrations: tuple[Registration, ...]
-    declarations: tuple[Definition, ...]
-    """Functions that it only declares."""
-    definitions: tuple[Definition, ...]
-    outside: frozenset[str]
-    """All words outside of these and of registrations, those of texts, too."""
+    declarations: tuple[Declaration, ...]
     acts: bool
     """True when the library may need it for what happens when it is loaded."""

@@ -50,17 +50,11 @@ def leaves(node: tree_sitter.Node, apart: Collection[int] = ()) -> Iterator[tree
     return (each for each in nodes(node, apart) if not each.child_count)
 
 
-def within(node: tree_sitter.Node, around: Collection[str], *, understood: bool = False) -> Iterator[tree_sitter.Node]:
-    """What stands in a node, and in nodes of the kinds `around` in it.
-
-    Args:
-        understood: leave out what stands beside something that the parser did not understand.
-    """
-    if understood and any(child.is_error or child.is_missing for child in node.children):
-        return
+def within(node: tree_sitter.Node, around: Collection[str]) -> Iterator[tree_sitter.Node]:
+    """What stands in a node, and in nodes of the kinds `around` in it."""
     for child in node.children:
         if child.type in around:
-            yield from within(child, around, understood=understood)
+            yield from within(child, around)
         else:
             yield child
 
