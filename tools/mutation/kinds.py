@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from shrinker.emit.package import NOTE
 from shrinker.syntax.native.conditionals import native_parser
 from shrinker.syntax.native.reader import read_native
-from shrinker.syntax.native.source import Lines
-from shrinker.syntax.native.tokens import NAMESPACES, field, function_of, text_of, within
+from shrinker.syntax.native.tokens import NAMESPACES, Lines, field, function_of, text_of, within
 from shrinker.syntax.parsing import parsed
 from shrinker.syntax.walk import Function
 from tools.mutation.surgery import blocks, indented, stands_alone, without

@@ -10,7 +10,7 @@ from functools import cached_property
 
 from shrinker.program.native.library import Library
 from shrinker.program.nodes import file_node, operator_node
-from shrinker.syntax.native.source import Registration
+from shrinker.syntax.native.tokens import Registration
 from shrinker.values.graph import Edge
 from shrinker.values.relations import grouped
 

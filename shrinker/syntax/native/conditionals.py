@@ -10,8 +10,7 @@ from typing import NamedTuple
 import tree_sitter
 import tree_sitter_cuda
 
-from shrinker.syntax.native.source import Lines
-from shrinker.syntax.native.tokens import field, leaves, text_of
+from shrinker.syntax.native.tokens import Lines, field, leaves, text_of
 
 _OPENS = frozenset({"#if", "#ifdef", "#ifndef"})
 _CONTINUES = frozenset({"#elif", "#elifdef", "#elifndef", "#else"})

@@ -11,11 +11,14 @@ from itertools import pairwise
 import tree_sitter
 
 from shrinker.syntax.native.conditionals import native_parser
-from shrinker.syntax.native.source import Declaration, Lines, NativeSource, Registration
 from shrinker.syntax.native.tokens import (
     BRANCHES,
     NAMES,
     NAMESPACES,
+    Declaration,
+    Lines,
+    NativeSource,
+    Registration,
     defined_names,
     extern_names,
     field,
