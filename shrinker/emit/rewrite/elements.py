@@ -5,7 +5,7 @@ All that goes is cut out of the text; a comment goes with the item that it belon
 
 import ast
 from collections.abc import Iterator, Sequence
-from itertools import dropwhile, pairwise
+from itertools import accumulate, dropwhile, pairwise
 from typing import NamedTuple
 
 from shrinker.emit.rewrite.sites import Sites
@@ -192,22 +192,13 @@ def _joined(links: Sequence[Link]) -> Link:
 
 def _items(source: Source, region: Place, nodes: Sequence[Place], signs: str) -> tuple[list[Place], list[Link]]:
     """Items between signs, and what follows each."""
-    items: list[Place] = []
-    found: list[Place] = []
-    tokens: list[Place] = []
-    depth = 0
-    for token in source.tokens(*region, nodes):
-        text = source.text[slice(*token)]
-        depth += (text == "(") - (text == ")")
-        if depth or text not in signs.split():
-            tokens.append(token)
-        else:
-            items.append((tokens[0][0], tokens[-1][1]))
-            found.append(token)
-            tokens = []
-    if tokens:
-        items.append((tokens[0][0], tokens[-1][1]))
-        found.append((tokens[-1][1], tokens[-1][1]))
+    tokens = [*source.tokens(*region, nodes)]
+    texts = [source.text[slice(*token)] for token in tokens]
+    depths = accumulate((text == "(") - (text == ")") for text in texts)
+    between = [i for i, depth in enumerate(depths) if not depth and texts[i] in signs.split()]
+    rows = [(i + 1, j) for i, j in pairwise([-1, *between, len(tokens)]) if i + 1 < j]
+    items = [(tokens[i][0], tokens[j - 1][1]) for i, j in rows]
+    found = [tokens[j] if j in between else (end, end) for (_, j), (_, end) in zip(rows, items, strict=True)]
     following = [*(start for start, _ in items[1:]), region[1]]
     return items, [
         Link(read_gap(source, end, sign[0]), sign, read_gap(source, sign[1], start))
