@@ -61,11 +61,6 @@ class NativeReach:
         return self._by_name(lambda path: self._of(path, "defined"))
 
     @cached_property
-    def _methods(self) -> dict[str, list[str]]:
-        """Compiled sources by the methods that they define outside of the class."""
-        return self._by_name(lambda path: self._of(path, "methods"))
-
-    @cached_property
     def _mentioning(self) -> dict[str, list[str]]:
         """Compiled sources by the names that they themselves mention: macros define what no grammar sees."""
         return self._by_name(lambda path: self.library.sources[path].words)
@@ -148,9 +143,9 @@ class NativeReach:
         words, promised = self._of(path, "words"), self._of(path, "promised")
         named = words | self._pasted(path, words)
         found = {name: self._definitions(name, path) for name in named & promised}
-        found |= {member: self._methods[member] for member in self._of(path, "members") & self._methods.keys()}
+        found |= {member: self._defining[member] for member in self._of(path, "members") & self._defining.keys()}
         for name, targets in sorted(found.items()):
-            yield from ((name.rpartition("::")[2], target) for target in targets if target != path)
+            yield from ((name, target) for target in targets if target != path)
 
     def _pasted(self, path: str, words: frozenset[str]) -> set[str]:
         """Names that macros of a source may put together."""
