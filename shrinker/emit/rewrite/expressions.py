@@ -125,11 +125,11 @@ class Expressions:
         piece = Piece(inner, inner if own else inside, outer, tight, outer != inner)
         if not self._sites.touched(node):
             return piece
-        edit = self._sites.expression(node)
+        edit = self._sites.decisive(node, Literal, TakeOperand)
         if isinstance(edit, Literal):
             self._patches.replace(*inner, edit.text)
             return self._settle(piece, Piece(inner, inner, inner, True, False), free, self._gaps(piece))
-        if edit is not None:
+        if isinstance(edit, TakeOperand):
             return self._settle(piece, self._operand(node, edit, start, end), free, self._gaps(piece))
         if isinstance(node, ast.BoolOp):
             return self._chain(node, piece, start, end, free)

@@ -7,14 +7,15 @@ What can go wrong is always a fault of shrinker itself, never of the input.
 import ast
 import io
 import tokenize
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
+from typing import TypeVar
 
 from shrinker.emit.rewrite.source import Place, Source
 from shrinker.syntax.ranges import Placed, first_line, meets, span
 from shrinker.values import edits
 from shrinker.values.edits import refusal_line
+from shrinker.values.relations import grouped
 
 _OPENS, _CLOSES = (getattr(tokenize, f"FSTRING_{name}", -1) for name in ("START", "END"))
 """From Python 3.12 on."""
@@ -108,6 +109,9 @@ def _lines_in_strings(body: Sequence[ast.stmt], source: Source) -> Iterator[int]
             yield from range(first + begins, first + token.end[0])
 
 
+Kind = TypeVar("Kind", bound=edits.Edit)
+
+
 class RewriteError(RuntimeError):
     """An edit that cannot be written as Python; the message names line and column of the file."""
 
@@ -124,35 +128,19 @@ class Sites:
             start = source.starts[where.line]
             self.patches.replace(start, start, f"{source.indent(where.line)}{line}{source.newline}")
         self._pending = dict.fromkeys(sorted(self._edits - added, key=lambda edit: edit.span))
-        self._at: defaultdict[tuple[int, int], list[edits.Edit]] = defaultdict(list)
-        for edit in self._pending:
-            self._at[edit.span.line, edit.span.col].append(edit)
-        self._lines = sorted({line for line, _ in self._at})
+        self._at = grouped((edit.span, edit) for edit in self._pending)
+        self._lines = sorted({where.line for where in self._at})
 
     def touched(self, node: Placed) -> bool:
         """True when an edit begins on a line of the node."""
         return meets(self._lines, node)
 
-    def at(self, node: ast.stmt | ast.expr) -> list[edits.Edit]:
-        """Edits of what begins where `node` does."""
-        return self._at.get((node.lineno, node.col_offset), [])
-
-    def decisive(self, node: ast.stmt) -> edits.Edit | None:
-        """The edit that settles a statement when several name it: the one that deletes most; the others are void."""
-        kinds = (edits.Raise, edits.DropTail, edits.DropStatement, edits.TakeBlock)
-        found = next((edit for kind in kinds for edit in self.at(node) if isinstance(edit, kind)), None)
-        for edit in self.at(node) if found is not None else ():
+    def decisive(self, node: ast.stmt | ast.expr, *kinds: type[Kind]) -> Kind | None:
+        """The edit of some kinds that settles a node when several name it: of the first kind; the others are void."""
+        found = [edit for kind in kinds for edit in self._at.get(span(node), ()) if isinstance(edit, kind)]
+        for edit in found:
             self.applied(edit)
-        return found
-
-    def expression(self, node: ast.expr) -> edits.Literal | edits.TakeOperand | None:
-        """The edit that replaces the expression; a literal wins over an operand."""
-        found: edits.Literal | edits.TakeOperand | None = None
-        for edit in self.at(node):
-            if isinstance(edit, edits.Literal | edits.TakeOperand) and edit.span == span(node):
-                self.applied(edit)
-                found = edit if found is None or isinstance(edit, edits.Literal) else found
-        return found
+        return found[0] if found else None
 
     def drops(self, container: str, node: Placed) -> bool:
         """True when an element is to be dropped; marks it as applied."""

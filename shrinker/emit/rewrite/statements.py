@@ -14,6 +14,9 @@ from shrinker.emit.rewrite.sites import Sites
 from shrinker.syntax.ranges import first_line
 from shrinker.values.edits import DropElse, DropStatement, DropTail, Raise, TakeBlock
 
+_SETTLING = (Raise, DropTail, DropStatement, TakeBlock)
+"""What deletes most comes first."""
+
 
 class Left(NamedTuple):
     """What is left of a statement, of a line of small statements, or of a block: the comment and blank lines at its ends."""
@@ -84,7 +87,7 @@ class Statements:
             return Left(lead)
         if not self._layout.clauses(node):
             return self._line(row, lead, indent)
-        edit = self._sites.decisive(node)
+        edit = self._sites.decisive(node, *_SETTLING)
         if isinstance(edit, TakeBlock):
             return self._take(node, edit, row, lead, indent)
         if edit is not None:
@@ -116,7 +119,7 @@ class Statements:
         keep: list[ast.stmt] = []
         last: object = None
         for node in body:
-            edit = self._sites.decisive(node)
+            edit = self._sites.decisive(node, *_SETTLING)
             if isinstance(edit, TakeBlock):
                 raise self._sites.error(node, "TakeBlock on a statement that has no blocks")
             if edit is None:
@@ -160,9 +163,7 @@ class Statements:
 
     def _clauses(self, node: ast.stmt) -> None:
         """Apply the edits to a statement that stays."""
-        gone = [edit for edit in self._sites.at(node) if isinstance(edit, DropElse)]
-        for edit in gone:
-            self._sites.applied(edit)
+        gone = self._sites.decisive(node, DropElse)
         self._expressions.statement(node)
         for clause in self._layout.clauses(node):
             if gone and clause.name == "orelse":
@@ -187,7 +188,7 @@ class Statements:
     def _follow(self, clause: Clause) -> tuple[Lines, Clause | None, Raise | None]:
         """What is left of a clause when edits have settled the `elif` that it is: its lines above, the clause, an error in its place."""
         lead, indent = clause.lead, self._source.indent(clause.first)
-        while clause.arm is not None and (edit := self._sites.decisive(clause.arm)) is not None:
+        while clause.arm is not None and (edit := self._sites.decisive(clause.arm, *_SETTLING)) is not None:
             arm = clause.arm
             if isinstance(edit, TakeBlock) and edit.block not in ("body", "orelse"):
                 raise self._sites.error(arm, f"an `elif` has no block {edit.block!r}")
