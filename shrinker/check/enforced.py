@@ -13,7 +13,7 @@ from shrinker.check.entered import Asked
 from shrinker.check.outside import Field, Outside
 from shrinker.ruleset import Fact, Ruleset
 from shrinker.ruleset.models import Domain
-from shrinker.values.entries import Judged
+from shrinker.values.interface import Judged
 from shrinker.values.outcome import Finding
 
 CHECK = "unenforced"

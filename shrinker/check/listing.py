@@ -2,7 +2,7 @@
 
 from shrinker.check.allowances import OWN_FILES
 from shrinker.check.trees import Seen, Trees
-from shrinker.values.contents import MANIFEST, contents
+from shrinker.values.manifest import MANIFEST, contents
 
 LINES = (".c", ".cc", ".cpp", ".cu", ".cuh", ".h", ".hpp", ".inl", ".inc", "CMakeLists.txt", ".cmake", "Cargo.toml")
 """Ends of the names of files of which lines may go."""

@@ -18,8 +18,7 @@ from shrinker.fold.workers import FoldWorkers, Result, Wanted, World
 from shrinker.syntax.lines import Lines
 from shrinker.syntax.parsing import decode
 from shrinker.values.edits import Span
-from shrinker.values.folded import FoldedModule, LeakedUse
-from shrinker.values.refinement import NOTHING, Refinement
+from shrinker.values.folded import NOTHING, FoldedModule, LeakedUse, Refinement
 from shrinker.values.upstream import UpstreamTree, enclosing, modules_of
 
 

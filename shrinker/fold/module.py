@@ -20,10 +20,8 @@ from shrinker.fold.written import Look, find_looks, place_looks, replace_default
 from shrinker.syntax.imports import Import, absolute, package_of
 from shrinker.syntax.parsing import decode
 from shrinker.syntax.walk import walk
-from shrinker.values.folded import FoldedModule, Uncertain
+from shrinker.values.folded import EMPTY_SYMBOLS, NOTHING, FoldedModule, Refinement, Uncertain
 from shrinker.values.form import digest
-from shrinker.values.refinement import NOTHING, Refinement
-from shrinker.values.symbols import EMPTY_SYMBOLS
 
 constructs.load()
 

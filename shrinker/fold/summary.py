@@ -15,7 +15,6 @@ from shrinker.ruleset.models import Registry
 from shrinker.syntax.imports import Import, catches_import_error, is_type_checking, names_of
 from shrinker.syntax.names import assigned, last_name
 from shrinker.syntax.ranges import span
-from shrinker.syntax.scopes import COMPREHENSIONS
 from shrinker.syntax.side_effects import bound_by, is_inert
 from shrinker.syntax.unroll import Unroller
 from shrinker.syntax.walk import Definition, statements, walk
@@ -79,7 +78,7 @@ def _is_text(node: ast.AST) -> bool:
 def summarise(tree: ast.Module, context: Context) -> dict[str, Any]:
     """What the folded tree names, in source order, as fields of `FoldedModule`."""
     nodes = _Nodes(tree)
-    unroller = Unroller(tree, [*nodes.of(ast.For, *COMPREHENSIONS)], context.module, context.package)
+    unroller = Unroller(tree, nodes.of(ast.For), context.module, context.package)
     strings, own = _rows(nodes, unroller, context.environment.registries_in(context.module))
     constants = ((node, str(node.value)) for node in chain(nodes.texts, nodes.exported))
     named = chain(constants, _computed_strings(nodes, unroller))

@@ -31,8 +31,8 @@ from shrinker.report.write import Made, finish_reports, write_reports
 from shrinker.ruleset import Ruleset, load_profile, without
 from shrinker.source import open_upstream
 from shrinker.source.cache import default_folder
-from shrinker.values.entries import Entries
 from shrinker.values.errors import EvidenceError, InputError
+from shrinker.values.interface import Entries
 from shrinker.values.manifest import Manifest
 from shrinker.values.outcome import Evidence, Finding
 from shrinker.values.upstream import UpstreamTree

@@ -23,13 +23,10 @@ from shrinker.program.symbols.saved import SymbolData, found_symbols
 from shrinker.program.symbols.search import Search
 from shrinker.program.written import Written, written_imports
 from shrinker.values.distributions import Distributions
-from shrinker.values.edits import Span
+from shrinker.values.edits import Cut, Span
 from shrinker.values.errors import ShrinkerError
-from shrinker.values.folded import FoldedModule
+from shrinker.values.folded import EMPTY_SYMBOLS, FoldedModule, Refinement
 from shrinker.values.graph import Graph
-from shrinker.values.native import Cut
-from shrinker.values.refinement import Refinement
-from shrinker.values.symbols import EMPTY_SYMBOLS
 from shrinker.values.upstream import PACKAGE_PREFIX, modules_of
 
 

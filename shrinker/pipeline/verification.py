@@ -25,10 +25,9 @@ from shrinker.report.summary import measure
 from shrinker.source.cache import default_folder
 from shrinker.source.pins import load_pins
 from shrinker.source.wheels import cached_wheel, load_wheels, open_wheel
-from shrinker.values.contents import MANIFEST
 from shrinker.values.errors import EvidenceError, InputError
 from shrinker.values.interface import Interface
-from shrinker.values.manifest import Manifest
+from shrinker.values.manifest import MANIFEST, Manifest
 from shrinker.values.outcome import EmittedFile, Evidence, Finding, LevelResult
 from shrinker.values.upstream import PACKAGE
 

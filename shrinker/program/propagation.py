@@ -22,10 +22,8 @@ from shrinker.program.symbols.program import Key
 from shrinker.program.symbols.types import Types
 from shrinker.syntax.imports import with_packages
 from shrinker.syntax.names import is_special
-from shrinker.values.folded import FoldedModule
-from shrinker.values.refinement import NOTHING, Refinement
+from shrinker.values.folded import NOTHING, FoldedModule, Refinement, Symbol
 from shrinker.values.relations import grouped, reached
-from shrinker.values.symbols import Symbol
 
 _KNOWN_TO_TORCH = frozenset({"training", "dump_patches", "call_super_init"})
 _LITERAL = re.compile(r"[^*_]")

@@ -13,9 +13,8 @@ from shrinker.check.capabilities.vocabulary import Vocabulary
 from shrinker.program.written import Definition, Written, public_definitions
 from shrinker.ruleset import Ruleset
 from shrinker.ruleset.match import any_name_matches
-from shrinker.values.entries import KEPT, Entries
 from shrinker.values.graph import UNREACHABLE, Graph
-from shrinker.values.interface import Difference, Interface, Refused
+from shrinker.values.interface import KEPT, Difference, Entries, Interface, Refused
 from shrinker.values.relations import grouped
 from shrinker.values.upstream import UpstreamTree, module_name
 

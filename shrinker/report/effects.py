@@ -19,9 +19,9 @@ from shrinker.ruleset import Absent, Companion, Fact, Leftover, Pure, Rule, Rule
 from shrinker.ruleset.match import name_matches
 from shrinker.ruleset.models import Refusal
 from shrinker.syntax.imports import with_packages
+from shrinker.values.edits import Cut
 from shrinker.values.folded import FoldedModule
 from shrinker.values.graph import Graph
-from shrinker.values.native import Cut
 from shrinker.values.relations import grouped
 from shrinker.values.upstream import UpstreamTree, module_name, modules_of
 

@@ -14,9 +14,8 @@ from typing import TYPE_CHECKING, Any
 from shrinker.project import default_out, project_folder
 from shrinker.source import open_upstream
 from shrinker.source.pins import load_pins
-from shrinker.values.contents import MANIFEST
 from shrinker.values.errors import InputError
-from shrinker.values.manifest import Manifest
+from shrinker.values.manifest import MANIFEST, Manifest
 from shrinker.values.upstream import Identity, UpstreamTree
 
 if TYPE_CHECKING:

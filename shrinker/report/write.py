@@ -19,12 +19,11 @@ from shrinker.report.summary import Measured, tally, total
 from shrinker.report.verification import INDEX, index_page
 from shrinker.ruleset import Ruleset
 from shrinker.values.distributions import Distributions
-from shrinker.values.entries import Entries
+from shrinker.values.edits import Cut
 from shrinker.values.folded import FoldedModule
 from shrinker.values.graph import UNREACHABLE, Graph
-from shrinker.values.interface import Interface
+from shrinker.values.interface import Entries, Interface
 from shrinker.values.manifest import Manifest
-from shrinker.values.native import Cut
 from shrinker.values.outcome import Evidence
 from shrinker.values.relations import grouped
 from shrinker.values.upstream import UpstreamTree

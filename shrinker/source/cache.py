@@ -19,8 +19,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from shrinker.source.layout import Guard
-from shrinker.values.contents import files_below
 from shrinker.values.errors import InputError
+from shrinker.values.manifest import files_below
 from shrinker.values.upstream import DeclaredPackage, SourceFile
 
 Progress = Callable[[str], None]

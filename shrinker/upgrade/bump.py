@@ -25,8 +25,8 @@ from shrinker.source.pins import Pins, index_commit, load_pins, moved, set_index
 from shrinker.source.repository import remote_refs
 from shrinker.upgrade.check_upstream import SECTIONS, Diagnosis, diagnose
 from shrinker.upgrade.sides import compare_sides, generated, recorded_side
-from shrinker.values.contents import MANIFEST, foreign
 from shrinker.values.errors import EvidenceError, InputError
+from shrinker.values.manifest import MANIFEST, foreign
 from shrinker.values.outcome import Finding
 
 _AS_THEY_WERE = "the pin, the tree and its reports are as they were"

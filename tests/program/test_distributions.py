@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from shrinker.emit.writer import without_lines
+from shrinker.emit.tree import without_lines
 from shrinker.program.answers import SavedRun, why, why_not
 from shrinker.program.distributions import PYPROJECT, decide_distributions, with_uncertain
 from shrinker.program.native.cuts import cargo_cuts

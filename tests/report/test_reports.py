@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from shrinker.emit.writer import count_lines
 from shrinker.program.distributions import decide_distributions
 from shrinker.program.saved import load_report
 from shrinker.program.symbols.saved import SymbolData
@@ -19,12 +18,13 @@ from shrinker.report.dependencies import removed_importers
 from shrinker.report.summary import area, language, summary_table
 from shrinker.report.write import Made, finish_reports, write_reports
 from shrinker.ruleset import Fact, Remove, Root, Ruleset, Walk
-from shrinker.values.entries import GONE, KEPT, NEVER, Effect, Entries, Judged
+from shrinker.syntax.lines import count_lines
+from shrinker.values.edits import Cut
 from shrinker.values.errors import InputError
 from shrinker.values.folded import Decision, FoldedModule
 from shrinker.values.graph import Graph
+from shrinker.values.interface import GONE, KEPT, NEVER, Effect, Entries, Judged
 from shrinker.values.manifest import Manifest
-from shrinker.values.native import Cut
 from shrinker.values.outcome import EmittedFile, Evidence, Finding
 from shrinker.values.upstream import UpstreamTree
 from tests.program.small_tree import build, write_tree

@@ -13,9 +13,8 @@ from tempfile import TemporaryDirectory
 from shrinker.check.levels import judge
 from shrinker.check.trees import Trees
 from shrinker.values import form as syntax
-from shrinker.values.contents import MANIFEST
 from shrinker.values.errors import InputError
-from shrinker.values.manifest import Manifest
+from shrinker.values.manifest import MANIFEST, Manifest
 from shrinker.values.outcome import EmittedFile, Finding
 from tools.mutation.faults import Fault
 

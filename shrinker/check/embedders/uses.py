@@ -18,7 +18,7 @@ from shrinker.syntax.names import attribute_chain, dotted, last_name
 from shrinker.syntax.parsing import parsed
 from shrinker.syntax.scopes import scope_of
 from shrinker.syntax.walk import BLOCKS, BLOCKS_OF, Function
-from shrinker.values.contents import files_below
+from shrinker.values.manifest import files_below
 from shrinker.values.upstream import PACKAGE
 
 KINDS = ("imports", "attributes", "heritage", "texts", "members")

@@ -12,7 +12,7 @@ from shrinker.syntax.lines import Lines, one_line
 from shrinker.syntax.names import attribute_chain, last_name
 from shrinker.syntax.parsing import parse
 from shrinker.syntax.ranges import meets
-from shrinker.syntax.side_effects import hands_back, is_accessor
+from shrinker.syntax.side_effects import hands_back
 from shrinker.syntax.walk import HOLDERS, Definition, statements
 from shrinker.values.leftovers import KINDS, Kind, Leftover, Position
 from shrinker.values.upstream import module_name
@@ -125,7 +125,7 @@ class Scanner:
         self._where = f"{outer}.{node.name}"
         self._in_class = isinstance(node, ast.ClassDef)
         self.identifier(node.lineno, node.name, "definition", not self._in_class)
-        if not all(hands_back(d) or is_accessor(d) for d in node.decorator_list):
+        if not all(map(hands_back, node.decorator_list)):
             # It may be registered somewhere, to be found by another name.
             self.uses.add((node.name, outer))
         self.within(node, "value")

@@ -13,7 +13,7 @@ from shrinker.program.nodes import FileIndex, node_path, suffix
 from shrinker.syntax.cmake import read_cmake
 from shrinker.syntax.native.conditionals import without_refuted
 from shrinker.syntax.native.reader import read_native
-from shrinker.syntax.native.source import NativeSource
+from shrinker.syntax.native.tokens import NativeSource
 from shrinker.values.relations import reached
 from shrinker.values.upstream import UpstreamTree
 

@@ -17,11 +17,9 @@ from shrinker.ruleset import Companion, Ruleset
 from shrinker.syntax.names import dotted, is_special
 from shrinker.syntax.parsing import parsed
 from shrinker.syntax.walk import walk
-from shrinker.values.edits import Span
-from shrinker.values.folded import FoldedModule, Uncertain
+from shrinker.values.edits import Cut, Span
+from shrinker.values.folded import EMPTY_SYMBOLS, FoldedModule, Uncertain
 from shrinker.values.graph import UNREACHABLE, Edge, Graph, Removal
-from shrinker.values.native import Cut
-from shrinker.values.symbols import EMPTY_SYMBOLS
 from shrinker.values.texts import without_comments, words_of
 from shrinker.values.upstream import UpstreamTree
 
@@ -86,9 +84,7 @@ def prune_companions(
         by_hand = frozenset(path for path in library.sources if file_node(path) in named)
         reach = NativeReach(library, callers.words.union(*said), by_hand)
         gone |= dict.fromkeys(library.sources.keys() - reach.kept, _NO_OPERATOR)
-        outside = modules.keys() | graph.kept.keys() - gone.keys() - library.sources.keys()
-        words = frozenset().union(*(_said_in(tree, path, modules, _package(rule)) for path in outside))
-        cuts += library_cuts(reach, words)
+        cuts += library_cuts(reach)
         new = [*_wrapper_edges(tree, graph, search, callers, wrappers, reach.operators)]
         asked = named | {edge.dst for edge in new}
         # What the import of a module was for went: nobody imports it any more, and it has nothing.

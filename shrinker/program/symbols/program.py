@@ -7,9 +7,8 @@ from itertools import chain
 
 import networkx
 
-from shrinker.values.folded import FoldedModule
+from shrinker.values.folded import FoldedModule, Symbol
 from shrinker.values.relations import grouped, reached
-from shrinker.values.symbols import Symbol
 from shrinker.values.upstream import enclosing
 
 Key = tuple[str, int]

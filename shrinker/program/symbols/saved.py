@@ -21,10 +21,9 @@ from shrinker.program.symbols.why import FORMAT
 from shrinker.program.ways import Ways, cost_of
 from shrinker.program.written import Written
 from shrinker.ruleset import Ruleset
-from shrinker.values.folded import FoldedModule
+from shrinker.values.folded import FoldedModule, Symbol
 from shrinker.values.graph import Graph
 from shrinker.values.relations import grouped
-from shrinker.values.symbols import Symbol
 from shrinker.values.upstream import UpstreamTree, enclosing
 
 _ASIDE, _API = 60, 40

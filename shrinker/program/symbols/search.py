@@ -9,8 +9,8 @@ from shrinker.program.symbols.program import Key
 from shrinker.program.symbols.types import Found, Types, Value, ordered
 from shrinker.ruleset.models import Api
 from shrinker.syntax.names import is_special
+from shrinker.values.folded import Symbol
 from shrinker.values.relations import reached
-from shrinker.values.symbols import Symbol
 
 _LETTERS = re.compile(r"[A-Za-z]")
 _PRIVATE = re.compile(r"_[a-z]")

@@ -5,8 +5,8 @@ from collections.abc import Collection, Iterable
 from shrinker.program.symbols.liveness import Reason
 from shrinker.program.symbols.program import Key, Program
 from shrinker.program.symbols.search import Search
+from shrinker.values.folded import Symbol
 from shrinker.values.relations import reached
-from shrinker.values.symbols import Symbol
 from shrinker.values.upstream import enclosing
 
 

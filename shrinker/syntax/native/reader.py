@@ -11,12 +11,14 @@ from itertools import pairwise
 import tree_sitter
 
 from shrinker.syntax.native.conditionals import native_parser
-from shrinker.syntax.native.definitions import definitions_of
-from shrinker.syntax.native.source import Definition, Lines, NativeSource, Registration
 from shrinker.syntax.native.tokens import (
     BRANCHES,
     NAMES,
     NAMESPACES,
+    Declaration,
+    Lines,
+    NativeSource,
+    Registration,
     defined_names,
     extern_names,
     field,
@@ -41,39 +43,34 @@ def read_native(data: bytes) -> NativeSource:
     """Read one C, C++ or CUDA file."""
     root, whole = native_parser().parse(data).root_node, partial(_whole, data.split(b"\n"))
     registrations: dict[int, Registration] = {}
-    declarations: list[Definition] = []
+    declarations: list[Declaration] = []
     # By their nodes, like registrations.
     declared: dict[int, str] = {}
     acts = False
     for node in within(root, NAMESPACES | {"linkage_specification"}):
-        exported = _exported(node)
-        acts = acts or exported is not None or _is_block(node)
+        block, exported = _block(node), _exported(node)
+        acts = acts or exported is not None or block is not None
         offers = [(node, exported)] if exported is not None else []
-        if _is_block(node) and (body := field(node, "body")) is not None:
-            offers = [(each, offer) for each in within(body, BRANCHES) if (offer := _registered(each)) is not None]
+        if block is not None:
+            offers = [(each, offer) for each in within(block, BRANCHES) if (offer := _registered(each)) is not None]
         for each, (name, functions) in offers:
             registrations[each.id] = Registration(name, functions, each.start_point[0] + 1, whole(each))
         for each in node.children if node.type == "template_declaration" else [node]:
             if (stands := _declared(each)) is not None:
                 declared[stands.id] = text_of(stands)
                 if each is node:
-                    declarations.append(Definition(declared[stands.id], whole(node)))
-    definitions, outside = definitions_of(root, registrations, whole)
+                    declarations.append(Declaration(declared[stands.id], whole(node)))
     words, pasted, spoken = _mentions(root, {*declared, *registrations})
     tokens = [*leaves(root)]
-    defined, methods = defined_names(tokens)
     return NativeSource(
         words=words,
-        defined=defined,
-        methods=methods,
+        defined=frozenset(defined_names(tokens)),
         members=frozenset(_members(root)),
         promised=frozenset((*declared.values(), *extern_names(tokens))),
         pasted=pasted,
         spoken=spoken,
         registrations=tuple(registrations.values()),
         declarations=tuple(declarations),
-        definitions=definitions,
-        outside=outside,
         acts=acts,
     )
 
@@ -87,10 +84,10 @@ def _whole(rows: list[bytes], node: tree_sitter.Node) -> Lines:
     return Lines(first + 1, last + 1)
 
 
-def _is_block(node: tree_sitter.Node) -> bool:
-    """True for a block of registrations."""
+def _block(node: tree_sitter.Node) -> tree_sitter.Node | None:
+    """The body of a block of registrations."""
     name = text_of(field(node, "declarator", "declarator"))
-    return node.type == "function_definition" and field(node, "body") is not None and bool(_BLOCK.fullmatch(name))
+    return field(node, "body") if node.type == "function_definition" and _BLOCK.fullmatch(name) else None
 
 
 def _call(node: tree_sitter.Node) -> tuple[tree_sitter.Node | None, tree_sitter.Node | None]:
@@ -163,13 +160,10 @@ def _members(root: tree_sitter.Node) -> Iterator[str]:
     for node in nodes(root):
         if node.type not in ("class_specifier", "struct_specifier"):
             continue
-        owner, body = field(node, "name"), field(node, "body")
-        if owner is None or body is None:
-            continue
-        name = next((text_of(leaf) for leaf in leaves(owner) if leaf.type in NAMES), "")
-        for member in body.named_children if name else ():
+        body = field(node, "body")
+        for member in body.named_children if body is not None else ():
             inner = member.named_children[-1] if member.type == "template_declaration" else member
             if inner.type in ("field_declaration", "declaration"):
                 for token, following in pairwise(leaves(inner)):
                     if token.type in NAMES and following.type == "(":
-                        yield f"{name}::{text_of(token)}"
+                        yield text_of(token)

@@ -1,9 +1,10 @@
-"""Tokens of a syntax tree of C++ or CUDA, and what the shape of a few of them in a row says.
+"""What is read of one file of C, C++ or CUDA, and the tokens of its syntax tree: what the shape of a few of them in a row says.
 
 They are there even where macros keep the grammar from understanding what stands around them.
 """
 
 from collections.abc import Collection, Iterator, Sequence
+from typing import NamedTuple
 
 import tree_sitter
 
@@ -21,6 +22,51 @@ NAMESPACES = BRANCHES | {"namespace_definition", "declaration_list", "translatio
 """What statements of a file stand in, besides those of C's linkage."""
 _LONGEST = 400
 """Tokens of the template arguments of one name."""
+
+
+class Lines(NamedTuple):
+    """Whole lines of a file, from 1; the first is 0 for what shares its lines with something else."""
+
+    first: int
+    last: int
+
+
+class Registration(NamedTuple):
+    """A statement by which a source offers a function under a name."""
+
+    name: str
+    functions: tuple[str, ...]
+    """Names in it of what may be the function."""
+    line: int
+    lines: Lines
+
+
+class Declaration(NamedTuple):
+    """A statement that declares a function and does nothing else."""
+
+    name: str
+    lines: Lines
+
+
+class NativeSource(NamedTuple):
+    """One file."""
+
+    words: frozenset[str]
+    """Names that it mentions outside of registrations, but for those that it only declares."""
+    defined: frozenset[str]
+    """Names that it may define as a function."""
+    promised: frozenset[str]
+    """Names of namespaces that it declares and does not define there: functions, and variables of other sources."""
+    members: frozenset[str]
+    """Names of methods that its classes only declare."""
+    pasted: frozenset[tuple[str, str]]
+    """What stands before and after the computed part of a name that a macro puts together."""
+    spoken: frozenset[str]
+    """Names in its texts after a namespace: ``sgl::name``."""
+    registrations: tuple[Registration, ...]
+    declarations: tuple[Declaration, ...]
+    acts: bool
+    """True when the library may need it for what happens when it is loaded."""
 
 
 def text_of(node: tree_sitter.Node | None) -> str:
@@ -50,17 +96,11 @@ def leaves(node: tree_sitter.Node, apart: Collection[int] = ()) -> Iterator[tree
     return (each for each in nodes(node, apart) if not each.child_count)
 
 
-def within(node: tree_sitter.Node, around: Collection[str], *, understood: bool = False) -> Iterator[tree_sitter.Node]:
-    """What stands in a node, and in nodes of the kinds `around` in it.
-
-    Args:
-        understood: leave out what stands beside something that the parser did not understand.
-    """
-    if understood and any(child.is_error or child.is_missing for child in node.children):
-        return
+def within(node: tree_sitter.Node, around: Collection[str]) -> Iterator[tree_sitter.Node]:
+    """What stands in a node, and in nodes of the kinds `around` in it."""
     for child in node.children:
         if child.type in around:
-            yield from within(child, around, understood=understood)
+            yield from within(child, around)
         else:
             yield child
 
@@ -72,24 +112,14 @@ def function_of(node: tree_sitter.Node | None) -> tree_sitter.Node | None:
     return node if node is not None and node.type == "function_declarator" else None
 
 
-def defined_names(tokens: Sequence[tree_sitter.Node]) -> tuple[frozenset[str], frozenset[str]]:
-    """Names that stand before parentheses and a body; and those of them with a class before them."""
+def defined_names(tokens: Sequence[tree_sitter.Node]) -> Iterator[str]:
+    """Names that stand before parentheses and a body."""
     kinds = [token.type for token in tokens]
     closing = _closing(kinds)
-    defined: set[str] = set()
-    methods: set[str] = set()
     for at, kind in enumerate(kinds):
-        if kind not in NAMES:
-            continue
-        closed = closing.get(_past_arguments(kinds, at + 1))
-        name = text_of(tokens[at])
-        if closed is None or name in _KEYWORDS or not _has_body(kinds, closed + 1):
-            continue
-        defined.add(name)
-        owner = _owner(kinds, at)
-        if owner >= 0:
-            methods.add(f"{text_of(tokens[owner])}::{name}")
-    return frozenset(defined), frozenset(methods)
+        closed = closing.get(_past_arguments(kinds, at + 1)) if kind in NAMES else None
+        if closed is not None and text_of(tokens[at]) not in _KEYWORDS and _has_body(kinds, closed + 1):
+            yield text_of(tokens[at])
 
 
 def _closing(kinds: Sequence[str]) -> dict[int, int]:
@@ -126,21 +156,6 @@ def _has_body(kinds: Sequence[str], at: int) -> bool:
         if kind in (";", "=", "}") or not (trailing or kind in _BETWEEN or kind in NAMES):
             return False
     return False
-
-
-def _owner(kinds: Sequence[str], at: int) -> int:
-    """The place of the class that a name is qualified with; -1 where it has none."""
-    if at < 2 or kinds[at - 1] != "::":
-        return -1
-    at -= 2
-    if kinds[at] == ">":
-        depth = 0
-        while at > 0:
-            depth += {">": 1, ">>": 2, "<": -1}.get(kinds[at], 0)
-            at -= 1
-            if depth == 0:
-                break
-    return at if kinds[at] in NAMES else -1
 
 
 def extern_names(tokens: Sequence[tree_sitter.Node]) -> Iterator[str]:
