@@ -56,9 +56,10 @@ def test_variables_of_other_sources_are_declared() -> None:
     assert "memory" not in source.promised
 
 
-def test_methods_are_declared_by_classes() -> None:
+def test_methods_are_named_with_their_class() -> None:
     source = read("struct Shape { int area(int a); int side() { return 1; } };\nint Other::area(int a) { return a; }\n")
-    assert source.members == {"area"} and source.defined == {"side", "area"}
+    assert source.members == {"Shape::area"}
+    assert source.methods == {"Other::area"}
 
 
 def test_registrations() -> None:

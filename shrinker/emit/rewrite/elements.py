@@ -198,7 +198,7 @@ def _items(source: Source, region: Place, nodes: Sequence[Place], signs: str) ->
     between = [i for i, depth in enumerate(depths) if not depth and texts[i] in signs.split()]
     rows = [(i + 1, j) for i, j in pairwise([-1, *between, len(tokens)]) if i + 1 < j]
     items = [(tokens[i][0], tokens[j - 1][1]) for i, j in rows]
-    found = [tokens[j] if j < len(tokens) else (end, end) for (_, j), (_, end) in zip(rows, items, strict=True)]
+    found = [tokens[j] if j in between else (end, end) for (_, j), (_, end) in zip(rows, items, strict=True)]
     following = [*(start for start, _ in items[1:]), region[1]]
     return items, [
         Link(read_gap(source, end, sign[0]), sign, read_gap(source, sign[1], start))

@@ -36,6 +36,8 @@ class NativeReach:
         """Registrations by the name of the operator; what no build list leads to registers nothing."""
         self._defining = grouped((name, path) for path in compiled for name in self._of(path, "defined"))
         """Compiled sources by the names that they, or what they include, may define."""
+        self._methods = grouped((name, path) for path in compiled for name in self._of(path, "methods"))
+        """Compiled sources by the methods that they define outside of the class."""
         self._mentioning = grouped((name, path) for path in compiled for name in library.sources[path].words)
         """Compiled sources by the names that they themselves mention: macros define what no grammar sees."""
         for path in self._fixed(named):
@@ -123,9 +125,9 @@ class NativeReach:
         pasted = {pair for each in self.library.closure(path) for pair in self.library.sources[each].pasted}
         named = words | pasted_names(self._defining, pasted, words)
         found = {name: self._definitions(name, path) for name in named & promised}
-        found |= {member: self._defining[member] for member in self._of(path, "members") & self._defining.keys()}
+        found |= {member: self._methods[member] for member in self._of(path, "members") & self._methods.keys()}
         for name, targets in sorted(found.items()):
-            yield from ((name, target) for target in targets if target != path)
+            yield from ((name.rpartition("::")[2], target) for target in targets if target != path)
 
 
 def pasted_names(names: Collection[str], patterns: Collection[tuple[str, str]], words: Collection[str]) -> set[str]:

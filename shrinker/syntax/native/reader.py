@@ -62,9 +62,11 @@ def read_native(data: bytes) -> NativeSource:
                     declarations.append(Declaration(declared[stands.id], whole(node)))
     words, pasted, spoken = _mentions(root, {*declared, *registrations})
     tokens = [*leaves(root)]
+    defined, methods = defined_names(tokens)
     return NativeSource(
         words=words,
-        defined=frozenset(defined_names(tokens)),
+        defined=defined,
+        methods=methods,
         members=frozenset(_members(root)),
         promised=frozenset((*declared.values(), *extern_names(tokens))),
         pasted=pasted,
@@ -160,10 +162,13 @@ def _members(root: tree_sitter.Node) -> Iterator[str]:
     for node in nodes(root):
         if node.type not in ("class_specifier", "struct_specifier"):
             continue
-        body = field(node, "body")
-        for member in body.named_children if body is not None else ():
+        owner, body = field(node, "name"), field(node, "body")
+        if owner is None or body is None:
+            continue
+        name = next((text_of(leaf) for leaf in leaves(owner) if leaf.type in NAMES), "")
+        for member in body.named_children if name else ():
             inner = member.named_children[-1] if member.type == "template_declaration" else member
             if inner.type in ("field_declaration", "declaration"):
                 for token, following in pairwise(leaves(inner)):
                     if token.type in NAMES and following.type == "(":
-                        yield text_of(token)
+                        yield f"{name}::{text_of(token)}"

@@ -55,10 +55,12 @@ class NativeSource(NamedTuple):
     """Names that it mentions outside of registrations, but for those that it only declares."""
     defined: frozenset[str]
     """Names that it may define as a function."""
+    methods: frozenset[str]
+    """Of these, those that are defined outside of their class: ``Class::name``."""
     promised: frozenset[str]
     """Names of namespaces that it declares and does not define there: functions, and variables of other sources."""
     members: frozenset[str]
-    """Names of methods that its classes only declare."""
+    """The same of classes: ``Class::name``."""
     pasted: frozenset[tuple[str, str]]
     """What stands before and after the computed part of a name that a macro puts together."""
     spoken: frozenset[str]
@@ -112,14 +114,24 @@ def function_of(node: tree_sitter.Node | None) -> tree_sitter.Node | None:
     return node if node is not None and node.type == "function_declarator" else None
 
 
-def defined_names(tokens: Sequence[tree_sitter.Node]) -> Iterator[str]:
-    """Names that stand before parentheses and a body."""
+def defined_names(tokens: Sequence[tree_sitter.Node]) -> tuple[frozenset[str], frozenset[str]]:
+    """Names that stand before parentheses and a body; and those of them with a class before them."""
     kinds = [token.type for token in tokens]
     closing = _closing(kinds)
+    defined: set[str] = set()
+    methods: set[str] = set()
     for at, kind in enumerate(kinds):
-        closed = closing.get(_past_arguments(kinds, at + 1)) if kind in NAMES else None
-        if closed is not None and text_of(tokens[at]) not in _KEYWORDS and _has_body(kinds, closed + 1):
-            yield text_of(tokens[at])
+        if kind not in NAMES:
+            continue
+        closed = closing.get(_past_arguments(kinds, at + 1))
+        name = text_of(tokens[at])
+        if closed is None or name in _KEYWORDS or not _has_body(kinds, closed + 1):
+            continue
+        defined.add(name)
+        owner = _owner(kinds, at)
+        if owner >= 0:
+            methods.add(f"{text_of(tokens[owner])}::{name}")
+    return frozenset(defined), frozenset(methods)
 
 
 def _closing(kinds: Sequence[str]) -> dict[int, int]:
@@ -156,6 +168,21 @@ def _has_body(kinds: Sequence[str], at: int) -> bool:
         if kind in (";", "=", "}") or not (trailing or kind in _BETWEEN or kind in NAMES):
             return False
     return False
+
+
+def _owner(kinds: Sequence[str], at: int) -> int:
+    """The place of the class that a name is qualified with; -1 where it has none."""
+    if at < 2 or kinds[at - 1] != "::":
+        return -1
+    at -= 2
+    if kinds[at] == ">":
+        depth = 0
+        while at > 0:
+            depth += {">": 1, ">>": 2, "<": -1}.get(kinds[at], 0)
+            at -= 1
+            if depth == 0:
+                break
+    return at if kinds[at] in NAMES else -1
 
 
 def extern_names(tokens: Sequence[tree_sitter.Node]) -> Iterator[str]:
