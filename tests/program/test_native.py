@@ -172,3 +172,62 @@ def test_macros_put_names_together(tmp_path: Path) -> None:
         "/kernels/csrc/sort.cu": "Tensor run_fast(Tensor a) { return a; }\nTensor sort(Tensor a) { return a; }\n",
     }
     assert "csrc/sort.cu" not in Generated(tmp_path, {"main.py": SUMS}, LIBRARY | add).gone
+
+
+SHARED = """\
+inline Tensor twice(Tensor a) { return a; }
+
+// Once.
+template <typename T>
+inline T once(T a) { return only_once(a); }
+
+inline Tensor only_once(Tensor a) { return a; }
+"""
+ADD = "Tensor add(Tensor a) { return a; }\n"
+BY_OTHERS: dict[str, dict[str, str]] = {
+    "Python": {"main.py": SUMS + "print('once')\n"},
+    "a build list": {"/kernels/more.cmake": "set(KERNEL once)\n"},
+    "a source outside of the library": {
+        "main.py": SUMS + "print('csrc/x.cuh')\n",
+        "csrc/x.cuh": "int a = once(1);\n",
+    },
+}
+BY_SOURCES = {
+    "a source": "Tensor add(Tensor a) { return twice(once(a)); }\n",
+    "a text of a source": 'Tensor add(Tensor a) { return twice(find("once")); }\n',
+    "a macro": "#define F once\nTensor add(Tensor a) { return twice(F(a)); }\n",
+    "a macro that puts it together": "#define P(x, y) x##y\nTensor add(Tensor a) { return P(on, ce)(a); }\n",
+    "a specialisation": "template <>\nint once(int a) { return 1; }\n" + ADD,
+    "a call of an overload": "Tensor once(int a, int b) { return a; }\nTensor add(Tensor a) { return once(1, 2); }\n",
+    "linkage of C": 'extern "C" int once(int a) { return 1; }\n' + ADD,
+    "a member": "struct S {\n  int once();\n};\n" + ADD,
+}
+BY_OTHERS |= {name: {"/kernels/csrc/add.cu": text} for name, text in BY_SOURCES.items()}
+
+
+@pytest.mark.parametrize("files", BY_OTHERS.values(), ids=BY_OTHERS)
+def test_what_something_names_stays(tmp_path: Path, files: dict[str, str]) -> None:
+    add = f'#include "shared.cuh"\n{files.get("/kernels/csrc/add.cu", ADD)}'
+    shared = {"/kernels/csrc/shared.cuh": SHARED, "/kernels/csrc/add.cu": add}
+    made = Generated(tmp_path, {"main.py": SUMS} | files, LIBRARY | shared)
+    assert "once(T a)" in made.text("csrc/shared.cuh")
+    assert "Tensor only_once(" in made.text("csrc/shared.cuh")
+
+
+def test_definitions_that_nothing_names_go(tmp_path: Path) -> None:
+    """Those that only such definitions name, too; and what an operator offered that is not reached."""
+    changes = {
+        "/kernels/csrc/shared.cuh": SHARED,
+        "/kernels/csrc/add.cu": LIBRARY["/kernels/csrc/add.cu"]
+        + "\nTensor mul_entry(Tensor a) {\n  return once(a);\n}\n",
+        "/kernels/include/ops.h": LIBRARY["/kernels/include/ops.h"] + "Tensor once(Tensor a);\n",
+    }
+    made = Generated(tmp_path, {"main.py": SUMS}, LIBRARY | changes)
+    note = "// Modified by shrinker: parts not used by this profile were removed. See NOTICE and SHRINK.json.\n"
+    assert made.text("csrc/shared.cuh") == f"{note}inline Tensor twice(Tensor a) {{ return a; }}\n\n"
+    assert made.text("csrc/add.cu") == f"{note}{LIBRARY['/kernels/csrc/add.cu']}\n"
+    assert made.text("include/ops.h") == f"{note}Tensor add(Tensor a);\n\n"
+    assert [cut.what for cut in made.analysis.cuts["kernels/csrc/shared.cuh"]] == [
+        "definition once",
+        "definition only_once",
+    ]

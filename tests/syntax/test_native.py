@@ -92,6 +92,71 @@ def test_operators_that_native_code_calls() -> None:
     assert "sort" in read('auto f = find("ops::sort", "");\n').spoken
 
 
+NO_DEFINITION = {
+    "linkage of C": 'extern "C" int f(int a) { return a; }\n',
+    "a block of that linkage": 'extern "C" {\nint f(int a) { return a; }\n}\n',
+    "a member": "struct Shape {\n  int f(int a) { return a; }\n};\n",
+    "a method outside of its class": "int Shape::f(int a) { return a; }\n",
+    "a constructor": "f::f(int a) : a(a) {}\n",
+    "a specialisation": "template <>\nint f<3>(int a) { return a; }\n",
+    "one by its parameters": "template <>\nint f(int a) { return a; }\n",
+    "an instantiation": "template int f<3>(int a);\n",
+    "an operator": "int operator+(Shape a, Shape b) { return 1; }\n",
+    "an attribute": "[[gnu::constructor]] void f() {}\n",
+    "one in the older way": "__attribute__((constructor)) void f() {}\n",
+    "a declaration with one": "__attribute__((constructor)) void f();\n",
+    "a macro that exports": "EXPORT int f(int a) { return a; }\n",
+    "a block of a macro": "TORCH_LIBRARY(f, m) {}\n",
+    "a line with something else": "int f(int a) { return a; } int g() { return 1; }\n",
+    "a macro in its body": "int f(int a) {\n#define TWO 2\n  return a;\n}\n",
+    "a pragma in its body": "int f(int a) {\n#pragma nv_diag_suppress 1\n  return a;\n}\n",
+    "beside what is not understood": "class EXPORT f( : {\nint f(int a) { return a; }\n",
+    "a variable": "static int f = g();\n",
+    "a class": "struct f {\n  int a;\n};\n",
+    "a template of which a part is special": "template <typename T>\nstruct f<T*> {\n  T a;\n};\n",
+    "the start": "int main() { return 1; }\n",
+    "what templates of others call": "void swap(Shape& a, Shape& b) { a.swap(b); }\n",
+}
+
+
+@pytest.mark.parametrize("text", NO_DEFINITION.values(), ids=NO_DEFINITION)
+def test_no_definition_that_may_go(text: str) -> None:
+    source = read(text)
+    assert {each.name for each in source.definitions} <= {"g"}
+    assert source.outside & {"f", "main", "operator", "swap"}
+
+
+DEFINITIONS = {
+    "a function": "int f(int a) {\n  return g(a);\n}\n",
+    "a declaration": "\nint* f(const Shape& s,\n  int b = g());\n",
+    "a kernel": "__global__ void __launch_bounds__(128)\nf(float* x) { g(x); }  // said so\n",
+    "a template in a namespace": "namespace {\ntemplate <typename T>\nstatic inline auto f(T a) -> T { return g(a); }\n}\n",
+    "in a branch": "#ifdef ONE\nint f() { return g(); }\n#endif\n",
+    "a constant": "static constexpr int f = g(1);\n",
+    "a template of a class": "template <typename T>\nstruct f : g<T> {\n  int size();\n};\n",
+    "a directive of its own": "int f() {\n#if ONE\n#pragma unroll\n  for (;;) g();\n#endif\n}\n",
+}
+
+
+@pytest.mark.parametrize("text", DEFINITIONS.values(), ids=DEFINITIONS)
+def test_definitions_that_may_go(text: str) -> None:
+    source = read(text)
+    (found,) = source.definitions
+    assert found.name == "f" and found.words >= {"f", "g"} and not source.outside & {"f", "g"}
+    assert found.lines.first >= 1
+
+
+def test_comments_directly_above_go_along() -> None:
+    text = "// Of all.\nint a() { return 1; }\n\n// Apart.\n\n// Of b,\n/* and more. */\nint b() { return 1; }\n"
+    text += "// clang-format off\nint c() { return 1; }\n"
+    assert [each.lines for each in read(text).definitions] == [Lines(2, 2), Lines(6, 8), Lines(10, 10)]
+
+
+def test_texts_count_and_comments_do_not() -> None:
+    source = read('const char* t = "say::one";\nvoid* u = [] { asm volatile("two;" "two"); /* three */ }();\n')
+    assert source.outside >= {"one", "two"} and "three" not in source.outside
+
+
 def test_commands_and_their_arguments() -> None:
     found = read_cmake(LIST)
     assert [(c.name, c.line) for c in found] == [

@@ -8,9 +8,8 @@ from functools import cached_property
 from typing import NamedTuple
 
 from shrinker.emit.package import NOTE
-from shrinker.syntax.native.conditionals import native_parser
 from shrinker.syntax.native.reader import read_native
-from shrinker.syntax.native.tokens import NAMESPACES, Lines, field, function_of, text_of, within
+from shrinker.syntax.native.tokens import Lines
 from shrinker.syntax.parsing import parse, parsed
 from shrinker.syntax.ranges import first_line
 from shrinker.syntax.walk import Function
@@ -216,11 +215,9 @@ def native_registrations(source: Source) -> Iterator[Change]:
 
 
 def native_definitions(source: Source) -> Iterator[Change]:
-    """A function at the level of namespaces is deleted; blocks of macros have no type."""
-    for node in within(native_parser().parse(source.text.encode()).root_node, NAMESPACES):
-        if node.type == "function_definition" and field(node, "type") is not None:
-            name = text_of(field(function_of(field(node, "declarator")), "declarator"))
-            yield from _without_lines(source.text, Lines(node.start_point[0] + 1, node.end_point[0] + 1), name)
+    """A function, a class or a constant at the level of namespaces is deleted."""
+    for each in read_native(source.text.encode()).definitions:
+        yield from _without_lines(source.text, each.lines, each.name)
 
 
 def native_includes(source: Source) -> Iterator[Change]:

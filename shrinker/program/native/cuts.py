@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from itertools import pairwise
 
 from shrinker.program.native.library import SOURCES
-from shrinker.program.native.reach import NativeReach
+from shrinker.program.native.reach import NativeReach, pasted_names
 from shrinker.program.nodes import suffix
 from shrinker.syntax.native.conditionals import refuted_lines
 from shrinker.syntax.native.tokens import NativeSource
@@ -33,10 +33,12 @@ def refuted_cuts(tree: UpstreamTree, kept: Collection[str], undefined: Mapping[s
             yield path, Cut(*branch.lines, ", ".join(sorted(branch.macros)), tuple(sorted(rules)))
 
 
-def library_cuts(reach: NativeReach) -> Placed:
-    """What goes of kept files of a library."""
+def library_cuts(reach: NativeReach, said: Collection[str]) -> Placed:
+    """What goes of kept files of a library; `said` are words of all kept files that are no sources of it."""
     sources = {path: reach.library.sources[path] for path in sorted(reach.kept)}
-    yield from _offered(reach, sources)
+    offered = [*_offered(reach, sources)]
+    yield from offered
+    yield from _definitions(sources, said, {(path, cut.first) for path, cut in offered})
     for source in reach.library.entries.keys() - reach.kept:
         for entry in reach.library.entries[source]:
             if not entry.glob:
@@ -57,6 +59,26 @@ def _offered(reach: NativeReach, sources: Mapping[str, NativeSource]) -> Placed:
     for path, declared in ((path, each) for path, source in sources.items() for each in source.declarations):
         if declared.name in gone and declared.lines.first:
             yield path, Cut(*declared.lines, f"function {declared.name}")
+
+
+def _definitions(
+    sources: Mapping[str, NativeSource], said: Collection[str], gone: Collection[tuple[str, int]]
+) -> Placed:
+    """Definitions that nothing names but such definitions: all that have one name, or none of them."""
+    live = {*said}.union(*(source.outside for source in sources.values()))
+    for path, offer in ((path, offer) for path, source in sources.items() for offer in source.registrations):
+        if (path, offer.lines.first) not in gone:
+            live.update((offer.name, *offer.functions))
+    left = [(path, each) for path, source in sources.items() for each in source.definitions]
+    words = frozenset().union(*(source.words for source in sources.values()))
+    patterns = {pair for source in sources.values() for pair in source.pasted}
+    live |= pasted_names({each.name for _, each in left}, patterns, words)
+    while named := {each.name for _, each in left} & live:
+        live |= {word for _, each in left if each.name in named for word in each.words}
+        left = [(path, each) for path, each in left if each.name not in named]
+    for path, each in left:
+        if (path, each.lines.first) not in gone:
+            yield path, Cut(*each.lines, f"definition {each.name}")
 
 
 _FOLDERS = {"bench": "benches", "test": "tests", "example": "examples"}

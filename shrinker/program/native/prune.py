@@ -84,7 +84,9 @@ def prune_companions(
         by_hand = frozenset(path for path in library.sources if file_node(path) in named)
         reach = NativeReach(library, callers.words.union(*said), by_hand)
         gone |= dict.fromkeys(library.sources.keys() - reach.kept, _NO_OPERATOR)
-        cuts += library_cuts(reach)
+        outside = modules.keys() | graph.kept.keys() - gone.keys() - library.sources.keys()
+        words = frozenset().union(*(_said_in(tree, path, modules, _package(rule)) for path in outside))
+        cuts += library_cuts(reach, words)
         new = [*_wrapper_edges(tree, graph, search, callers, wrappers, reach.operators)]
         asked = named | {edge.dst for edge in new}
         # What the import of a module was for went: nobody imports it any more, and it has nothing.

@@ -11,11 +11,12 @@ from itertools import pairwise
 import tree_sitter
 
 from shrinker.syntax.native.conditionals import native_parser
+from shrinker.syntax.native.definitions import definitions_of
 from shrinker.syntax.native.tokens import (
     BRANCHES,
     NAMES,
     NAMESPACES,
-    Declaration,
+    Definition,
     Lines,
     NativeSource,
     Registration,
@@ -43,7 +44,7 @@ def read_native(data: bytes) -> NativeSource:
     """Read one C, C++ or CUDA file."""
     root, whole = native_parser().parse(data).root_node, partial(_whole, data.split(b"\n"))
     registrations: dict[int, Registration] = {}
-    declarations: list[Declaration] = []
+    declarations: list[Definition] = []
     # By their nodes, like registrations.
     declared: dict[int, str] = {}
     acts = False
@@ -59,7 +60,8 @@ def read_native(data: bytes) -> NativeSource:
             if (stands := _declared(each)) is not None:
                 declared[stands.id] = text_of(stands)
                 if each is node:
-                    declarations.append(Declaration(declared[stands.id], whole(node)))
+                    declarations.append(Definition(declared[stands.id], whole(node)))
+    definitions, outside = definitions_of(root, registrations, whole)
     words, pasted, spoken = _mentions(root, {*declared, *registrations})
     tokens = [*leaves(root)]
     defined, methods = defined_names(tokens)
@@ -73,6 +75,8 @@ def read_native(data: bytes) -> NativeSource:
         spoken=spoken,
         registrations=tuple(registrations.values()),
         declarations=tuple(declarations),
+        definitions=definitions,
+        outside=outside,
         acts=acts,
     )
 

@@ -41,11 +41,14 @@ class Registration(NamedTuple):
     lines: Lines
 
 
-class Declaration(NamedTuple):
-    """A statement that declares a function and does nothing else."""
+class Definition(NamedTuple):
+    """What may go as a whole when nothing names it; a declaration of a function, too."""
 
     name: str
     lines: Lines
+    """With the comment directly above a definition."""
+    words: frozenset[str] = frozenset()
+    """All that it says; not asked of what is only declared."""
 
 
 class NativeSource(NamedTuple):
@@ -66,7 +69,11 @@ class NativeSource(NamedTuple):
     spoken: frozenset[str]
     """Names in its texts after a namespace: ``sgl::name``."""
     registrations: tuple[Registration, ...]
-    declarations: tuple[Declaration, ...]
+    declarations: tuple[Definition, ...]
+    """Functions that it only declares."""
+    definitions: tuple[Definition, ...]
+    outside: frozenset[str]
+    """All words outside of these and of registrations, those of texts, too."""
     acts: bool
     """True when the library may need it for what happens when it is loaded."""
 
@@ -98,11 +105,17 @@ def leaves(node: tree_sitter.Node, apart: Collection[int] = ()) -> Iterator[tree
     return (each for each in nodes(node, apart) if not each.child_count)
 
 
-def within(node: tree_sitter.Node, around: Collection[str]) -> Iterator[tree_sitter.Node]:
-    """What stands in a node, and in nodes of the kinds `around` in it."""
+def within(node: tree_sitter.Node, around: Collection[str], *, understood: bool = False) -> Iterator[tree_sitter.Node]:
+    """What stands in a node, and in nodes of the kinds `around` in it.
+
+    Args:
+        understood: leave out what stands beside something that the parser did not understand.
+    """
+    if understood and any(child.is_error or child.is_missing for child in node.children):
+        return
     for child in node.children:
         if child.type in around:
-            yield from within(child, around)
+            yield from within(child, around, understood=understood)
         else:
             yield child
 
