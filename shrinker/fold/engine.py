@@ -14,6 +14,7 @@ from shrinker.facts.build import outline_file
 from shrinker.facts.environment import Environment
 from shrinker.facts.lattice import Removed, Value
 from shrinker.fold.dependency_tracker import Answers, canonical
+from shrinker.fold.imported_rows import LOADED
 from shrinker.fold.workers import FoldWorkers, Result, Wanted, World
 from shrinker.syntax.lines import Lines
 from shrinker.syntax.parsing import decode
@@ -195,6 +196,10 @@ def _touches(module: FoldedModule, fresh: Collection[str], before: Environment) 
     """True when a name that the module imports came from one of these modules, through whatever re-exports."""
     if (known := before.outlines.get(module.module)) is None:
         return False
+    rules = {gone.rule for name in fresh if (gone := before.removed_module(name)) is not None}
+    if any(decision.kind == LOADED and decision.rule in rules for decision in module.decisions):
+        # A loop over texts imports no name.
+        return True
     for source, name, _ in known.aliases:
         whole = f"{source}.{name}" if name else source
         values: list[Value | None] = [] if name in ("", "*") else [before.resolve(source, name)]

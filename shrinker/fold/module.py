@@ -11,6 +11,7 @@ from shrinker.fold import constructs
 from shrinker.fold.attributes import decide_attributes, drop_stores
 from shrinker.fold.cleanup import drop_unused, drop_unused_locals
 from shrinker.fold.context import Context, LeavesWhole
+from shrinker.fold.imported_rows import drop_removed_rows
 from shrinker.fold.prefilter import heat
 from shrinker.fold.statements import StatementFolder
 from shrinker.fold.summary import summarise
@@ -73,6 +74,7 @@ def _fold(tree: ast.Module, context: Context, refinement: Refinement) -> None:
     environment = context.environment
     context.needed = refinement.needed
     scope = ModuleScope(environment, context.module, context.decided, during_import=True)
+    drop_removed_rows(tree, context)
     decide_attributes(tree, refinement.attributes, context.decided)
     if heat(context, tree, frozenset(name for _, name, _ in refinement.attributes)):
         tree.body = StatementFolder(context, scope, "module").block(tree.body)
