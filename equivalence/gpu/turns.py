@@ -98,8 +98,6 @@ def _block(pair: Mapping[str, Any]) -> tuple[str, str]:
 DRAWS = 2000
 SMALLEST = 5
 """Pairs below which no interval is given."""
-FEWEST = 6
-"""Blocks below which nothing is a finding: that five all point one way happens by chance once in sixteen."""
 FINDING = 0.99
 """A speed below this part of upstream's is a finding where the interval excludes 1."""
 
@@ -162,10 +160,10 @@ def _middle(places: Iterable[Sequence[float]]) -> float:
 def finding(generated: dict[str, Any], control: dict[str, Any] | None, *, higher: bool) -> bool:
     """Whether the generated tree is slower than upstream beyond doubt.
 
-    The ratio of `FEWEST` blocks or more is below `FINDING` (of its inverse, where `higher` is not better), its interval excludes
-    1, and the copy of upstream beside it, where there was one, is not as slow.
+    The ratio is below `FINDING` (of its inverse, where `higher` is not better), its interval excludes 1, and the copy of upstream
+    beside it, where there was one, is not as slow.
     """
-    if generated["low"] is None or generated["blocks"] < FEWEST:
+    if generated["low"] is None:
         return False
     speed, *copy = (found["ratio"] if higher else 1 / found["ratio"] for found in (generated, control) if found)
     slower = generated["high"] < 1 if higher else generated["low"] > 1

@@ -123,8 +123,9 @@ class _Judge:
         gone = defaultdict[str, list[list[Line]]](list)
         for file in self.files:
             for function, lines in file.upstream.functions.items():
-                ran = [line for line in lines if line.number in file.running]
-                if ran and function not in file.generated.functions:
+                if function in file.generated.functions:
+                    continue
+                if ran := [line for line in lines if line.number in file.running]:
                     gone[_name(function)].append([] if self._is_stated(file, function) else ran)
         return gone
 

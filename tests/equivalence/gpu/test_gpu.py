@@ -106,11 +106,11 @@ def test_servers_are_loaded_in_pairs_beside_a_copy_of_upstream(tmp_path, monkeyp
 
 
 def test_benchmarks_are_run_by_turns(tmp_path, monkeypatch):
-    monkeypatch.setattr(throughput, "BLOCKS", 12)
+    monkeypatch.setattr(throughput, "BLOCKS", 10)
     (row,) = run(plan(tmp_path, Cell("speed", "v3-bf16", kind="offline"), throughput=9.0))
     found = row["measured"]["last_throughput"]
     assert found["generated"]["ratio"] == 0.9 and found["control"]["ratio"] == 1.0
-    assert [found[name]["pairs"] for name in ("generated", "control")] == [6, 6], (
+    assert [found[name]["pairs"] for name in ("generated", "control")] == [5, 5], (
         "behind two runs of each that fill caches"
     )
     assert found["finding"] and not passed([row]), "a tenth slower in every pair, and the copy is not"
