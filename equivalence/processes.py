@@ -58,16 +58,10 @@ class Group:
         """Largest memory seen of the whole group, bytes; pages that processes share count once."""
         self._grace = grace
         log.parent.mkdir(parents=True, exist_ok=True)
+        # A session of its own is a group of its own.
+        how: dict[str, Any] = {"stdin": subprocess.DEVNULL, "stderr": subprocess.STDOUT, "start_new_session": True}
         with log.open("wb") as file:
-            self._process = subprocess.Popen(
-                [str(part) for part in command],
-                env=dict(variables),
-                stdin=subprocess.DEVNULL,
-                stdout=file,
-                stderr=subprocess.STDOUT,
-                cwd=folder,
-                start_new_session=True,
-            )
+            self._process = subprocess.Popen(command, env=variables, cwd=folder, stdout=file, **how)
         self.pid = self._process.pid
         """Of the leader and of the group."""
         self._over = threading.Event()
@@ -120,11 +114,7 @@ def run(command: Sequence[str | Path], *, variables: Mapping[str, str], output: 
 
 
 def execute(
-    command: Sequence[str],
-    *,
-    seconds: float,
-    variables: Mapping[str, str] | None = None,
-    folder: str | Path | None = None,
+    command: Sequence[str], seconds: float, variables: Mapping[str, str] | None = None, folder: str | Path | None = None
 ) -> subprocess.CompletedProcess[str]:
     """Run a command for what it prints; one that does not start or takes too long has failed, and says why."""
     try:
@@ -137,13 +127,7 @@ def execute(
 
 def group_alive(group: int) -> bool:
     """Whether a process of the group still runs."""
-    if _PROC.is_dir():
-        return bool(_members(group))
-    try:
-        os.killpg(group, 0)
-    except ProcessLookupError:
-        return False
-    return True
+    return bool(_members(group))
 
 
 def _members(group: int) -> list[int]:
@@ -178,27 +162,20 @@ def tell(result: Any, **options: Any) -> NoReturn:
     os._exit(0)
 
 
-def in_child(show: Callable[[], Any], place: str, seconds: int) -> tuple[int, Any]:
+def in_child(show: Callable[[], Any], seconds: int) -> tuple[int, Any]:
     """Call a function in a child that knows all that is loaded, and nothing of other children; it ends with all that it started.
-
-    Args:
-        show: what the child calls; its result is written as JSON.
-        place: the file for it, made again.
-
-    Returns:
-        How the child ended, and the result; None where it wrote none.
-    """
-    Path(place).unlink(missing_ok=True)
+    How it ended, and the result, which travels as JSON beside the program's own; None where there is none."""
+    place = Path(f"{sys.argv[2]}.child")
+    place.unlink(missing_ok=True)
     # No child looks through all that is loaded for what nothing refers to.
     gc.freeze()
     child = os.fork()
     if not child:
         os.setsid()
         signal.alarm(seconds)
-        Path(place).write_text(json.dumps(show()), "utf-8")
+        place.write_text(json.dumps(show()), "utf-8")
         os._exit(0)
     code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
     with suppress(OSError):
         os.killpg(child, signal.SIGKILL)
-    wrote = not code and os.path.exists(place)
-    return code, json.loads(Path(place).read_text("utf-8")) if wrote else None
+    return code, json.loads(place.read_text("utf-8")) if not code and place.exists() else None

@@ -4,7 +4,6 @@
 none of them. Here nothing is attributed: the tree is generated without the rule, and compared.
 """
 
-import json
 import tempfile
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -12,13 +11,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from shrinker.cache import Cache
-from shrinker.pipeline import Progress, Request, Run, generation, shrink
+from shrinker.pipeline import Progress, Request, Run, shrink
+from shrinker.pipeline import generate as emit
 from shrinker.ruleset import load_profile, without
 from shrinker.source.cache import default_folder
 from shrinker.syntax.parsing import parse
 from shrinker.syntax.walk import definitions
-from shrinker.upgrade.generated import generate, wanted
-from shrinker.values.contents import MANIFEST
+from shrinker.upgrade.sides import generated
 from shrinker.values.errors import EvidenceError, InputError
 from shrinker.values.manifest import Manifest
 
@@ -77,11 +76,11 @@ def alone(
     # Before the first long run: one that the profile does not have is told now.
     others = {rule: without(loaded, (rule,)) for rule in ids}
     # Kept in the cache folder: who asks for a second rule does not wait for it again.
-    tree = wanted(upstream, profile, rules, progress)
-    cache = Cache(default_folder().absolute())
-    generate([tree], jobs, progress)
-    base = tree.place, Manifest.from_json((tree.place / MANIFEST).read_text("utf-8"), MANIFEST)
-    counted: Mapping[str, Mapping[str, int]] = json.loads((tree.reports / "rules.json").read_text("utf-8"))["effects"]
+    [whole] = generated([upstream], profile, rules, jobs, progress)
+    assert whole.folder is not None and whole.upstream is not None, "it was just generated"
+    cache = Cache(default_folder())
+    base = whole.folder, whole.manifest
+    counted: Mapping[str, Mapping[str, int]] = whole.report("rules.json")["effects"]
     with tempfile.TemporaryDirectory(prefix="shrinker-effect-") as folder:
         for rule in ids:
             known = counted.get(rule, {})
@@ -95,8 +94,8 @@ def alone(
                     manifest = shrink(request, progress).manifest
                 else:
                     out.mkdir()
-                    run = Run(tree.upstream, others[rule], jobs, progress, cache, explained=False)
-                    manifest = generation.generate(run, out)
+                    run = Run(whole.upstream, others[rule], jobs, progress, cache, explained=False)
+                    manifest = emit(run, out)
             except (EvidenceError, InputError) as error:
                 yield Alone(rule, counted=known, failed="\n".join(str(error).splitlines()[: _SHOWN + 1]))
             else:

@@ -11,7 +11,7 @@ from benchmarks.arguments import add_commits, add_run
 from benchmarks.sweep.choose import chosen, listed, spread
 from benchmarks.sweep.one import run_one
 from benchmarks.sweep.rows import FOLDER, load, save
-from shrinker.cache.identity import tool_identity
+from shrinker.cache.layer import tool_identity
 from shrinker.ruleset import load_profile
 from shrinker.values.errors import InputError
 

@@ -9,65 +9,51 @@ import ensurepip
 import hashlib
 import importlib.util
 import json
-import lzma
 import mmap
 import shutil
 import struct
 import subprocess
 import sys
 import tarfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory, TemporaryFile
+from typing import Any
 
 _LIST = "bundle.json"
+_PLATFORMS = ("manylinux_2_28_x86_64", "manylinux2014_x86_64", "any")
 _FATBIN = struct.pack("<I", 0xBA55ED50)
 """A container of GPU code begins with this: a header of 16 bytes with the size of what follows at 8."""
 
 
-def pack(
-    out: Path,
-    packages: Sequence[str],
-    folders: Sequence[Path],
-    python: str,
-    platforms: Sequence[str],
-    mib: float,
-    pip: Sequence[str],
-    arch: int = 0,
-) -> list[Path]:
-    """Write the pieces and their list to `out`, an empty or new folder; returns the pieces.
-
-    Args:
-        packages: requirements, each named itself: none that they need is added.
-        python, platforms: of the target, such as `3.12` and `manylinux_2_28_x86_64`.
-        mib: size of a piece at most, MiB.
-        pip: further options, such as those that name an index.
-        arch: keep this GPU's code only (90 is Hopper, 100 Blackwell), in the packages; 0 keeps all.
-
-    Raises:
-        FileExistsError: `out` holds something.
-        subprocess.CalledProcessError: pip found no wheel.
-    """
+def pack(given: argparse.Namespace) -> list[Path]:
+    """Write the pieces and their list to `out`, an empty or new folder, as the options of the command say; returns the pieces.
+    Raises FileExistsError where `out` holds something, subprocess.CalledProcessError where pip found no wheel."""
+    out: Path = given.out
     out.mkdir(parents=True, exist_ok=True)
     if any(out.iterdir()):
         raise FileExistsError(f"{out} is not empty")
+    packages = [*given.package, *(["-r", str(given.requirements)] if given.requirements else [])]
     with TemporaryDirectory(dir=out.parent) as work:
-        site = Path(work) / "site"
+        site, whole = Path(work) / "site", Path(work) / "whole.tar.xz"
         site.mkdir()
         if packages:
-            command = [*_pip(), "install", "-q", "--no-deps", "--no-compile", "--only-binary", ":all:"]
-            command += ["--target", str(site), "--python-version", python]
-            command += [word for platform in platforms for word in ("--platform", platform)]
-            subprocess.run([*command, *pip, *packages], check=True)
-        for library in site.rglob("*.so*") if arch else ():
-            thin(library, arch)
-        whole = Path(work) / "whole.tar.xz"
-        with lzma.open(whole, "wb", preset=3) as packed, tarfile.open(fileobj=packed, mode="w|") as tar:
-            for source in (site, *folders):
+            command = [
+                *_pip(),
+                *["install", "-q", "--no-deps", "--no-compile", "--only-binary", ":all:", "--target"],
+                str(site),
+            ]
+            command += ["--python-version", given.target_python]
+            command += [f"--platform={platform}" for platform in given.platform or _PLATFORMS]
+            subprocess.run([*command, *given.pip, *packages], check=True)
+        for library in site.rglob("*.so*") if given.arch else ():
+            thin(library, given.arch)
+        with tarfile.open(whole, "w:xz", preset=3) as tar:
+            for source in (site, *given.folder):
                 tar.add(source, source.name, filter=lambda e: None if Path(e.name).name == "__pycache__" else e)
         pieces: list[Path] = []
         with whole.open("rb") as file:
-            while part := file.read(int(mib * 2**20)):
+            while part := file.read(int(given.mib * 2**20)):
                 pieces.append(out / f"piece{len(pieces):03}")
                 pieces[-1].write_bytes(part)
     found = {piece.name: _hash(piece) for piece in pieces}
@@ -153,15 +139,19 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="shrinker gpu-bundle", description=__doc__)
     commands = parser.add_subparsers(dest="command", required=True)
     add = commands.add_parser("pack").add_argument
+    several: dict[str, Any] = {"action": "append", "default": []}
     add("out", type=Path)
-    add("--package", action="append", default=[], help="a requirement such as sglang-kernel==0.4.4; may be repeated")
+    package = (
+        "a requirement such as sglang-kernel==0.4.4, each named itself: what it needs is not added; may be repeated"
+    )
+    add("--package", **several, help=package)
     add("--requirements", type=Path, help="a file of requirements, one a line")
-    add("--folder", type=Path, action="append", default=[], help="taken along as it is; may be repeated")
+    add("--folder", type=Path, **several, help="taken along as it is; may be repeated")
     add("--target-python", default="3.12")
-    add("--platform", action="append", default=[], help="of the target; may be repeated")
+    add("--platform", **several, help=f"of the target; may be repeated; default: {', '.join(_PLATFORMS)}")
     add("--mib", type=float, default=50.0, help="size of a piece at most")
     add("--arch", type=int, default=0, help="keep GPU code of this architecture only: 90 Hopper, 100 Blackwell")
-    add("--pip", action="append", default=[], metavar="OPTION", help="an option for pip, such as --pip=--index-url=URL")
+    add("--pip", **several, metavar="OPTION", help="an option for pip, such as --pip=--index-url=URL")
     add = commands.add_parser("unpack").add_argument
     add("pieces", type=Path)
     add("out", type=Path)
@@ -169,14 +159,11 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         if given.command == "unpack":
             unpack(given.pieces, given.out)
-            return 0
-        packages = [*given.package, *(["-r", str(given.requirements)] if given.requirements else [])]
-        platforms = given.platform or ["manylinux_2_28_x86_64", "manylinux2014_x86_64", "any"]
-        made = pack(given.out, packages, given.folder, given.target_python, platforms, given.mib, given.pip, given.arch)
+        else:
+            print("\n".join(f"{path} {path.stat().st_size}" for path in pack(given)))
     except (OSError, ValueError, subprocess.CalledProcessError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 1
-    print("\n".join(f"{path} {path.stat().st_size}" for path in made))
     return 0
 
 

@@ -24,24 +24,7 @@ _FEATURES = frozenset({"grammar", "tools", "reasoning", "long"})
 
 @dataclass(frozen=True)
 class Cell:
-    """One configuration.
-
-    Attributes:
-        arguments: of the server, on top of `COMMON` and `PARSERS`.
-        environment: variables for the server. In both `{checkpoints}` is the checkpoints' folder, `{own}` one of the server alone.
-        features: what requests may need (`serving.script.Request.needs`); `more` of the data adds to the usual ones.
-        gpus: how many GPUs one server takes.
-        nodes: server processes, one a "node", each with its share of the GPUs.
-        roles: further arguments of each server process, where these divide the work and a router stands before them.
-        other: name of a second checkpoint of the same shape, whose weights are loaded and taken back.
-        needs: modules without which it cannot run.
-        only: names of the requests that are sent, where it is not all.
-        passes: how often each server is asked, where it is not as often as the plan says.
-        tokens: tokens a generating request makes.
-        kind: `answers`: both trees are asked the script. The others are times, taken by turns: `serving` of servers
-            under load (`load`), `one_batch` and `offline` of upstream's benchmarks of these names, `startup` of starting a
-            server, `import` of importing its modules.
-    """
+    """One configuration; `cells.toml` says what its keys mean."""
 
     name: str
     checkpoint: str = "v3-bf16"

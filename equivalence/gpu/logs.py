@@ -3,6 +3,8 @@
 import re
 from typing import Any
 
+from equivalence.serving.record import VOLATILE, replaced
+
 _CLASS = re.compile(r"Load weight end\..*?\btype=([A-Za-z0-9_]+)")
 _STAMP = re.compile(r"^\[?\d{4}-\d\d-\d\d[ T][\d:,.]+(?P<rank>( [A-Z]+\d+)*)\]?\s*")
 _BEHIND = re.compile(r"(?<=[^\n])(?=\[\d{4}-\d\d-\d\d [\d:,.]+(?: [A-Z]+\d+)*\] )")
@@ -13,14 +15,6 @@ _CHOICES = re.compile(
 _NOISE = re.compile(
     r"^frame #|server_args=|Prefill batch|Decode batch|avail mem=|it/s|s/it|%\||HTTP/1\.1|UserWarning|FutureWarning|"
     r"DeprecationWarning|warnings\.warn|deprecated"
-)
-_NUMBERS = (
-    # Sizes that follow free memory, durations, addresses and the place of the tree.
-    (re.compile(r"(avail(able)?[_ ](gpu_)?mem(ory)?|mem usage|elapsed|time elapsed)\s*[=:]\s*[\d.]+"), r"\1=<masked>"),
-    (re.compile(r"0x[0-9a-f]{6,}"), "<address>"),
-    (re.compile(r"(?<![:/\w])(/[^\s/:'\"]+)+/(?=sglang/)"), ""),
-    (re.compile(r"\b(pid|port)([=:\s]+)\d+"), r"\1\2<masked>"),
-    (re.compile(r"\d+\.\d+ ?(s|ms|seconds|GB|MB)\b"), r"<masked> \1"),
 )
 
 
@@ -36,9 +30,7 @@ def choices(log: str) -> list[str]:
     for line in _BEHIND.sub(r"\n", log).splitlines():
         text = _STAMP.sub(r"\g<rank> ", line).strip()
         if len(text) <= 500 and _CHOICES.search(text) and not _NOISE.search(text):
-            for pattern, put in _NUMBERS:
-                text = pattern.sub(put, text)
-            found.add(text)
+            found.add(replaced(text, VOLATILE["logs"]))
     return sorted(found)
 
 
@@ -48,14 +40,7 @@ def errors(log: str) -> list[str]:
     return list(dict.fromkeys(match[:300] for match in pattern.findall(log)))
 
 
-_NAMES = """
-port nccl_port base_gpu_id dist_init_addr internal_states log_requests_target random_seed_source url file_storage_path kv_events
-weight_version disaggregation_bootstrap_port scheduler_pids startup_time
-"""
-_VOLATILE = frozenset(_NAMES.split())
-"""Settings that say where a server runs or how long it took to start, not what it does."""
-
-
 def settings(info: Any) -> dict[str, Any]:
     """The resolved arguments of `/server_info`, without what is volatile."""
-    return {key: info[key] for key in sorted(info) if key not in _VOLATILE} if isinstance(info, dict) else {}
+    volatile = VOLATILE["settings"]
+    return {key: info[key] for key in sorted(info) if key not in volatile} if isinstance(info, dict) else {}

@@ -8,7 +8,7 @@ import time
 import zipfile
 from collections import Counter
 from collections.abc import Callable, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -40,20 +40,19 @@ def launches(
 
     variables = {name: placed(value) for name, value in cell.environment.items()}
     ports = [free_port() for _ in cell.roles] or [port + node for node in range(cell.nodes)]
-    name = f"{cell.name}/{tree.name}"
+    name, host = f"{cell.name}/{tree.name}", "--host 127.0.0.1 --port"
     result = []
-    for node in range(processes):
-        model = f"{checkpoints}/{cell.checkpoint}"
-        arguments = ["--model-path", model, "--host", "127.0.0.1", "--port", str(ports[node])]
-        arguments += map(placed, cell.server_arguments())
+    for node, own_port in enumerate(ports):
+        words = f"{host} {own_port}"
         if cell.nodes == 1:
             # The server's own draw is open to every other program until its processes bind it.
-            arguments += ["--nccl-port", str(ports[node] + 20)]
+            words += f" --nccl-port {own_port + 20}"
         if cell.roles:
-            arguments += [*cell.roles[node].split(), "--disaggregation-bootstrap-port", str(join)]
+            words += f" {cell.roles[node]} --disaggregation-bootstrap-port {join}"
         if cell.nodes > 1:
-            arguments += f"--nnodes {cell.nodes} --node-rank {node} --dist-init-addr 127.0.0.1:{join}".split()
-        command = environment.command("-m", "sglang.launch_server", *arguments)
+            words += f" --nnodes {cell.nodes} --node-rank {node} --dist-init-addr 127.0.0.1:{join}"
+        arguments = ["--model-path", f"{checkpoints}/{cell.checkpoint}", *map(placed, cell.server_arguments())]
+        command = [environment.python, "-m", "sglang.launch_server", *arguments, *words.split()]
         overlay = {**environment.overlay(tree, gpus[node * share : (node + 1) * share]), **variables}
         place = log if node == 0 else log.with_suffix(f".node{node}.log")
         said = f"{name}/node{node}" if processes > 1 else name
@@ -61,8 +60,8 @@ def launches(
     if cell.roles:
         # The gateway's router in Python, which answers at `port` for a server of prefill and one of decode.
         both = f"--prefill http://127.0.0.1:{ports[0]} {join} --decode http://127.0.0.1:{ports[1]}"
-        asked = f"-m sglang_router.launch_router --pd-disaggregation --mini-lb --host 127.0.0.1 --port {port} {both}"
-        command, place = environment.command(*asked.split()), log.with_suffix(".router.log")
+        asked = f"-m sglang_router.launch_router --pd-disaggregation --mini-lb {host} {port} {both}"
+        command, place = [environment.python, *asked.split()], log.with_suffix(".router.log")
         there = "Application startup complete"
         result.append(Launch(f"{name}/router", command, environment.overlay(tree), place, None, there, ready))
     return result
@@ -154,16 +153,13 @@ def launched_kernels(address: str, folder: Path, seconds: float) -> dict[str, in
     for request in (FLUSH, begin, Request("ask", "/generate", _ASK), end):
         if send(address, request, max(1.0, limit - time.monotonic())).status != 200:
             return {}
-    while time.monotonic() < limit and not list(folder.glob("*.trace.json.gz")):
+    while time.monotonic() < limit:
+        # The file is there before it is complete.
+        with suppress(OSError, EOFError, ValueError):
+            if found := _traced(folder):
+                return found
         time.sleep(0.2)
-    # The file is there before it is complete.
-    while True:
-        try:
-            return _traced(folder)
-        except (OSError, EOFError, ValueError):
-            if time.monotonic() > limit:
-                return {}
-            time.sleep(0.3)
+    return {}
 
 
 def _traced(folder: Path) -> dict[str, int]:

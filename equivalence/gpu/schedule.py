@@ -26,7 +26,8 @@ class _Run:
         self.plan = plan
         self.begin = time.monotonic()
         self.end = self.begin + (0.0 if plan.recorded else plan.seconds)
-        self.digests = {tree.name: tree.whole_digest() for tree in plan.trees}
+        # Servers compile native sources, too.
+        self.digests = {tree.name: tree.digest("*") for tree in plan.trees}
         self.lock, self.starting = threading.Lock(), threading.Lock()
         self.used = dict.fromkeys(plan.gpus, 0)
         self.last_start = 0.0

@@ -13,11 +13,8 @@ _GOOD = ("same", "spread", "measured", "fails in both", "not run")
 
 def document(rows: Sequence[dict[str, Any]], hardware: dict[str, Any]) -> dict[str, Any]:
     """`gpu.json`: hardware, a count of results, and every cell."""
-    return {
-        "hardware": hardware,
-        "results": dict(sorted(Counter(row["result"] for row in rows).items())),
-        "cells": list(rows),
-    }
+    results = dict(sorted(Counter(row["result"] for row in rows).items()))
+    return {"hardware": hardware, "results": results, "cells": list(rows)}
 
 
 def passed(rows: Sequence[dict[str, Any]]) -> bool:

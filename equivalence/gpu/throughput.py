@@ -100,7 +100,7 @@ def _one(setting: Setting, turn: int, tree: Tree, gpus: Sequence[int]) -> list[N
     result.parent.mkdir(parents=True, exist_ok=True)
     result.unlink(missing_ok=True)
     if cell.kind == "import":
-        command, overlay = environment.command("-c", _IMPORT), environment.overlay(tree)
+        words, overlay = ["-c", _IMPORT], environment.overlay(tree)
     else:
         engine = ["--model-path", str(setting.plan.checkpoints / cell.checkpoint), *cell.server_arguments()]
         name, asked = "bench_one_batch", _ONE_BATCH.split()
@@ -109,9 +109,10 @@ def _one(setting: Setting, turn: int, tree: Tree, gpus: Sequence[int]) -> list[N
             conversations = result.with_name("conversations.json")
             conversations.write_text(json.dumps(_CONVERSATIONS), "utf-8")
             name, asked = "bench_offline_throughput", [*_OFFLINE.split(), "--dataset-path", str(conversations)]
-        command = environment.command("-m", f"sglang.{name}", *engine, *asked, "--result-filename", str(result))
+        words = ["-m", f"sglang.{name}", *engine, *asked, "--result-filename", str(result)]
         overlay = {**environment.overlay(tree, gpus), **cell.environment}
-    done = run(command, variables=process_environment(overlay), output=log, limit=max(1.0, setting.left()))
+    limit, variables = max(1.0, setting.left()), process_environment(overlay)
+    done = run([environment.python, *words], variables=variables, output=log, limit=limit)
     if done.code is None:
         return []
     numbers = [_printed(done.text())] if cell.kind == "import" else _read(cell.kind, result)
@@ -184,8 +185,9 @@ def _printed(text: str) -> Numbers:
 
 
 def _told(pair: Mapping[str, Numbers]) -> str:
-    told = {tree: ", ".join(f"{name} {value:.4g}" for name, value in numbers.items()) for tree, numbers in pair.items()}
-    return "; ".join(f"{tree} {numbers}" for tree, numbers in told.items())
+    return "; ".join(
+        f"{tree} {', '.join(f'{n} {value:.4g}' for n, value in own.items())}" for tree, own in pair.items()
+    )
 
 
 def _read(kind: str, result: Path) -> list[Numbers]:

@@ -6,7 +6,7 @@ import json
 import os
 import platform
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -21,16 +21,10 @@ class Tree:
     name: str
     root: Path
 
-    def digest(self) -> str:
-        """Hash of every Python file's path and content: by it pages name the tree."""
-        return self._digest(self.root.rglob("*.py"))
-
-    def whole_digest(self) -> str:
-        """The same of every file, but for what Python writes; what a kept observation must agree with, since servers compile native sources."""
-        return self._digest(p for p in self.root.rglob("*") if p.is_file() and "__pycache__" not in p.parts)
-
-    def _digest(self, paths: Iterable[Path]) -> str:
-        hashes = {p.relative_to(self.root).as_posix(): hashlib.sha256(p.read_bytes()) for p in sorted(paths)}
+    def digest(self, pattern: str = "*.py") -> str:
+        """Hash of path and content of every Python file, by which pages name the tree, or of other files; never of what Python writes."""
+        files = (p for p in sorted(self.root.rglob(pattern)) if p.is_file() and "__pycache__" not in p.parts)
+        hashes = {p.relative_to(self.root).as_posix(): hashlib.sha256(p.read_bytes()) for p in files}
         lines = "".join(f"{name}\0{found.hexdigest()}\n" for name, found in hashes.items())
         return hashlib.sha256(lines.encode()).hexdigest()[:16]
 
@@ -44,14 +38,10 @@ class Environment:
     """Folders put behind the tree on the module path (where packages were installed with `--target`)."""
     variables: dict[str, str] = field(default_factory=dict)
 
-    def command(self, *arguments: str) -> list[str]:
-        """A command line of the interpreter."""
-        return [self.python, *arguments]
-
     def answer(self, tree: Tree, program: str) -> str:
         """What a short program prints that runs on the tree; empty where it takes too long."""
         overlay = process_environment(self.overlay(tree))
-        return execute(self.command("-c", program), seconds=120, variables=overlay).stdout
+        return execute([self.python, "-c", program], seconds=120, variables=overlay).stdout
 
     def overlay(self, tree: Tree, gpus: Sequence[int] = ()) -> dict[str, str | None]:
         """What is set for a process of the tree: nothing of it may come from the network or depend on hash order."""
@@ -72,17 +62,12 @@ class Environment:
 _VERSIONS = """
 import importlib.metadata as m, json, sys
 names = "torch triton transformers sglang-kernel flashinfer-python sgl-deep-gemm xgrammar nvidia-cutlass-dsl".split()
-found = {"python": sys.version.split()[0]}
-for name in names:
-    try:
-        found[name] = m.version(name)
-    except m.PackageNotFoundError:
-        pass
-try:
+every = [d for d in m.distributions() if d.metadata["Name"]]
+installed = {d.metadata["Name"].lower().replace("_", "-"): d.version for d in reversed(every)}
+found = {"python": sys.version.split()[0], **{name: installed[name] for name in names if name in installed}}
+if "torch" in found:
     import torch
     found["cuda"] = torch.version.cuda
-except ImportError:
-    pass
 print("@" + json.dumps(found))
 """
 

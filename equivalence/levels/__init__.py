@@ -12,12 +12,8 @@ from equivalence.levels.setting import Expected, Following, Setting
 from shrinker.values.outcome import LevelResult
 
 SimulatedLevel = Callable[[Path, Path, Setting], LevelResult]
-SIMULATED_LEVELS: Mapping[str, SimulatedLevel] = {
-    "imports": imports.run,
-    "model": model.run,
-    "server": server.run,
-    "trace": trace.run,
-}
+_MODULES = (imports, model, server, trace)
+SIMULATED_LEVELS: Mapping[str, SimulatedLevel] = {level.__name__.rpartition(".")[2]: level.run for level in _MODULES}
 """By name, each stricter than the one before; a new level is added here."""
 LEVELS_BY_NAME: Mapping[str, SimulatedLevel] = {tests.TESTS: tests.run}
 """Run where somebody names them: they take longer, or an upstream of another kind."""

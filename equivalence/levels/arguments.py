@@ -8,15 +8,14 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from equivalence.levels.both import both
-from equivalence.levels.result import Ledger
+from equivalence.levels.result import Ledger, both
 from equivalence.levels.scenarios import Configuration
 from equivalence.levels.setting import GENERATED, SIDES, UPSTREAM, Call, Expected, Setting
 
 CHECK = "arguments"
 _TOGETHER = 3
 """Flags of one list: more of them hide each other behind errors."""
-_TAKES = {"switch": (), "number": ("2",)}
+_TAKES: Mapping[str, list[list[str]]] = {"switch": [[]], "number": [["2"]]}
 """Kind of a flag → what is given to it."""
 _SECONDS = 60
 _MODELS = (((9, 0), 141, ("v3-fp8", "qwen3")), ((10, 0), 180, ("v32-fp8", "v3-fp8", "qwen3-moe")))
@@ -26,9 +25,7 @@ _NAMES = re.compile(r"\[.*?\]")
 """Lists in a message, of which those of the generated tree are shorter: other checks look at what a table holds."""
 
 
-def compare_arguments(
-    trees: Mapping[str, Path], flags: Sequence[Sequence[Any]], setting: Setting, ledger: Ledger
-) -> None:
+def compare_arguments(trees: Mapping[str, Path], flags: Sequence[Any], setting: Setting, ledger: Ledger) -> None:
     """Settle the same lists in both trees: fields, errors and environment variables are equal.
 
     Args:
@@ -80,15 +77,12 @@ def _chosen_refused(before: Mapping[str, Any], expected: Expected) -> str:
     return next(filter(None, map(expected.refuses, chosen)), "")
 
 
-def lists(flags: Sequence[Sequence[Any]], expected: Expected) -> list[list[str]]:
+def lists(flags: Sequence[Any], expected: Expected) -> list[list[str]]:
     """Each value that is not refused once, some flags together; a flag that takes any text is not asked."""
     values: list[list[str]] = []
     for flag, choices, kind in flags:
-        if choices is not None:
-            values += [[flag, choice] for choice in choices]
-        elif kind in _TAKES:
-            values.append([flag, *_TAKES[kind]])
-    values = [value for value in values if not expected.refuses(value)]
+        taken = _TAKES.get(kind, []) if choices is None else [[choice] for choice in choices]
+        values += [[flag, *words] for words in taken if not expected.refuses([flag, *words])]
     random.Random(0).shuffle(values)
     return [list(chain.from_iterable(values[at : at + _TOGETHER])) for at in range(0, len(values), _TOGETHER)]
 

@@ -24,8 +24,7 @@ from typing import Any, NamedTuple
 
 from equivalence.levels import helptext, openapi
 from equivalence.levels.arguments import compare_arguments
-from equivalence.levels.both import both
-from equivalence.levels.result import Ledger
+from equivalence.levels.result import Ledger, both
 from equivalence.levels.scenarios import ARCHITECTURE
 from equivalence.levels.setting import GENERATED, SIDES, UPSTREAM, Call, Setting
 from shrinker.check.allowances import ERROR_PREFIX
@@ -102,8 +101,7 @@ def _interface(trees: Mapping[str, Path], subjects: Mapping[str, Any], setting: 
         if refused := setting.expected.refuses([ARCHITECTURE, name]):
             ledger.limit(f"{name}: the profile refuses {refused}.")
             continue
-        ledger.count("architectures")
-        ledger.same("architectures", name, before["architectures"][name], resolved)
+        ledger.same("architectures", name, before["architectures"][name], resolved, count=1)
         if "Transformers" in resolved:
             ledger.inherit("architectures", "", f"{name}: {resolved}")
     compare_arguments(trees, after["flags"], setting, ledger)
@@ -117,11 +115,11 @@ def _registries(before: Mapping[str, Any], after: Mapping[str, Any], ledger: Led
         elif rows is None:
             ledger.find("registry rows", "", f"{place} is not there")
         else:
-            ledger.count("registry rows", len(rows))
             ledger.figure(place.partition(":")[2], f"{len(rows)} of {len(known)} rows")
             if known and not rows:
                 ledger.find("registry rows", "", f"{place} has no rows, upstream {len(known)}")
-            ledger.same("registry rows", place, {key: known.get(key) for key in rows}, rows, most=len(rows))
+            theirs = {key: known.get(key) for key in rows}
+            ledger.same("registry rows", place, theirs, rows, most=len(rows), count=len(rows))
 
 
 def _help(trees: Mapping[str, Path], subjects: Mapping[str, Any], setting: Setting, ledger: Ledger) -> None:

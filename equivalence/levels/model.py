@@ -13,96 +13,74 @@ Limits: kernels are references and Triton's interpreter, so that nothing is said
 against tree only; no attention but Triton's and FlashAttention 3's reference; no tensor parallelism here.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
-from equivalence.checkpoints.weights import configuration as published
-from equivalence.checkpoints.weights import small
-from equivalence.levels.both import both
-from equivalence.levels.result import Ledger
+from equivalence.levels.result import Ledger, both
 from equivalence.levels.scenarios import CONFIGURATIONS, RUNS, Configuration, Run
-from equivalence.levels.setting import GENERATED, SIDES, UPSTREAM, Call, Setting, slug
+from equivalence.levels.setting import GENERATED, SIDES, UPSTREAM, Call, Outcome, Setting, slug
 from shrinker.values.outcome import LevelResult
 
-_REQUIRED = ("configurations", "parameters", "modules", "checkpoint names")
-_REQUIRED_RUNS = ("runs", "weights", "outputs", "caches", "logits", "routed experts", "kernels")
-_META = ("--attention-backend", "triton", "--disable-cuda-graph", "--trust-remote-code")
-_VOCABULARY = 1024
+_REQUIRED = {
+    Configuration: ("configurations", "parameters", "modules", "checkpoint names"),
+    Run: ("runs", "weights", "outputs", "caches", "logits", "routed experts", "kernels"),
+}
+
 _STEPS = 2
 
 
 def run(
-    upstream: Path,
-    generated: Path,
-    setting: Setting,
-    *,
-    configurations: Sequence[Configuration] = CONFIGURATIONS,
-    runs: Sequence[Run] = RUNS,
+    upstream: Path, generated: Path, setting: Setting, asked: Sequence[Configuration | Run] = (*CONFIGURATIONS, *RUNS)
 ) -> LevelResult:
     """Compare what models are made of in both trees, built on the meta device, and what they compute."""
     trees = {UPSTREAM: upstream, GENERATED: generated}
     ledger = Ledger("model")
-    for configuration in ledger.admitted(configurations, setting.expected):
-        _build(configuration, trees, setting, ledger)
-    for one in ledger.admitted(runs, setting.expected):
-        _compute(one, trees, setting, ledger)
-    return ledger.result([*(_REQUIRED if configurations else ()), *(_REQUIRED_RUNS if runs else ())])
+    required = dict.fromkeys(check for one in asked for check in _REQUIRED[type(one)])
+    for one in ledger.admitted(asked, setting.expected):
+        if (found := both(trees, setting, ledger, call_of(one, setting))) is not None:
+            (_compare_parts if isinstance(one, Configuration) else _compare_numbers)(one.name, *found, ledger)
+    return ledger.result([*required])
 
 
-def meta_call(configuration: Configuration, setting: Setting) -> Call:
-    """The program that builds a configuration."""
-    name, config = slug(configuration.name), published(configuration.published)
-    arguments = {
-        "model": str(configuration.write(setting.work / "configurations" / name)),
-        "options": [*_META, *configuration.options],
-        "draft": configuration.draft,
-        "load": configuration.load,
-    }
-    capability = configuration.capability
-    return Call("meta", dict.fromkeys(SIDES, arguments), 300, f"meta-{name}", capability, f"{configuration!r} {config}")
+def call_of(one: Configuration | Run, setting: Setting) -> Call:
+    """The program that builds a configuration, or computes a run."""
+    given: dict[str, Any]
+    if isinstance(one, Configuration):
+        program, kind, model = "meta", "meta", one.write(setting.work / "configurations" / slug(one.name))
+        given = {"draft": one.draft, "load": one.load}
+    else:
+        program, kind, model = "forward", "run", setting.checkpoint(one.config)
+        given = {"vocabulary": one.config["vocab_size"], "steps": _STEPS}
+    given |= {"model": str(model), "options": one.words}
+    name, follow = f"{kind}-{slug(one.name)}", f"{one!r} {one.config} {one.words}"
+    return Call(program, dict.fromkeys(SIDES, given), 300, name, one.capability, follow)
 
 
-def run_call(one: Run, setting: Setting) -> Call:
-    """The program that computes a run."""
-    config = small(**{"vocab_size": _VOCABULARY, **one.shape})
-    model, options = str(setting.checkpoint(config)), list(one.options)
-    arguments = {"model": model, "options": options, "vocabulary": _VOCABULARY, "steps": _STEPS}
-    name, follow = f"run-{slug(one.name)}", f"{one!r} {config}"
-    return Call("forward", dict.fromkeys(SIDES, arguments), 300, name, one.capability, follow)
-
-
-def _build(configuration: Configuration, trees: Mapping[str, Path], setting: Setting, ledger: Ledger) -> None:
-    if (found := both(trees, setting, ledger, meta_call(configuration, setting))) is None:
-        return
-    name = configuration.name
+def _compare_parts(name: str, upstream: Outcome, generated: Outcome, ledger: Ledger) -> None:
+    before, after = upstream.data, generated.data
     ledger.count("configurations")
-    before, after = (outcome.data for outcome in found)
     for key in ("class", "quantization", "arguments", "elements"):
         ledger.same("configurations", f"{name}: {key}", before[key], after[key])
     for key in ("parameters", "buffers", "modules"):
-        ledger.count(key, len(after[key]))
-        ledger.same(key, name, before[key], after[key])
-    if configuration.load:
-        ledger.count("checkpoint names", after["loaded"]["names"])
-        ledger.same("checkpoint names", name, before["loaded"], after["loaded"])
+        ledger.same(key, name, before[key], after[key], count=len(after[key]))
+    if "loaded" in after:
+        count = after["loaded"]["names"]
+        ledger.same("checkpoint names", name, before.get("loaded"), after["loaded"], count=count)
     elements = f"{after['elements'] / 1e9:.2f} billion elements, {len(after['parameters'])} parameters"
     ledger.figure(name, f"{elements}, class {after['class'].rpartition('.')[2]}")
-    ledger.compare_calls(found[0].called, found[1].called, name)
+    ledger.compare_calls(upstream.called, generated.called, name)
 
 
-def _compute(one: Run, trees: Mapping[str, Path], setting: Setting, ledger: Ledger) -> None:
-    if (found := both(trees, setting, ledger, run_call(one, setting))) is None:
-        return
+def _compare_numbers(name: str, upstream: Outcome, generated: Outcome, ledger: Ledger) -> None:
+    before, after = upstream.data, generated.data
     ledger.count("runs")
-    before, after = (outcome.data for outcome in found)
     for key in ("class", "backend", "finite"):
-        ledger.same("runs", f"{one.name}: {key}", before[key], after[key])
+        ledger.same("runs", f"{name}: {key}", before[key], after[key])
     if not after["finite"]:
-        ledger.find("runs", "", f"{one.name}: logits are not finite, so that equal ones say little")
-    ledger.count("weights", len(after["parameters"]))
-    ledger.same("weights", one.name, before["parameters"], after["parameters"])
+        ledger.find("runs", "", f"{name}: logits are not finite, so that equal ones say little")
+    ledger.same("weights", name, before["parameters"], after["parameters"], count=len(after["parameters"]))
     for key, check in (("outputs", "outputs"), ("cache", "caches"), ("steps", "logits"), ("experts", "routed experts")):
-        ledger.count(check, len(after[key]))
         # The first place where two sequences differ: what follows depends on it.
-        ledger.same(check, one.name, before[key], after[key], most=1)
-    ledger.compare_calls(found[0].called, found[1].called, one.name)
+        ledger.same(check, name, before[key], after[key], most=1, count=len(after[key]))
+    ledger.compare_calls(upstream.called, generated.called, name)

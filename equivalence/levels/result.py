@@ -1,17 +1,23 @@
-"""What a level that runs the trees collects."""
+"""One program on both trees, and what a level that runs them collects."""
 
 import time
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import replace
+from pathlib import Path
 from typing import Any, TypeVar
 
-from equivalence.levels.scenarios import Configuration, Run, Scenario
-from equivalence.levels.setting import Expected
+from equivalence.levels.scenarios import Declared
+from equivalence.levels.setting import GENERATED, SIDES, UPSTREAM, Call, Expected, Outcome, Setting
 from equivalence.serving.record import walk
 from equivalence.simulation import calls
+from shrinker.cache.workers import run_in_child
+from shrinker.values.errors import ShrinkerError
 from shrinker.values.outcome import Evidence, Finding, LevelResult
 
-Asking = TypeVar("Asking", bound=Configuration | Run | Scenario)
+Asking = TypeVar("Asking", bound=Declared)
+Shown = TypeVar("Shown")
 
 
 class Ledger:
@@ -54,8 +60,10 @@ class Ledger:
             else:
                 yield one
 
-    def same(self, check: str, where: str, before: Any, after: Any, most: int = 5) -> None:
-        """Both trees showed the same value; else the first places where it differs are found."""
+    def same(self, check: str, where: str, before: Any, after: Any, most: int = 5, count: int | None = None) -> None:
+        """Both trees showed the same value, of so many things; else the first places where it differs are found."""
+        if count is not None:
+            self.count(check, count)
         found = list(walk(before, after))
         for place, left, right in found[:most]:
             name = " ".join(map(str, place))
@@ -88,3 +96,55 @@ class Ledger:
 def _short(value: Any) -> str:
     text = str(value)
     return text if len(text) <= 200 else f"{text[:200]}…"
+
+
+def show_both(setting: Setting, name: str, show: Callable[[str, Setting], Shown], cores: int = 1) -> dict[str, Shown]:
+    """What each side shows, by side: at the same time where there are cores for both.
+
+    Args:
+        show: shows one side; its result travels between processes.
+        cores: how many of them one side needs.
+
+    Raises:
+        ShrinkerError: the process of one side was killed.
+    """
+    if setting.jobs < 2 * cores:
+        found = {}
+        for side in SIDES:
+            setting.progress(f"{name}: {side}")
+            found[side] = show(side, setting)
+        return found
+    setting.progress(f"{name}: both trees")
+    silent = replace(setting, progress=lambda line: None)
+    with run_in_child(lambda _: show(GENERATED, silent)) as generated:
+        try:
+            return {UPSTREAM: show(UPSTREAM, setting), GENERATED: generated()}
+        except BrokenProcessPool as error:
+            said = f"{name}: the process that ran the generated tree was killed (often: out of memory)"
+            raise ShrinkerError(said, "run again with --jobs 1") from error
+
+
+def both(trees: Mapping[str, Path], setting: Setting, ledger: Ledger, call: Call) -> tuple[Outcome, Outcome] | None:
+    """Run a program on both trees, upstream first; None, and a finding, when one of them gives nothing.
+
+    Where only what upstream itself can run here is judged, an equal failure of both is no finding.
+    """
+    found = show_both(setting, call.label, lambda side, made: made.program(side, trees[side], call))
+    before, after = found[UPSTREAM].failure, found[GENERATED].failure
+    if before and after and setting.where_upstream_runs and _last(before) == _last(after):
+        ledger.inherit(call.label, "", f"upstream itself does not run here: {_last(before)}")
+    elif before and after:
+        ledger.find(call.label, "", f"upstream itself does not run here: {before}")
+    elif before:
+        ledger.find(call.label, "", f"runs on the generated tree and not on upstream: {before}")
+    elif after:
+        ledger.find(call.label, "", f"runs on upstream and not on the generated tree: {after}")
+    else:
+        return found[UPSTREAM], found[GENERATED]
+    return None
+
+
+def _last(failure: str) -> str:
+    """The line that says what failed, without what differs from process to process."""
+    lines = [line.partition("]: ")[2] or line for line in failure.splitlines() if line.strip()]
+    return lines[-1].strip() if lines else failure

@@ -21,11 +21,9 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from equivalence.checkpoints.weights import small
 from equivalence.gpu.logs import errors, loaded_classes
-from equivalence.levels.both import show_both
 from equivalence.levels.openapi import removed_endpoints
-from equivalence.levels.result import Ledger
+from equivalence.levels.result import Ledger, show_both
 from equivalence.levels.scenarios import SCENARIOS, Scenario
 from equivalence.levels.setting import GENERATED, ROOT, SIDES, UPSTREAM, Setting, exchange, slug
 from equivalence.processes import process_environment
@@ -38,12 +36,7 @@ from equivalence.simulation import calls
 from shrinker.values.outcome import LevelResult
 
 _REQUIRED = ("requests", "client", "model class", "kernels")
-_OPTIONS = (
-    "--attention-backend triton --sampling-backend pytorch --grammar-backend xgrammar --tool-call-parser deepseekv3 "
-    "--reasoning-parser deepseek-r1 --enable-metrics --disable-cuda-graph --context-length 512 --max-total-tokens 2048 "
-    "--max-running-requests 4 --served-model-name served --random-seed 1 --watchdog-timeout 900 --host 127.0.0.1 "
-    "--chunked-prefill-size 32 --enable-custom-logit-processor"
-)
+
 _FEATURES = frozenset({"grammar", "tools", "reasoning", "chunks", "administration", "processors"})
 _TOKENS = 4
 _MOST = 8
@@ -73,11 +66,11 @@ class Seen:
         return sorted(loaded_classes(self.log))
 
 
-def run(upstream: Path, generated: Path, setting: Setting, *, scenarios: Sequence[Scenario] = SCENARIOS) -> LevelResult:
+def run(upstream: Path, generated: Path, setting: Setting, asked: Sequence[Scenario] = SCENARIOS) -> LevelResult:
     """Serve both trees, in these scenarios, and compare their answers."""
     trees = {UPSTREAM: upstream, GENERATED: generated}
     ledger = Ledger("server")
-    for scenario in ledger.admitted(scenarios, setting.expected):
+    for scenario in ledger.admitted(asked, setting.expected):
         _scenario(scenario, trees, setting, ledger)
     return ledger.result(_REQUIRED)
 
@@ -85,12 +78,12 @@ def run(upstream: Path, generated: Path, setting: Setting, *, scenarios: Sequenc
 def _scenario(scenario: Scenario, trees: Mapping[str, Path], setting: Setting, ledger: Ledger) -> None:
     name = scenario.name
     # Before two processes would make it at once.
-    setting.checkpoint(small(**scenario.shape))
+    setting.checkpoint(scenario.config)
 
     def show(side: str, own: Setting) -> Seen:
         return observe(scenario, side, trees[side], own)
 
-    seen = show_both(setting, f"server, {name}", show, processes=scenario.devices)
+    seen = show_both(setting, f"server, {name}", show, cores=scenario.devices)
     before, after = (seen[side].failure for side in SIDES)
     if before and before == after:
         if setting.where_upstream_runs:
@@ -114,9 +107,9 @@ def observe(scenario: Scenario, side: str, tree: Path, setting: Setting) -> Seen
     """Serve one tree and ask it."""
     follow = followed(scenario, setting)
     made, folder, kept = setting.prepared(side, tree, f"server-{slug(scenario.name)}", follow, devices=scenario.devices)
-    model, port, patience = str(setting.checkpoint(small(**scenario.shape))), free_port(), setting.patience
+    model, port, patience = str(setting.checkpoint(scenario.config)), free_port(), setting.patience
     command = [str(made.python), "-m", "sglang.launch_server", "--model-path", model, "--port", str(port)]
-    command += [*_OPTIONS.split(), *scenario.options.split()]
+    command += scenario.words
     variables, log = {**dict.fromkeys(os.environ), **made.variables(tree)}, folder / "log.txt"
     place = f"server, {scenario.name}: {side}"
     setting.progress(f"{place} starts")
@@ -128,14 +121,8 @@ def observe(scenario: Scenario, side: str, tree: Path, setting: Setting) -> Seen
             return Seen(failure=f"{str(error).removeprefix(f'{side}: ')}: {said[-1].strip()[:400]}")
         address = f"http://127.0.0.1:{port}"
         asked = [*_script(scenario, setting, model), *(_fields(address, setting) if scenario.fields else ())]
-        limit = (1800 if scenario.fields else 600) * patience
-        answers = perform(
-            address,
-            asked,
-            seconds=limit,
-            each=180 * patience,
-            progress=lambda name: setting.progress(f"{place}: {name}"),
-        )
+        limits = {"seconds": (1800 if scenario.fields else 600) * patience, "each": 180 * patience}
+        answers = perform(address, asked, **limits, progress=lambda name: setting.progress(f"{place}: {name}"))
         plain = {name: asdict(answer) for name, answer in answers.items()}
         (folder / "answers.json").write_text(json.dumps(plain, indent=1) + "\n", "utf-8")
         client: Mapping[str, Any] = {}
@@ -152,7 +139,7 @@ def followed(scenario: Scenario, setting: Setting) -> str:
     """A scenario in words that say all it depends on beside the tree."""
     asked = [request.name for request in _script(scenario, setting)]
     # The order of a set is another one in each process.
-    return f"server {scenario.model_dump_json(exclude={'features'})} {small(**scenario.shape)} {_OPTIONS} {asked}"
+    return f"server {scenario.model_dump_json(exclude={'features'})} {scenario.config} {scenario.words} {asked}"
 
 
 def _script(scenario: Scenario, setting: Setting, model: str = "") -> list[Request]:
@@ -206,13 +193,11 @@ def _compare(where: str, before: Seen, after: Seen, ledger: Ledger) -> None:
     """Both servers showed the same."""
     compare_answers(before.answers, after.answers, ledger, where)
     for name in sorted({*before.client, *after.client} - {"removed"}):
-        ledger.count("client")
-        ledger.same("client", name, before.client.get(name), after.client.get(name))
+        ledger.same("client", name, before.client.get(name), after.client.get(name), count=1)
     if "client" in after.client:
         ledger.find("client", "", str(after.client["client"]))
     compare_removed(after.client.get("removed") or {}, ledger)
-    ledger.count("model class", len(after.classes))
-    ledger.same("model class", where, before.classes, after.classes)
+    ledger.same("model class", where, before.classes, after.classes, count=len(after.classes))
     ledger.compare_calls(before.called, after.called, where)
 
 

@@ -63,20 +63,18 @@ class Following:
     """What is known of upstream's lines, and where they are written."""
 
     work: Path
+    layer: Layer
+    """Remembers from run to run."""
+    upstream: str
+    """What upstream this is, for the key."""
     stated: Stated = field(default_factory=Stated)
     """What may be missing because a person said so."""
-    layer: Layer | None = None
-    """Remembers from run to run; None: only this one."""
-    upstream: str = ""
-    """What upstream this is, for the key."""
     _known: dict[str, executed.Executed] = field(default_factory=dict)
 
     def known(self, program: str) -> executed.Executed | None:
         """Lines of a program, in words that say all it depends on beside upstream; None when it was not followed."""
-        if program not in self._known and self.layer is not None:
-            key = self.layer.key(self.upstream, program)
-            if data := self.layer.load({program: key}).get(program):
-                self._known[program] = executed.Executed(*unpack(data))
+        if program not in self._known and (data := self.layer.load(self._keys(program)).get(program)):
+            self._known[program] = executed.Executed(*unpack(data))
         return self._known.get(program)
 
     def folder(self, program: str) -> Path:
@@ -87,14 +85,15 @@ class Following:
     def keep(self, program: str) -> None:
         """Remember what the processes of a program wrote."""
         found = self._known[program] = executed.read(self._place(program))
-        if self.layer is not None:
-            key = self.layer.key(self.upstream, program)
-            self.layer.save({program: key}, {program: pack((dict(found.running), dict(found.importing)))})
+        self.layer.save(self._keys(program), {program: pack((dict(found.running), dict(found.importing)))})
 
     def keep_living(self, program: str, patience: float) -> None:
         """The same of processes that still run; nothing is remembered when one of them does not write."""
         if executed.ask(self._place(program), _SECONDS * patience):
             self.keep(program)
+
+    def _keys(self, program: str) -> dict[str, bytes]:
+        return {program: self.layer.key(self.upstream, program)}
 
     def _place(self, program: str) -> Path:
         return self.work / "executed" / hashlib.sha256(program.encode()).hexdigest()[:12]

@@ -11,11 +11,10 @@ Limits: a test that fails in upstream's tree here, for want of a package or of t
 import re
 import tomllib
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
-from equivalence.levels.both import both
-from equivalence.levels.result import Ledger
+from equivalence.levels.result import Ledger, both
 from equivalence.levels.setting import GENERATED, SIDES, UPSTREAM, Call, Setting
 from shrinker.check.allowances import ERROR_PREFIX
 from shrinker.values.errors import InputError
@@ -65,37 +64,29 @@ def run(upstream: Path, generated: Path, setting: Setting) -> LevelResult:
 
 def _judge(before: Mapping[str, Ended], after: Mapping[str, Ended], generated: Path, ledger: Ledger) -> None:
     asked = _Asked(generated)
-    counts: Counter[str] = Counter()
-    subjects: defaultdict[str, set[str]] = defaultdict(set)
+    found = defaultdict[str, Counter[str]](Counter)
     for file, tests in before.items():
         if not tests:
             ledger.limit(f"test/{file} does not end in upstream's tree here within {_SECONDS} s.")
-        for name, said in _failed(tests, after[file], counts):
-            test = name.rpartition("::")[2]
-            kind, subject = asked.of(f"{file}::{test}", said)
-            counts[kind] += 1
-            subjects[kind].add(subject)
+        early = "failed", after[file].get("", ("", "the file ended early"))[1]
+        for name, (outcome, _) in tests.items():
+            ended, said = after[file].get(name, early)
+            test, kind, subject = name.rpartition("::")[2], _PASSES, ""
+            if outcome != "passed":
+                kind = _FAILS
+            elif ended != "passed":
+                kind, subject = asked.of(f"{file}::{test}", said)
+            found[kind][subject] += 1
             if kind == _DIFFERS:
                 ledger.find(TESTS, f"test/{file}", f"{test}: {subject}")
+    counts = Counter({kind: subjects.total() for kind, subjects in found.items()})
     ledger.count(TESTS, counts[_PASSES])
     for kind, count in sorted(counts.items()):
-        ledger.figure(kind, f"{count}: {', '.join(sorted(subjects[kind]))}" if subjects[kind] else str(count))
+        subjects = ", ".join(sorted(filter(None, found[kind])))
+        ledger.figure(kind, f"{count}: {subjects}" if subjects else str(count))
     ledger.limit(f"{counts[_FAILS]} tests do not pass in upstream's tree here, and are not judged.")
     excused = counts.total() - counts[_PASSES] - counts[_FAILS] - counts[_DIFFERS]
     ledger.limit(f"{excused} tests that pass in upstream ask for what was removed; the figures say for what.")
-
-
-def _failed(before: Ended, after: Ended, counts: Counter[str]) -> Iterator[tuple[str, str]]:
-    """Tests that pass in upstream only, with what they say."""
-    for name, (outcome, _) in before.items():
-        if outcome != "passed":
-            counts[_FAILS] += 1
-            continue
-        ended, said = after.get(name, ("failed", after.get("", ("", "the file ended early"))[1]))
-        if ended == "passed":
-            counts[_PASSES] += 1
-        else:
-            yield name, said
 
 
 class _Asked:

@@ -11,7 +11,6 @@ found: what may be left out of a line is the level form's own question.
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 
 from equivalence.levels import model, server
@@ -24,28 +23,19 @@ from shrinker.values.outcome import LevelResult
 
 _REQUIRED = ("programs", "files", EXECUTED, "found word for word")
 
-_SCENARIOS = tuple(scenario for scenario in SCENARIOS if not scenario.fields)
-"""Wrong values run through refusals, of which the server compares the answers."""
+Program = Configuration | Run | Scenario
+# Wrong values run through refusals, of which the server compares the answers.
+_PROGRAMS: Sequence[Program] = (*CONFIGURATIONS, *RUNS, *(one for one in SCENARIOS if not one.fields))
 
 
-def run(
-    upstream: Path,
-    generated: Path,
-    setting: Setting,
-    *,
-    configurations: Sequence[Configuration] = CONFIGURATIONS,
-    runs: Sequence[Run] = RUNS,
-    scenarios: Sequence[Scenario] = _SCENARIOS,
-) -> LevelResult:
+def run(upstream: Path, generated: Path, setting: Setting, asked: Sequence[Program] = _PROGRAMS) -> LevelResult:
     """Look for every line that upstream executed in what the levels model and server run; programs whose lines are known are not run again."""
-    ledger = Ledger("trace")
-    following = setting.following or Following(setting.work)
-    setting = replace(setting, following=following)
-    asked: list[Configuration | Run | Scenario] = [*configurations, *runs, *scenarios]
+    ledger, following = Ledger("trace"), setting.following
+    assert following is not None
     known = []
     for one in ledger.admitted(asked, setting.expected):
         message = f"{one.name}: upstream did not run to its end, so that its lines are not known"
-        if found := following.known(_followed(one, upstream, setting)):
+        if found := following.known(_followed(one, upstream, setting, following)):
             ledger.count("programs")
             known.append(found)
         elif isinstance(one, Scenario) and not one.needed:
@@ -64,16 +54,15 @@ def run(
     return ledger.result(_REQUIRED)
 
 
-def _followed(one: Configuration | Run | Scenario, upstream: Path, setting: Setting) -> str:
+def _followed(one: Program, upstream: Path, setting: Setting, following: Following) -> str:
     """What a program's lines are known by; it runs where they are not known yet."""
-    assert setting.following is not None
     if isinstance(one, Scenario):
         follow = server.followed(one, setting)
-        if setting.following.known(follow) is None:
+        if following.known(follow) is None:
             server.observe(one, UPSTREAM, upstream, setting)
         return follow
-    call = model.meta_call(one, setting) if isinstance(one, Configuration) else model.run_call(one, setting)
-    if setting.following.known(call.follow) is None:
+    call = model.call_of(one, setting)
+    if following.known(call.follow) is None:
         setting.progress(f"trace: {one.name}")
         setting.program(UPSTREAM, upstream, call)
     return call.follow

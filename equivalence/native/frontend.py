@@ -63,20 +63,18 @@ def preprocess(compiler: Compiler, build: Build, source: str) -> Preprocessed:
     """Preprocess a source for the host, in which the front end reads the device's code, too."""
     path = build.folder / source
     with tempfile.TemporaryDirectory(prefix="shrinker-native-") as scratch:
-        out = Path(scratch) / "x.ii"
-        if path.suffix != ".cu":
-            step = ["g++", *compiler.options(build), *_cuda(compiler), "-E", str(path), "-o", str(out)]
-            error = first_error(step, scratch)
-            return Preprocessed(out.read_bytes() if out.is_file() else b"", error, ())
-        steps = _steps(compiler, build, path)
-        first = next((step for step in steps if step[0].endswith("gcc") and "-E" in step), None)
-        second = next((step for step in steps if "cudafe++" in step[0]), None)
-        if first is None or second is None:
-            return Preprocessed(b"", "nvcc --dryrun names no front end", ())
-        made = first[first.index("-o") + 1]
-        error = first_error([str(out) if part == made else part for part in first], scratch)
-        command = tuple("{}" if part == made else part for part in second)
-        return Preprocessed(out.read_bytes() if out.is_file() else b"", error, command)
+        made, out, command = "x.ii", Path(scratch) / "x.ii", list[str]()
+        step = ["g++", *compiler.options(build), *_cuda(compiler), "-E", str(path), "-o", made]
+        if path.suffix == ".cu":
+            steps = _steps(compiler, build, path)
+            step = next((step for step in steps if step[0].endswith("gcc") and "-E" in step), [])
+            command = next((step for step in steps if "cudafe++" in step[0]), [])
+            if not step or not command:
+                return Preprocessed(b"", "nvcc --dryrun names no front end", ())
+            made = step[step.index("-o") + 1]
+        error = first_error([str(out) if part == made else part for part in step], scratch)
+        text = out.read_bytes() if out.is_file() else b""
+        return Preprocessed(text, error, tuple("{}" if part == made else part for part in command))
 
 
 def read(preprocessed: Preprocessed) -> str:

@@ -2,10 +2,12 @@
 
 import json
 import re
+import tomllib
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import pairwise, zip_longest
+from pathlib import Path
 from typing import Any
 
 NO_TIME = "no time left"
@@ -31,40 +33,24 @@ class Answer:
 Answers = Mapping[str, Answer]
 """The answers to a script, by the requests' names, in the order in which they were sent."""
 
-_NAMES = """
-id request_id created created_at completed_at timestamp start_time uptime e2e_latency latency inference_time
-queue_time total_duration load_duration prompt_eval_duration eval_duration decode_throughput last_gen_throughput
-gen_throughput api_server_dispatch_finish_ts request_received_ts request_sent_to_scheduler_ts
-response_sent_to_client_ts decode_finished_ts request_finished_ts forward_entry_time prefill_launch_delay
-prefill_launch_latency prefill_finished_ts modified_at dp_rank
-"""
-VOLATILE = frozenset(_NAMES.split())
-"""Fields whose value says nothing, wherever they stand: made for each request, a time, a duration or rate, whichever worker was
-free. The field itself must still be there."""
-
-_TEXTS: tuple[tuple[re.Pattern[str], str], ...] = (
-    # Identifiers that servers put into texts, and the address a message may name.
-    (re.compile(r"\b(chatcmpl|cmpl|resp|msg|call|rs|fc)[-_][0-9a-f]{16,}\b"), r"\1-<masked>"),
-    (re.compile(r"\b[0-9a-f]{32}\b"), "<masked>"),
-    (re.compile(r"\b[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\b"), "<masked>"),
-    # Messages may quote the line that refused: its file without the tree's place, and no line, since lines were removed.
-    (re.compile(r'File "[^"]*?/(?=sglang/)([^"]+)", line \d+'), r'File "\1", line <masked>'),
-    # The clock, in messages of grammar compilers.
-    (re.compile(r"\[\d\d:\d\d:\d\d\]"), "[<masked>]"),
-    (re.compile(r"\b127\.0\.0\.1:\d+\b"), "127.0.0.1:<masked>"),
-)
+VOLATILE: Mapping[str, Any] = tomllib.loads(Path(__file__).with_name("volatile.toml").read_text("utf-8"))
+"""What says nothing in answers, settings and logs."""
 
 
 def mask(body: Any) -> Any:
     """The body with the values of volatile fields, and identifiers within texts, replaced by `<masked>`."""
     if isinstance(body, dict):
-        return {key: "<masked>" if key in VOLATILE else mask(value) for key, value in body.items()}
+        return {key: "<masked>" if key in VOLATILE["answers"] else mask(value) for key, value in body.items()}
     if isinstance(body, list):
         return [mask(item) for item in body]
-    if isinstance(body, str):
-        for pattern, put in _TEXTS:
-            body = pattern.sub(put, body)
-    return body
+    return replaced(body, VOLATILE["texts"]) if isinstance(body, str) else body
+
+
+def replaced(text: str, patterns: Mapping[str, str]) -> str:
+    """The text with what is put in place of each pattern."""
+    for pattern, put in patterns.items():
+        text = re.sub(pattern, put, text)
+    return text
 
 
 class _Missing:

@@ -13,13 +13,7 @@ _DECLARED = tomllib.loads((Path(__file__).parent / "requests.toml").read_text("u
 
 @dataclass(frozen=True)
 class Request:
-    """One request; no two of a script have the same name.
-
-    `needs` is what the server must be started with for it: `grammar`, `tools`, `reasoning`, `long` (room for a prompt of some
-    thousand tokens), `chunks` (a prompt that is longer than a chunk of prefill), `administration` (a server that nobody else uses,
-    which is afterwards as before, but for its weights' version), `processors` (`--enable-custom-logit-processor`), `adapters` (an
-    adapter that is called `first`), `experts` (a recorder of which ones are asked).
-    """
+    """One request; no two of a script have the same name. `requests.toml` says what it may need."""
 
     name: str
     path: str

@@ -3,6 +3,7 @@
 Operators that are registered for CUDA run on the CPU, process groups over gloo where NCCL is asked for.
 """
 
+import inspect
 import threading
 import time
 from collections.abc import Callable
@@ -43,13 +44,11 @@ def properties(settings: Settings) -> SimpleNamespace:
         max_threads_per_multi_processor=2048,
         max_threads_per_block=1024,
         warp_size=32,
-        regs_per_multiprocessor=65536,
         shared_memory_per_block=49152,
         shared_memory_per_block_optin=232448,
         shared_memory_per_multiprocessor=233472,
         L2_cache_size=62914560,
         is_integrated=0,
-        is_multi_gpu_board=0,
         uuid="simulated",
         gcnArchName="",
     )
@@ -198,23 +197,17 @@ def _install_operators() -> None:
 
 
 def _install_groups() -> None:
-    """Device ids and NCCL's options mean nothing to gloo."""
-    initialise, new = distributed.init_process_group, distributed.new_group
 
-    def init_process_group(
-        backend: Any = None, *args: Any, device_id: Any = None, pg_options: Any = None, **kwargs: Any
-    ) -> Any:
-        return initialise("gloo", *args, **kwargs)
+    def over_gloo(function: Callable[..., Any]) -> Callable[..., Any]:
+        signature = inspect.signature(function)
 
-    def new_group(
-        ranks: Any = None,
-        timeout: Any = None,
-        backend: Any = None,
-        pg_options: Any = None,
-        device_id: Any = None,
-        **kw: Any,
-    ) -> Any:
-        return new(ranks, timeout=timeout, backend="gloo", **kw)
+        def call(*args: Any, **kwargs: Any) -> Any:
+            given = signature.bind(*args, **kwargs).arguments
+            # Device ids and NCCL's options mean nothing to it.
+            return function(**{**given, "backend": "gloo", "device_id": None, "pg_options": None})
 
-    distributed.init_process_group, distributed.new_group = init_process_group, new_group
+        return call
+
+    distributed.init_process_group = over_gloo(distributed.init_process_group)
+    distributed.new_group = over_gloo(distributed.new_group)
     distributed.is_nccl_available = _always(True)

@@ -9,7 +9,6 @@ import json
 import os
 import threading
 import time
-from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from importlib.machinery import SourceFileLoader
@@ -69,17 +68,15 @@ def _tell_imports(recorder: Any, root: str) -> None:
 
     def exec_module(self: SourceFileLoader, module: ModuleType) -> None:
         nonlocal depth
-        if not self.path.startswith(root):
-            execute(self, module)
-            return
-        depth += 1
-        if depth == 1:
+        ours = self.path.startswith(root)
+        if ours and not depth:
             recorder.switch_context(_IMPORTING)
+        depth += ours
         try:
             execute(self, module)
         finally:
-            depth -= 1
-            if depth == 0:
+            depth -= ours
+            if ours and not depth:
                 recorder.switch_context(_RUNNING)
 
     SourceFileLoader.exec_module = exec_module  # type: ignore[method-assign,assignment]
@@ -130,18 +127,10 @@ def ask(folder: Path, seconds: float) -> bool:
     files = list(folder.glob("*.json"))
     (folder / ASKED).touch()
     limit = time.monotonic() + seconds
-    while any(_alive(int(file.stem)) and not json.loads(file.read_text("utf-8"))["answered"] for file in files):
+    while any(Path("/proc", f.stem).exists() and not json.loads(f.read_text("utf-8"))["answered"] for f in files):
         if time.monotonic() > limit:
             return False
         time.sleep(_POLL_SECONDS / 2)
-    return True
-
-
-def _alive(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except OSError as error:
-        return isinstance(error, PermissionError)
     return True
 
 
@@ -153,12 +142,12 @@ def read(folder: Path) -> Executed:
 
 def together(parts: Iterable[Executed]) -> Executed:
     """The lines of several processes or programs."""
-    running, importing = (defaultdict[str, frozenset[int]](frozenset) for _ in range(2))
+    found: dict[str, dict[str, frozenset[int]]] = {_RUNNING: {}, _IMPORTING: {}}
     for part in parts:
-        for lines, more in ((running, part.running), (importing, part.importing)):
-            for path, numbers in more.items():
-                lines[path] = lines[path].union(numbers)
-    return Executed(dict(running), dict(importing))
+        for kind, lines in found.items():
+            for path, numbers in getattr(part, kind).items():
+                lines[path] = lines.get(path, frozenset()).union(numbers)
+    return Executed(**found)
 
 
 def clear(folder: Path) -> None:

@@ -9,10 +9,13 @@ from collections.abc import Callable, Mapping, Sequence
 from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec
 from types import ModuleType
+from typing import Any
 
-from equivalence.simulation import events, executed, located, packages
+from equivalence.simulation import events, executed, packages
 
 Hook = Callable[[ModuleType], None]
+_GRAMMARS = [f"sglang.srt.constrained.{name}_backend" for name in ("xgrammar", "llguidance", "outlines")]
+"""Modules whose functions ask a tensor where it is."""
 
 
 class AfterImport(MetaPathFinder):
@@ -22,9 +25,7 @@ class AfterImport(MetaPathFinder):
         self._hooks = dict(hooks)
         self._searching: set[str] = set()
 
-    def find_spec(
-        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
-    ) -> ModuleSpec | None:
+    def find_spec(self, fullname: str, path: Sequence[str] | None, target: Any = None) -> ModuleSpec | None:
         """The spec that another finder gives, with the hook behind its loader's work."""
         if fullname not in self._hooks or fullname in self._searching:
             return None
@@ -54,13 +55,13 @@ def install() -> None:
     executed.install()
     os.environ.setdefault("TRITON_INTERPRET", "1")
     os.environ.setdefault("TORCHDYNAMO_DISABLE", "1")
-    hooks = {
-        "torch": _installs("tensors", "device", "graphs"),
-        "torch.utils.cpp_extension": _builds("load", "load_extension"),
-        "triton": _installs("interpreter"),
-        "tvm_ffi.cpp": _builds("load_inline", "load_inline"),
-        **dict.fromkeys(events.LOOPS, _installs("events")),
-        **located.hooks(),
+    hooks: dict[str, Hook] = {
+        "torch": _simulate_device,
+        "torch.utils.cpp_extension": lambda module: setattr(module, "load", _own("kernels.jit").load_extension),
+        "triton": lambda _: _own("interpreter").install(),
+        "tvm_ffi.cpp": lambda module: setattr(module, "load_inline", _own("kernels.jit").load_inline),
+        **dict.fromkeys(events.LOOPS, lambda _: events.install()),
+        **dict.fromkeys(_GRAMMARS, lambda module: _own("tensors").locate(module)),
     }
     sys.meta_path[:] = [AfterImport(hooks), *sys.meta_path, packages.StubFinder(_fill)]
     packages.install()
@@ -68,27 +69,15 @@ def install() -> None:
 
 def _fill(module: ModuleType) -> None:
     # First: what follows its import takes `graphs`, which the kernels would leave half made.
-    import torch  # noqa: F401
-
-    from equivalence.simulation.kernels import fill
-
-    fill(module)
+    importlib.import_module("torch")
+    _own("kernels").fill(module)
 
 
-def _installs(*names: str) -> Hook:
-    """What puts these modules of the simulation in place: they are not imported before."""
-
-    def install(_: ModuleType) -> None:
-        for name in names:
-            importlib.import_module(f"equivalence.simulation.{name}").install()
-
-    return install
+def _simulate_device(_: ModuleType) -> None:
+    for name in ("tensors", "device", "graphs"):
+        _own(name).install()
 
 
-def _builds(name: str, instead: str) -> Hook:
-    """What puts a function of `kernels.jit` in the place of one of the module's."""
-
-    def install(module: ModuleType) -> None:
-        setattr(module, name, getattr(importlib.import_module("equivalence.simulation.kernels.jit"), instead))
-
-    return install
+def _own(name: str) -> Any:
+    """A module of the simulation that needs torch or Triton: not imported before these are."""
+    return importlib.import_module(f"equivalence.simulation.{name}")

@@ -164,9 +164,7 @@ class StubFinder(MetaPathFinder, Loader):
     def __init__(self, fill: Callable[[ModuleType], None]) -> None:
         self._fill = fill
 
-    def find_spec(
-        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
-    ) -> ModuleSpec | None:
+    def find_spec(self, fullname: str, path: Sequence[str] | None, target: Any = None) -> ModuleSpec | None:
         """The stub's spec."""
         top = fullname.partition(".")[0]
         return ModuleSpec(fullname, self, is_package=True) if top in PACKAGES and not _installed(top) else None

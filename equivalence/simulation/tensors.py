@@ -5,6 +5,8 @@ wrapped: factories, `Tensor.to`, `Module.to`, `torch.device` as a context, `torc
 """
 
 import functools
+from collections.abc import Callable
+from types import ModuleType
 from typing import Any
 
 import torch
@@ -13,6 +15,8 @@ from torch.utils import _device
 _LIKE = ("empty_like", "zeros_like", "ones_like", "full_like", "rand_like", "randn_like", "randint_like")
 _OTHERS = ("as_tensor", "asarray", "normal")
 _NEW = ("new_empty", "new_zeros", "new_full", "new_ones", "new_tensor", "new_empty_strided")
+_ASKS = "apply_vocab_mask"
+"""Functions and methods of this name ask a tensor where it is."""
 
 
 def install() -> None:
@@ -20,13 +24,11 @@ def install() -> None:
     _wrap_factories()
     _wrap_methods()
     _wrap_others()
-    _wrap_products()
-
     torch.compile = lambda model=None, *args, **kwargs: (lambda function: function) if model is None else model
 
 
 def remap(device: Any) -> Any:
-    """The device on which what is asked for on this one is made."""
+    """The device on which what is asked for on this one is made; what is no device as it is."""
     if isinstance(device, str):
         return "cpu" if device.startswith("cuda") else device
     gpu = device.type == "cuda" if isinstance(device, torch.device) else type(device) is int
@@ -46,11 +48,11 @@ def _wrap_factories() -> None:
     _device.DeviceContext.__init__ = lambda self, device: enter(self, remap(device))
 
 
-def _on_cpu(function: Any) -> Any:
+def _on_cpu(function: Any, place: str = "device") -> Any:
     @functools.wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
-        if kwargs.get("device") is not None:
-            kwargs["device"] = remap(kwargs["device"])
+        if kwargs.get(place) is not None:
+            kwargs[place] = remap(kwargs[place])
         if kwargs.get("pin_memory"):
             kwargs["pin_memory"] = False
         return function(*args, **kwargs)
@@ -60,23 +62,10 @@ def _on_cpu(function: Any) -> Any:
 
 def _wrap_methods() -> None:
     tensor = torch.Tensor
-    original, parse = tensor.to, torch._C._nn._parse_to
-
-    def to(self: Any, *args: Any, **kwargs: Any) -> Any:
-        # A number can only be a device here: dtypes and tensors are objects of their own.
-        args = tuple(remap(x) if isinstance(x, (str, torch.device)) or type(x) is int else x for x in args)
-        if kwargs.get("device") is not None:
-            kwargs["device"] = remap(kwargs["device"])
-        return original(self, *args, **kwargs)
-
-    def parse_to(*args: Any, **kwargs: Any) -> Any:
-        args = tuple(remap(x) if isinstance(x, (str, torch.device)) else x for x in args)
-        if "device" in kwargs:
-            kwargs["device"] = remap(kwargs["device"])
-        return parse(*args, **kwargs)
-
-    tensor.to = to
-    torch._C._nn._parse_to = parse_to
+    to, parse_to = _on_cpu(tensor.to), _on_cpu(torch._C._nn._parse_to)
+    # A number can only be a device here: dtypes and tensors are objects of their own.
+    tensor.to = lambda self, *args, **kwargs: to(self, *map(remap, args), **kwargs)
+    torch._C._nn._parse_to = lambda *args, **kwargs: parse_to(*map(remap, args), **kwargs)
     # Dispatch in Python looks here, not at the device.
     tensor.is_cuda = property(lambda self: not self.is_meta)
     # A tensor on a GPU says on which one, and upstream asks that of FP8 ones. Of others it asks which are on the CPU, too.
@@ -93,29 +82,49 @@ def _wrap_methods() -> None:
 
 
 def _wrap_others() -> None:
-    load, generator = torch.load, torch.Generator
-
-    def loaded(*args: Any, **kwargs: Any) -> Any:
-        if "map_location" in kwargs:
-            kwargs["map_location"] = remap(kwargs["map_location"])
-        return load(*args, **kwargs)
+    generator = torch.Generator
 
     class Generator(generator):  # type: ignore[misc,valid-type]
         def __new__(cls, device: Any = "cpu") -> Any:
             return generator.__new__(cls, device=remap(device))
 
-    torch.load, torch.Generator = loaded, Generator
-
-
-def _wrap_products() -> None:
     def wide(function: Any) -> Any:
         @functools.wraps(function)
         def call(*args: Any, out_dtype: Any = None, **kwargs: Any) -> Any:
             # The CPU has no `out_dtype`; computing in the wider type is what it means.
-            if out_dtype is not None:
-                args = tuple(x.to(out_dtype) for x in args)
-            return function(*args, **kwargs)
+            return function(*(args if out_dtype is None else (x.to(out_dtype) for x in args)), **kwargs)
 
         return call
 
+    torch.load, torch.Generator = _on_cpu(torch.load, "map_location"), Generator
     torch.mm, torch.bmm = wide(torch.mm), wide(torch.bmm)
+
+
+class _OnDevice(torch.Tensor):  # type: ignore[misc]
+    """Says that it is on the GPU, and shares its memory with the original."""
+
+    @property
+    def device(self) -> Any:
+        return torch.device("cuda", 0)
+
+
+def locate(module: ModuleType) -> None:
+    """Hand tensors that say they are on the GPU to each function of the module that asks where they are, so that the tree's own
+    branch for CUDA runs."""
+    for owner in (module, *(v for v in vars(module).values() if isinstance(v, type))):
+        value = vars(owner).get(_ASKS)
+        if isinstance(value, staticmethod):
+            setattr(owner, _ASKS, staticmethod(_located(value.__func__)))
+        elif callable(value):
+            setattr(owner, _ASKS, _located(value))
+
+
+def _located(function: Callable[..., Any]) -> Callable[..., Any]:
+    def on_device(value: Any) -> Any:
+        return value.as_subclass(_OnDevice) if type(value) is torch.Tensor else value
+
+    @functools.wraps(function)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        return function(*map(on_device, args), **{name: on_device(value) for name, value in kwargs.items()})
+
+    return call

@@ -18,7 +18,7 @@ from equivalence.trace.pairing import pair
 from equivalence.trace.source import Line, Names, Scope, Source, names_of, names_of_tree
 from shrinker.cache.workers import without_gc
 from shrinker.check.declarations import registers_of
-from shrinker.check.registrations import is_let_go
+from shrinker.check.lost import is_let_go
 from shrinker.check.rule_index import RuleIndex
 from shrinker.ruleset.match import any_module_matches, any_name_matches
 from shrinker.syntax.names import is_special
@@ -94,7 +94,8 @@ def _read(running: Lines, importing: Lines, upstream: Path, generated: Path, fou
     files = []
     for path in sorted({*running, *importing}):
         found.files += 1
-        numbers = running.get(path, frozenset()) | importing.get(path, frozenset())
+        ran = running.get(path, frozenset())
+        numbers = ran | importing.get(path, frozenset())
         data, place = (upstream / path).read_bytes(), generated / path
         left = place.read_bytes() if place.is_file() else None
         if left == data:
@@ -103,8 +104,7 @@ def _read(running: Lines, importing: Lines, upstream: Path, generated: Path, fou
             found.lines[reasons.MODULE] += len(numbers)
         else:
             source, remains = (Source.read((text or b"").decode("utf-8-sig")) for text in (data, left))
-            ran = frozenset(source.of(running.get(path, frozenset())))
-            files.append(_File(path, left is None, source, remains, source.of(numbers), ran))
+            files.append(_File(path, left is None, source, remains, source.of(numbers), frozenset(source.of(ran))))
     return files
 
 
@@ -189,11 +189,9 @@ class _Judge:
 
     def _named(self, file: _File, function: Scope) -> bool:
         """Whether the generated tree may still reach a function that is gone."""
-        if len(function) == 1:
-            return function[0] in self.names.plain
-        # Of a class that is gone nothing can be reached without its name.
         owner = function[0]
-        if not any(scope[0] == owner for scope in file.generated.scopes if scope):
+        # Of a class that is gone nothing can be reached without its name.
+        if len(function) == 1 or not any(scope[0] == owner for scope in file.generated.scopes if scope):
             return owner in self.names.plain
         return _name(function) in self.names.plain | self.names.attributes
 

@@ -151,10 +151,9 @@ def names_of_tree(package: Path) -> Names:
     plain: set[str] = set()
     for module, (package_name, tree) in trees.items():
         own = set(defined[module])
-        for node in ast.walk(tree):
-            if isinstance(node, ast.ImportFrom):
-                source = absolute(node.module, node.level, package_name)
-                own |= {alias.name for alias in node.names if alias.name in defined.get(source, ())}
+        for node in (node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)):
+            there = defined.get(absolute(node.module, node.level, package_name), set())
+            own |= there.intersection(alias.name for alias in node.names)
         names = names_of([tree])
         plain |= (names.plain - own) | names.texts
     whole = names_of(tree for _, tree in trees.values())

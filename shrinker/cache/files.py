@@ -32,15 +32,12 @@ def map_files(
     jobs: int,
     progress: Progress = lambda done, total: None,
 ) -> list[Result]:
-    """`[call(item) for item in items]`, in `jobs` processes.
+    """`[call(item) for item in items]`, in `jobs` processes; one job stays in this process. Raises ShrinkerError when a worker was killed (out of
+    memory, by a person).
 
     Args:
         call: a module-level function (it is pickled by name), or a `functools.partial` of one.
         weights: cost of each item, in any unit (bytes); the batches are balanced by it.
-        jobs: number of processes; 1 stays in this process.
-
-    Raises:
-        ShrinkerError: a worker was killed (out of memory, by a person).
     """
     if jobs <= 1 or len(items) < 2:
         return _run_batch(call, items)
@@ -77,16 +74,11 @@ def map_cached(
     jobs: int,
     progress: Progress = lambda done, total: None,
 ) -> dict[str, Result]:
-    """What `call` gives for each path, in the order of the paths; only what the layer does not hold is computed.
+    """What `call` gives for each path, in the order of the paths; only what the layer does not hold is computed. Raises as `map_files`.
 
     Args:
-        call: a module-level function, or a `functools.partial` of one; with several jobs its results are packed by the workers.
-        layer: of the cache, with all that the results depend on besides the files.
-        contents: by path, what the file holds (its SHA-256).
-        root: what the paths are below.
-
-    Raises:
-        ShrinkerError: a worker was killed.
+        layer: with all that the results depend on besides the files.
+        contents: by path below `root`, what the file holds (its SHA-256).
     """
 
     def make(missing: list[str]) -> list[bytes]:

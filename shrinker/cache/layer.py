@@ -1,20 +1,53 @@
-"""A cache and its layers: one for each kind of result, each counting what it found."""
+"""A cache and its layers: one for each kind of result, each counting what it found. Every result depends on this project's own code and the
+Python that runs it; one that depends on answers is kept with what was asked for it, and found again where that is answered as it was then.
+"""
 
 import contextlib
 import functools
 import hashlib
 import io
 import pickle
-from collections.abc import Callable, Iterable, Mapping
+import sys
+from collections import ChainMap
+from collections.abc import Callable, Container, Iterable, Mapping
 from dataclasses import dataclass, fields
 from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
-from shrinker.cache.identity import tool_identity
-
+_CHECKOUT = Path(__file__).resolve().parents[2]
+_DATA = frozenset({"rules", "upstream.toml", "embedders.toml"})
+"""What lies in the package and is input: results that depend on it say so themselves."""
 LIMIT_BYTES = 1024 * 2**20
 """A tree leaves 35 to 75 MiB, once for each version of the tool: a dozen trees stay, and what was not used for longest goes first."""
+Question = tuple[Any, ...]
+"""Name of what is asked, then its arguments."""
+_MOST = 24
+"""How many are kept of one input: one run folds a module in several worlds, and people go back and forth between upstreams and
+rules in which most inputs are the same."""
+_WAITING_BYTES = 16 * 2**20
+"""Results that wait to be written take no more memory than this."""
+
+
+def content_digest(folder: Path, without: Container[str] = ()) -> str:
+    """SHA-256 (hex) over paths and bytes of every file below a folder, but byte code and some names directly below it."""
+    digest = hashlib.sha256()
+    for file in sorted(path for path in folder.rglob("*") if "__pycache__" not in path.parts and path.is_file()):
+        name = file.relative_to(folder)
+        if name.parts[0] not in without:
+            data = file.read_bytes()
+            digest.update(f"{name.as_posix()}\0{len(data)}\0".encode())
+            digest.update(data)
+    return digest.hexdigest()
+
+
+@functools.cache
+def tool_identity(package: str = "shrinker") -> str:
+    """Changes with every change of a package of this project and with the Python version, to the build; by default of the package that generates,
+    which imports no other to do so. What others compute says that it depends on them, too.
+    """
+    code = content_digest(_CHECKOUT / package, _DATA)
+    return hashlib.sha256(f"{code}\0{sys.implementation.name}\0{sys.version}".encode()).hexdigest()
 
 
 @dataclass(slots=True)
@@ -23,6 +56,11 @@ class Counts:
 
     asked: int = 0
     found: int = 0
+
+    def add(self, asked: int, found: int) -> None:
+        """Something was asked for, and some of it found."""
+        self.asked += asked
+        self.found += found
 
 
 class Cache:
@@ -80,18 +118,12 @@ class Layer:
         """Key of a result, from everything that it depends on and the layer does not name."""
         return hash_of(self.salt.hex(), *parts)
 
-    def load(self, keys: Mapping[str, bytes], *, counted: bool = True) -> dict[str, bytes]:
-        """Results that are known, by the names of their keys; not `counted` for a caller that counts by itself."""
-        found = self.cache.load(keys.values())
-        known = {name: found[key] for name, key in keys.items() if key in found}
-        if counted:
-            self.count(len(keys), len(known))
-        return known
-
-    def count(self, asked: int, found: int) -> None:
-        """Add to what `run.json` says of this layer."""
-        self.counts.asked += asked
-        self.counts.found += found
+    def load(self, keys: Mapping[str, bytes]) -> dict[str, bytes]:
+        """Results that are known, by the names of their keys."""
+        there = self.cache.load(keys.values())
+        found = {name: there[key] for name, key in keys.items() if key in there}
+        self.counts.add(len(keys), len(found))
+        return found
 
     def save(self, keys: Mapping[str, bytes], results: Mapping[str, bytes]) -> None:
         """Keep results by the names of `keys`."""
@@ -109,6 +141,71 @@ class Layer:
         """Results by name, in the order of the names: what `make` gives of each, or gave for an equal key before."""
         found = self.packed(keys, lambda missing: [pack(make(name)) for name in missing])
         return {name: unpack(found[name]) for name in keys}
+
+
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """One result."""
+
+    questions: tuple[Question, ...]
+    """What was asked for it, in order."""
+    digest: bytes
+    """Of the questions and their answers."""
+    packed: bytes
+
+
+def digest_of(said: Iterable[str]) -> bytes:
+    """One hash over questions and answers, each a text."""
+    return hashlib.sha256("\0".join(said).encode("utf-8", "surrogatepass")).digest()
+
+
+class Variants:
+    """Finds and keeps results of one kind; `save` writes what is new."""
+
+    def __init__(self, cache: Cache, name: str) -> None:
+        self._layer = cache.layer(name)
+        self._known: dict[str, list[tuple[tuple[Question, ...], bytes]]] = {}
+        self._new: set[str] = set()
+        self._waiting: dict[bytes, bytes] = {}
+        self._size = 0
+
+    def recall(self, inputs: Mapping[str, str], digest: Callable[[tuple[Question, ...]], bytes]) -> dict[str, bytes]:
+        """Results that are known, packed, by the names of their inputs: what stands for all that the result depends on besides the answers. `digest`:
+        of questions and the answers that they have now.
+        """
+        unread = {self._layer.key(text): text for text in inputs.values() if text not in self._known}
+        self._known |= {unread[key]: unpack(data) for key, data in self._layer.cache.load(unread).items()}
+        keys: dict[str, bytes] = {}
+        for name, text in inputs.items():
+            for questions, answers in self._known.get(text, ()):
+                if digest(questions) == answers:
+                    keys[name] = self._layer.key(text, answers.hex())
+                    break
+        there = ChainMap(
+            self._waiting, self._layer.cache.load(key for key in keys.values() if key not in self._waiting)
+        )
+        found = {name: there[key] for name, key in keys.items() if key in there}
+        self._layer.counts.add(len(inputs), len(found))
+        return found
+
+    def learn(self, text: str, recorded: Recorded) -> None:
+        """Keep a result of an input, before those that are known."""
+        known = self._known.setdefault(text, [])
+        known.insert(0, (recorded.questions, recorded.digest))
+        del known[_MOST:]
+        self._new.add(text)
+        self._waiting[self._layer.key(text, recorded.digest.hex())] = recorded.packed
+        self._size += len(recorded.packed)
+        if self._size > _WAITING_BYTES:
+            # Without the list that names them, which is written last, nobody finds them.
+            self._layer.cache.save(self._waiting)
+            self._waiting, self._size = {}, 0
+
+    def save(self) -> None:
+        """Write what was learnt to the cache."""
+        lists = {self._layer.key(text): pack(self._known[text]) for text in sorted(self._new)}
+        self._layer.cache.save(self._waiting | lists)
+        self._waiting, self._size, self._new = {}, 0, set()
 
 
 def hash_of(*parts: str) -> bytes:

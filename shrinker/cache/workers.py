@@ -115,14 +115,11 @@ class Child(Generic[Result]):
 
 @contextmanager
 def run_in_child(call: Callable[[Tell], Result]) -> Iterator[Child[Result]]:
-    """Call something in a process of its own while this one goes on.
+    """Call something in a process of its own while this one goes on. It has all that this one has at the time, and what it changes in memory stays
+    there; what it tells, and its result, have to be picklable.
 
-    That process has all that this one has at the time, and what it changes in memory stays there. Nobody waits for it in vain:
-    when the block is left before its result was asked for, the process is told to end (SIGTERM raises `SystemExit` in the
-    call), so that what it started is ended by whoever started it.
-
-    Args:
-        call: what to call, with what tells this process something; messages and its result have to be picklable.
+    Nobody waits for it in vain: when the block is left before its result was asked for, the process is told to end (SIGTERM raises `SystemExit`
+    in the call), so that what it started is ended by whoever started it.
     """
     receiver, sender = _FORK.Pipe(duplex=False)
     process = _FORK.Process(target=_call_and_send, args=(call, sender))

@@ -87,16 +87,15 @@ def _collapse_named_error(tokens: tuple[str, ...]) -> tuple[str, ...]:
         return tokens
     # The comment of its line may stand after it.
     end = len(tokens) - tokens[-1].startswith("#")
-    for start in range(end - 4):
-        if tokens[start] != "raise" or (start and tokens[start - 1] not in {":", ";"}):
-            continue
-        if tokens[start + 1] in ERRORS and tokens[start + 2] == "(" and tokens[end - 1] == ")":
-            try:
-                text = ast.literal_eval("(" + " ".join(tokens[start + 3 : end - 1]) + ")")
-            except (ValueError, SyntaxError):
-                return tokens
-            if isinstance(text, str) and text.startswith(ERROR_PREFIX):
-                return (*tokens[:start], RAISE, *tokens[end:])
+    for start in (index for index, text in enumerate(tokens) if text == "raise"):
+        match tokens[start:end]:
+            case [_, error, "(", *said, ")"] if error in ERRORS and (not start or tokens[start - 1] in {":", ";"}):
+                try:
+                    text = ast.literal_eval(f"({' '.join(said)})")
+                except (ValueError, SyntaxError):
+                    return tokens
+                if isinstance(text, str) and text.startswith(ERROR_PREFIX):
+                    return (*tokens[:start], RAISE, *tokens[end:])
     return tokens
 
 
@@ -145,11 +144,9 @@ def _replacing(tokens: Sequence[str], index: int, defaults: Defaults) -> str | N
         return NAMED_ERROR
     if text in defaults:
         return DEFAULT
-    if index == 0 and text in _FOR_ELIF:
-        return _FOR_ELIF[text]
     if text == PASS and (index == 0 or tokens[index - 1] in {":", ";"}):
         return PASS if all(t.startswith("#") for t in tokens[index + 1 :]) else None
-    return None
+    return _FOR_ELIF.get(text) if index == 0 else None
 
 
 def _inserted(tokens: Sequence[str]) -> dict[int, str]:

@@ -21,22 +21,18 @@ _PLACES = {
 
 def lost_commands(trees: Trees, seen: Seen) -> None:
     """Commands of the generated package that call nothing, and those of upstream whose module is there and that are not declared."""
-    try:
-        project = tomllib.loads((trees.out / DECLARED).read_text("utf-8")).get("project", {})
-    except FileNotFoundError:
-        # A release declares its commands elsewhere.
-        return
-    except (OSError, ValueError) as error:
-        seen.find(DECLARED, 0, f"cannot be read: {error}")
+    # A release declares its commands elsewhere.
+    declared = _read(DECLARED, trees, seen) if (trees.out / DECLARED).exists() else None
+    if declared is None:
         return
     scripts: Mapping[str, str] = trees.source.declared.scripts
-    declared: dict[str, str] = project.get("scripts", {})
-    seen.look(len(declared.keys() | scripts.keys()))
+    commands: dict[str, str] = declared.get("project", {}).get("scripts", {})
+    seen.look(len(commands.keys() | scripts.keys()))
     ours, theirs = trees.modules, trees.source_modules
-    for name, target in declared.items():
+    for name, target in commands.items():
         if not ours.dotted_path(target) and (theirs.dotted_path(target) or scripts.get(name) != target):
             seen.find(DECLARED, 0, f"the command {name} calls {target}, which is not there")
-    for name, target in scripts.items() - declared.items():
+    for name, target in scripts.items() - commands.items():
         if (module := target.partition(":")[0]) in ours:
             seen.find(DECLARED, 0, f"the command {name} is gone, but {module} is there")
 
@@ -44,17 +40,20 @@ def lost_commands(trees: Trees, seen: Seen) -> None:
 def lost_targets(trees: Trees, seen: Seen) -> None:
     """Targets and build scripts that a kept Cargo.toml names and that upstream has."""
     for path in (path for path in trees.recorded if path.rpartition("/")[2] == _FILE):
-        try:
-            declared = tomllib.loads((trees.out / path).read_text("utf-8"))
-        except (OSError, ValueError) as error:
-            seen.find(path, 0, f"cannot be read: {error}")
-            continue
-        for what, places in _named(declared):
+        for what, places in _named(_read(path, trees, seen) or {}):
             theirs = {posixpath.normpath(posixpath.join(path.rpartition("/")[0], place)) for place in places}
             if theirs & trees.source.by_path.keys():
                 seen.look()
                 if theirs.isdisjoint(trees.recorded):
                     seen.find(path, 0, f"names {what}, whose source is not in this tree: {min(theirs)}")
+
+
+def _read(path: str, trees: Trees, seen: Seen) -> dict[str, Any] | None:
+    try:
+        return tomllib.loads((trees.out / path).read_text("utf-8"))
+    except (OSError, ValueError) as error:
+        seen.find(path, 0, f"cannot be read: {error}")
+        return None
 
 
 def _named(declared: dict[str, Any]) -> Iterator[tuple[str, tuple[str, ...]]]:

@@ -13,7 +13,7 @@ from shrinker.check.entered import Asked
 from shrinker.check.outside import Field, Outside
 from shrinker.ruleset import Fact, Ruleset
 from shrinker.ruleset.models import Domain
-from shrinker.values.entries import Judged
+from shrinker.values.interface import Judged
 from shrinker.values.outcome import Finding
 
 CHECK = "unenforced"
@@ -26,8 +26,13 @@ class _Missing(str):
 
 def judge_claims(outside: Outside) -> list[Judged]:
     """Every fact and domain of the rules, in their order."""
+    judged: list[Judged] = []
     rules: tuple[Fact | Domain, ...] = (*outside.rules.facts, *outside.rules.domains)
-    return [_judge(rule, outside) for rule in rules]
+    for rule in rules:
+        said = dict.fromkeys(_said(rule, outside))
+        missing = tuple(str(text) for text in said if isinstance(text, _Missing))
+        judged.append(Judged(rule.id, tuple(text for text in said if not isinstance(text, _Missing)), missing))
+    return judged
 
 
 def unenforced(judged: Iterable[Judged], rules: Ruleset) -> Iterator[Finding]:
@@ -38,19 +43,14 @@ def unenforced(judged: Iterable[Judged], rules: Ruleset) -> Iterator[Finding]:
         yield from (Finding(CHECK, *place, f"{each.rule}: {text}") for text in each.missing)
 
 
-def _judge(rule: Fact | Domain, outside: Outside) -> Judged:
-    said: list[str] = []
+def _said(rule: Fact | Domain, outside: Outside) -> Iterator[str]:
+    """What a claim says of each thing that it names."""
     if isinstance(rule, Fact):
-        said += (_variable(name, rule, outside) for name in rule.environment)
-        said += (_macro(name, outside) for name in rule.macros)
-        others = rule.attributes
-    else:
-        others = (*rule.lists, *rule.tables, *rule.registers)
+        yield from (_variable(name, rule, outside) for name in rule.environment)
+        yield from (_macro(name, outside) for name in rule.macros)
+    others = rule.attributes if isinstance(rule, Fact) else (*rule.lists, *rule.tables, *rule.registers)
     for pattern in (*rule.calls, *rule.names, *others):
-        said += _pattern(pattern, rule, outside)
-    once = dict.fromkeys(said)
-    missing = tuple(str(text) for text in once if isinstance(text, _Missing))
-    return Judged(rule.id, tuple(text for text in once if not isinstance(text, _Missing)), missing)
+        yield from _pattern(pattern, rule, outside)
 
 
 def _macro(name: str, outside: Outside) -> str:
@@ -145,13 +145,15 @@ def _flag(pattern: str, flag: str, rule: Fact | Domain, outside: Outside) -> str
         used = (r.id for r in outside.refusals.get(flag, ()) if r.only and set(r.only) <= set(rule.only))
         if refusal := next(used, ""):
             return f"{shown} (refused by {refusal})"
-        domain = _paste(flag, field, f"domain = {rule.id!r}")
-        return _Missing(f"{claim} all that it may be, and the {shown} takes more.{domain}")
-    texts = [text for text in rule.never if field.choices is None or text in field.choices]
-    if lost := [text for text in texts if not outside.refused(flag, text)]:
-        domain = _paste(flag, field, f'domain = "{rule.id}"')
-        return _Missing(f"{claim} that it is never {', '.join(lost)}, which the {shown} takes.{domain}")
-    return f"{shown} ({_refusing(flag, texts, outside)})"
+        said = f"all that it may be, and the {shown} takes more"
+    else:
+        texts = [*filter(field.takes, rule.never)]
+        lost = [text for text in texts if not outside.refused(flag, text)]
+        if not lost:
+            return f"{shown} ({_refusing(flag, texts, outside)})"
+        said = f"that it is never {', '.join(lost)}, which the {shown} takes"
+    domain = f'domain = "{rule.id}"'
+    return _Missing(f"{claim} {said}.{_paste(flag, field, domain)}")
 
 
 def _enumeration(pattern: str, asked: Asked, flag: str, rule: Fact | Domain, outside: Outside) -> str:
@@ -160,11 +162,7 @@ def _enumeration(pattern: str, asked: Asked, flag: str, rule: Fact | Domain, out
     value = isinstance(rule, Fact) and bool(rule.value)
     field, shown = outside.flags[flag], _shown(flag)
     texts = [text for member, text in asked.texts if (member in true) is not value]
-    lost = [
-        text
-        for text in texts
-        if (field.choices is None or text in field.choices) and not outside.refused(flag, text, asked.any_case)
-    ]
+    lost = [text for text in texts if field.takes(text) and not outside.refused(flag, text, asked.any_case)]
     if not lost or outside.dependent(flag):
         return f"{shown} ({_refusing(flag, texts, outside)})"
     case, key = (" in any case", "\nany_case = true") if asked.any_case else ("", "")

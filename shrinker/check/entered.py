@@ -24,6 +24,7 @@ _ASKS = re.compile(r"_*(?:is|has|use|uses|should|can|enable|enables|supports?|ne
 _VARIABLE = re.compile(r"[A-Z][A-Z0-9_]{3,}")
 _NOTED = ast.Assign | ast.AnnAssign | ast.NamedExpr | ast.keyword | ast.Call | ast.Attribute | ast.For
 """What `_Reader._note` looks at."""
+_LISTED = ast.Name | ast.List | ast.Tuple | ast.Set | ast.Dict
 _NO = frozenset({"", "0", "false", "no", "none", "off"})
 _SWITCHES = frozenset({"0", "1", "false", "true"})
 _FLAG, _VARIABLE_OF, _CALL = "flag", "variable", "call"
@@ -94,22 +95,20 @@ class _Reader:
         """What names of the function are bound to first."""
         for node in tree.body:
             match node:
-                case ast.Assign(
-                    targets=[ast.Name(id=name)],
-                    value=ast.Name() | ast.List() | ast.Tuple() | ast.Set() | ast.Dict() as value,
-                ):
+                case ast.Assign(targets=[ast.Name(id=name)], value=value) if isinstance(value, _LISTED):
                     self.found.lists[name] = _chosen(value)
 
     def block(self, body: Iterable[ast.AST]) -> None:
         for node in body:
+            around = self._own, self._local
             if isinstance(node, ast.ClassDef):
                 self._class(node)
             elif isinstance(node, Function):
                 self._function(node)
-            else:
-                if isinstance(node, _NOTED):
-                    self._note(node)
-                self.block(children(node))
+            elif isinstance(node, _NOTED):
+                self._note(node)
+            self.block(children(node))
+            self._own, self._local = around
 
     def _class(self, node: ast.ClassDef) -> None:
         whole = f"{self.found.module}.{node.name}"
@@ -121,43 +120,34 @@ class _Reader:
                     self.found.fields.append((whole, each.target.id, choices, each.lineno))
         if any("Enum" in last_name(base) for base in node.bases):
             self.found.enumerations.append(_enumeration(node))
-        before = self._own, self._local
         self._own, self._local = self._own or "flag" in kinds, {}
-        self.block(node.body)
-        self._own, self._local = before
 
     def _function(self, node: Function) -> None:
         if node.returns is not None and last_name(node.returns)[:1].isupper():
             self.found.gives.add((node.name, last_name(node.returns)))
-        before, self._local = self._local, {}
-        for each in sorted(statements(node), key=lambda node: node.lineno):
-            if isinstance(each, ast.Assign) and isinstance(each.targets[0], ast.Name):
-                self._local.setdefault(each.targets[0].id, each.value)
+        assigned = sorted((n for n in statements(node) if isinstance(n, ast.Assign)), key=lambda n: -n.lineno)
+        self._local = {n.targets[0].id: n.value for n in assigned if isinstance(n.targets[0], ast.Name)}
         if (node.end_lineno or node.lineno) - node.body[0].lineno < _SHORT:
             self._computed(node.name, node.body)
-        self.block(children(node))
-        self._local = before
 
     def _note(self, node: ast.AST) -> None:
         match node:
             case ast.Assign(targets=targets, value=value):
-                for target in targets:
-                    self._computed(last_name(target), [value])
+                for name in map(last_name, targets):
+                    self._computed(name, [value])
                     # ``SGLANG_X = EnvBool(True)``
                     args, how = (value.args, last_name(value.func)) if isinstance(value, ast.Call) else ([], "")
-                    if args and how.startswith("Env") and _VARIABLE.fullmatch(last_name(target)):
-                        self.found.variables.add((last_name(target), how, _said(args[0]) not in _NO))
+                    if args and how.startswith("Env") and _VARIABLE.fullmatch(name):
+                        self.found.variables.add((name, how, _said(args[0]) not in _NO))
             case ast.AnnAssign(target=target, value=ast.expr() as value) | ast.NamedExpr(target=target, value=value):
                 self._computed(last_name(target), [value])
             case ast.keyword(arg=str(name), value=value):
                 self._computed(name, [value])
-            case ast.Call(
-                func=ast.Attribute(attr="add_argument"), args=[ast.Constant(value=str(text)), *_], keywords=keys
-            ):
-                if chosen := [key.value for key in keys if key.arg == "choices"]:
+            case ast.Call(func=ast.Attribute(attr="add_argument"), args=[ast.Constant(value=str(text)), *_]):
+                if chosen := [key.value for key in node.keywords if key.arg == "choices"]:
                     self.found.offered[text.lstrip("-").replace("-", "_")] = _chosen(*chosen)
             case ast.Call(func=func, args=[first, *rest]):
-                if isinstance(first, ast.Constant) and (variable := _asked_variable(node)) is not None:
+                if isinstance(first, ast.Constant) and (variable := _asked_variable(node)):
                     default, how = _said(rest[0]) if rest else "none", last_name(func)
                     how = "EnvText" if how in {"get", "getenv"} and default not in _SWITCHES else how
                     self.found.variables.add((variable, how, how != "EnvText" and default not in _NO))
@@ -188,12 +178,11 @@ class _Reader:
             match each:
                 case ast.Attribute(value=value, attr=name) if self._holds(value):
                     yield _FLAG, name
-                case ast.Call(
-                    func=ast.Name(id="getattr") | ast.Attribute(attr="getattr"),
-                    args=[holder, ast.Constant(value=str(text)), *_],
-                ) if self._holds(holder):
+                case ast.Call(func=func, args=[holder, ast.Constant(value=str(text)), *_]) if last_name(
+                    func
+                ) == "getattr" and self._holds(holder):
                     yield _FLAG, text
-                case ast.Call(func=func) if (variable := _asked_variable(each)) is not None:
+                case ast.Call() if variable := _asked_variable(each):
                     yield _VARIABLE_OF, variable
                 case ast.Call(func=func) if _ASKS.fullmatch(last_name(func)):
                     yield _CALL, last_name(func)
@@ -231,16 +220,14 @@ def _enumeration(node: ast.ClassDef) -> Asked:
     return Asked(node.name, tuple(texts.items()), tuple(asks.items()), upper)
 
 
-def _asked_variable(node: ast.Call) -> str | None:
-    """The environment variable that a call reads."""
+def _asked_variable(node: ast.Call) -> str:
+    """The environment variable that a call reads; empty for none."""
     match node:
         case ast.Call(func=ast.Attribute(attr="get", value=ast.Attribute(attr=name))) if _VARIABLE.fullmatch(name):
             return name
-        case ast.Call(func=func, args=[ast.Constant(value=str(text)), *_]) if "env" in ast.unparse(
-            func
-        ).lower() and _VARIABLE.fullmatch(text):
-            return text
-    return None
+        case ast.Call(args=[ast.Constant(value=str(text)), *_]) if _VARIABLE.fullmatch(text):
+            return text if "env" in ast.unparse(node.func).lower() else ""
+    return ""
 
 
 def _said(default: ast.expr) -> str:

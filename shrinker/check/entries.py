@@ -20,7 +20,7 @@ from shrinker.check.refused import TABLE, refused_rows
 from shrinker.check.trees import Seen, Trees
 from shrinker.ruleset.match import any_module_matches, overlap
 from shrinker.source.cache import sha256_of
-from shrinker.values.entries import GONE, KEPT, NEVER, Effect, Entries
+from shrinker.values.interface import GONE, KEPT, NEVER, Effect, Entries
 from shrinker.values.outcome import Finding
 from shrinker.values.upstream import UpstreamTree, module_name
 

@@ -5,14 +5,14 @@ import hashlib
 import warnings
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple
 
 from shrinker.cache import pack, unpack
 from shrinker.cache.files import map_files
 from shrinker.check import allowances
 from shrinker.check.reader import symbols_of
-from shrinker.check.subsequence import only_deleted
+from shrinker.check.subsequence import align
 from shrinker.check.symbols import SYMBOLS
+from shrinker.check.tokens import logical_lines, split
 from shrinker.check.trees import Seen, Trees
 from shrinker.source.cache import sha256_of
 from shrinker.values import form as syntax
@@ -21,14 +21,8 @@ from shrinker.values.outcome import EmittedFile
 
 _TREES, _FILES, _TOKENS = "decided trees", "subsequence files", "subsequence tokens"
 COUNTS = ("compiled", _TREES, _FILES, _TOKENS, *(f"allowed: {name}" for name in allowances.NAMES))
-
-
-class _Task(NamedTuple):
-    entry: EmittedFile
-    upstream_sha256: str
-    """Empty for a file that upstream does not have, or that shrinker writes anew."""
-    read: bool = False
-    """The file's symbols are in the cache."""
+_Task = tuple[EmittedFile, str]
+"""A file, and the SHA-256 of upstream's: empty where upstream has none, or shrinker writes it anew."""
 
 
 def changed_files(trees: Trees, seen: Seen) -> None:
@@ -47,7 +41,7 @@ def changed_files(trees: Trees, seen: Seen) -> None:
             seen.find(path, 0, "its SHA-256 is not the one in the manifest", check="files")
         elif path.endswith(".py"):
             derived = path in theirs and path not in allowances.OWN_FILES
-            tasks[path] = _Task(entry, theirs[path].sha256 if derived else "")
+            tasks[path] = entry, theirs[path].sha256 if derived else ""
     for each in _judge_all(trees, tasks):
         seen.counts.update(each.counts)
         seen.findings += each.findings
@@ -58,28 +52,22 @@ def _judge_all(trees: Trees, tasks: dict[str, _Task]) -> list[Seen]:
     """What is in the cache was found for the same bytes on both sides."""
     replaced = trees.manifest.defaults
     results, symbols = trees.cache.layer("form", repr(replaced)), trees.cache.layer(SYMBOLS)
-    keys = {
-        path: results.key(path, repr((t.entry.sha256, t.entry.changed, t.entry.digest, t.upstream_sha256)))
-        for path, t in tasks.items()
-    }
+    keys = {path: results.key(path, repr(task)) for path, task in tasks.items()}
 
     def make(missing: list[str]) -> list[bytes]:
-        places = {path: symbols.key(path, tasks[path].entry.sha256) for path in missing}
-        known = symbols.load(places)
-        asked = [tasks[path]._replace(read=path in known) for path in missing]
-        weights = [(8 if t.entry.changed else 1) * t.entry.lines_after for t in asked]
+        asked = [tasks[path] for path in missing]
+        weights = [(8 if entry.changed else 1) * entry.lines_after for entry, _ in asked]
         judged = map_files(partial(_judge, trees.out, trees.source.root, replaced), asked, weights, jobs=trees.jobs)
-        read = zip(missing, (read for _, read in judged), strict=True)
-        symbols.save(places, {path: packed for path, packed in read if packed is not None})
+        read = {path: packed for path, (_, packed) in zip(missing, judged, strict=True) if packed is not None}
+        symbols.save({path: symbols.key(path, tasks[path][0].sha256) for path in read}, read)
         return [seen for seen, _ in judged]
 
-    packed = results.packed(keys, make)
-    return [unpack(packed[path]) for path in keys]
+    return [unpack(each) for each in results.packed(keys, make).values()]
 
 
 def _judge(out: Path, upstream: Path, replaced: tuple[tuple[str, str], ...], task: _Task) -> tuple[bytes, bytes | None]:
-    """Ask all checks of one file: what they saw, and the file's symbols where they are not known and it parses; packed."""
-    entry, path = task.entry, task.entry.path
+    """Ask all checks of one file: what they saw, and the file's symbols where it parses; packed."""
+    (entry, theirs), path = task, task[0].path
     data = _bytes(out / path, entry.sha256)
     seen = Seen("compiled")
     seen.look()
@@ -89,34 +77,36 @@ def _judge(out: Path, upstream: Path, replaced: tuple[tuple[str, str], ...], tas
             tree = ast.parse(data, path)
             compile(tree, path, "exec", dont_inherit=True)
     except (SyntaxError, ValueError, RecursionError) as error:
-        line = getattr(error, "lineno", None) or 0
-        same = bool(task.upstream_sha256) and not entry.changed
-        seen.find(path, line, f"does not compile: {getattr(error, 'msg', None) or error}", inherited=same)
+        line, message = getattr(error, "lineno", None) or 0, getattr(error, "msg", None) or error
+        seen.find(path, line, f"does not compile: {message}", inherited=bool(theirs) and not entry.changed)
         return pack(seen), None
-    if entry.changed and task.upstream_sha256:
+    if entry.changed and theirs:
         seen.look(check=_TREES)
         if entry.digest is None:
             seen.find(path, 0, "was changed but the manifest has no digest of the decision", check=_TREES)
         elif syntax.digest(tree) != entry.digest:
             seen.find(path, 0, "its syntax tree is not the one that was decided", check=_TREES)
-        _left(entry, data, _bytes(upstream / path, task.upstream_sha256), allowances.default_tokens(replaced), seen)
-    return pack(seen), None if task.read else pack(symbols_of(tree, path))
+        _left(entry, data, _bytes(upstream / path, theirs), allowances.default_tokens(replaced), seen)
+    return pack(seen), pack(symbols_of(tree, path))
 
 
 def _left(entry: EmittedFile, data: bytes, source: bytes, defaults: allowances.Defaults, seen: Seen) -> None:
     """The lines of the generated file are what is left of upstream's."""
     seen.look(check=_FILES)
     try:
-        result = only_deleted(data.decode("utf-8-sig"), source.decode("utf-8-sig"), defaults)
+        text = data.decode("utf-8-sig")
+        ours, theirs = split(text), split(source.decode("utf-8-sig"))
     except (SyntaxError, UnicodeDecodeError) as error:
         seen.find(entry.path, 0, f"cannot be split into tokens: {error}", check="subsequence")
         return
-    seen.look(result.tokens, _TOKENS)
+    result = align(ours, theirs, defaults)
+    seen.look(sum(map(len, ours)), _TOKENS)
     for name, count in result.used.items():
         seen.look(count, f"allowed: {name}")
-    for line, tokens in result.mismatches:
+    lines = logical_lines(text) if result.mismatches else []
+    for index, tokens in result.mismatches:
         message = f"is not what is left of upstream's text after deletions, from here: {tokens}"
-        seen.find(entry.path, line, message, check="subsequence")
+        seen.find(entry.path, lines[index].number, message, check="subsequence")
 
 
 def _bytes(file: Path, sha256: str) -> bytes:

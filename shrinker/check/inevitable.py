@@ -20,10 +20,9 @@ from shrinker.syntax.parsing import parsed
 from shrinker.syntax.scopes import COMPREHENSIONS
 from shrinker.syntax.walk import Definition, Function, children, definitions
 from shrinker.values.relations import grouped
+from shrinker.values.upstream import enclosing
 
 _MADE_BY = ("__init__", "__post_init__", "__new__")
-_REEXPORTS = 8
-"""Most modules that a name is followed through."""
 _APART = (ast.Lambda, *COMPREHENSIONS)
 
 
@@ -113,20 +112,15 @@ class _Search:
 
     def _resolved(self, symbols: ModuleSymbols, name: str) -> str:
         """The dotted name that a name of a module stands for, imports followed."""
-        for _ in range(_REEXPORTS):
-            first, _, rest = name.partition(".")
-            targets = dict(symbols.named).get(first, ())
-            if len(targets) != 1:
-                return f"{symbols.module}.{name}" if first in symbols.bound else ""
-            whole = module = f"{targets[0]}.{rest}".rstrip(".")
-            while (found := self._trees.modules.symbols(module)) is None:
-                module = module.rpartition(".")[0]
-                if not module:
-                    return whole
-            if module == whole:
-                return whole
-            symbols, name = found, whole[len(module) + 1 :]
-        return ""
+        first, _, rest = name.partition(".")
+        targets = dict(symbols.named).get(first, ())
+        if len(targets) != 1:
+            return f"{symbols.module}.{name}" if first in symbols.bound else ""
+        whole = f"{targets[0]}.{rest}".rstrip(".")
+        module = next((each for each in enclosing(whole) if each in self._trees.modules.files), "")
+        last, *below = whole.removeprefix(f"{module}.").split(".")
+        place = self._trees.modules.definition(module, last)
+        return ".".join((*place, *below)) if place is not None else whole
 
 
 def _straight(body: Sequence[ast.stmt]) -> Iterator[ast.Call | ast.Raise]:

@@ -1,71 +1,60 @@
 """The files of a generated tree are those of its manifest, and each is upstream's, or what is left of one's lines, or one that shrinker writes."""
 
-import hashlib
-
 from shrinker.check.allowances import OWN_FILES
 from shrinker.check.trees import Seen, Trees
-from shrinker.values.contents import MANIFEST, contents
+from shrinker.values.manifest import MANIFEST, contents
 
 LINES = (".c", ".cc", ".cpp", ".cu", ".cuh", ".h", ".hpp", ".inl", ".inc", "CMakeLists.txt", ".cmake", "Cargo.toml")
 """Ends of the names of files of which lines may go."""
+EXTRA, OWN = "extra files", "own files"
 _NOTE = b"Modified by shrinker: parts not used by this profile were removed. See NOTICE and SHRINK.json."
 
 
 def changed_lines(trees: Trees, seen: Seen) -> None:
     """Such a file begins with the note that it was changed, and is upstream's with lines left out."""
     for entry in trees.manifest.files:
-        source, file = trees.source.by_path.get(entry.path), trees.out / entry.path
-        judged = entry.changed and entry.path.endswith(LINES) and entry.path not in OWN_FILES
-        if not judged or source is None or not file.is_file():
-            continue
-        theirs = (trees.source.root / entry.path).read_bytes()
-        if hashlib.sha256(theirs).hexdigest() != source.sha256:
-            seen.find(entry.path, 0, "upstream's file changed while it was read")
+        file, theirs = trees.out / entry.path, entry.path in trees.source.by_path and entry.path not in OWN_FILES
+        if not (theirs and entry.changed and entry.path.endswith(LINES) and file.is_file()):
             continue
         first, *ours = file.read_bytes().split(b"\n")
         if first.removeprefix(b"//").removeprefix(b"#").strip() != _NOTE:
             seen.find(entry.path, 1, "does not begin with the note that it was changed")
-        rest = iter(theirs.split(b"\n"))
+        rest = iter(trees.source.read(entry.path).split(b"\n"))
         seen.look(len(ours))
         if number := next((number for number, line in enumerate(ours, 2) if line not in rest), 0):
             seen.find(entry.path, number, "is no line of upstream's, or not in its order")
 
 
 def files(trees: Trees, seen: Seen) -> None:
-    """Every file of the manifest is there, once, as a plain file. (`form` compares its SHA-256.)"""
-    seen.look(len(set(trees.recorded)))
-    if len(set(trees.recorded)) < len(trees.recorded):
+    """Every file of the manifest is there, once, as a plain file, and nothing else but the manifest and byte code of an import. (`form`
+    compares SHA-256.)"""
+    recorded = set(trees.recorded)
+    present = {path for path in contents(trees.out) if path != MANIFEST}
+    links = {path for path in present if (trees.out / path).is_symlink()}
+    seen.look(len(recorded))
+    seen.look(len(present - links), EXTRA)
+    if len(recorded) < len(trees.recorded):
         seen.find(MANIFEST, 0, "the manifest names a file twice")
-    present = {path: (trees.out / path).is_symlink() for path in contents(trees.out) if path != MANIFEST}
-    for path in set(trees.recorded) - {path for path, link in present.items() if not link}:
+    for path in recorded - (present - links):
         seen.find(path, 0, "is in the manifest but not in the tree")
-    for path in filter(present.get, present):
+    for path in links:
         seen.find(path, 0, "is a link; a generated tree holds plain files only")
+    for path in present - links - recorded:
+        seen.find(path, 0, "is not in the manifest", check=EXTRA)
 
 
-def extra_files(trees: Trees, seen: Seen) -> None:
-    """Nothing else is there, the manifest and byte code of an import aside."""
-    present = {path for path in contents(trees.out) if path != MANIFEST and not (trees.out / path).is_symlink()}
-    seen.look(len(present))
-    for path in present - set(trees.recorded):
-        seen.find(path, 0, "is not in the manifest")
-
-
-def own_files(trees: Trees, seen: Seen) -> None:
-    """What upstream does not have is declared in `OWN_FILES`, and what is changed of upstream is something that is judged."""
-    for entry in trees.manifest.files:
-        if entry.path in OWN_FILES:
-            seen.look()
-        elif entry.path not in trees.source.by_path:
-            seen.find(entry.path, 0, "upstream has no such file and shrinker declares none")
-        elif entry.changed and not entry.path.endswith((".py", *LINES)):
-            seen.find(entry.path, 0, "was changed, but only Python, native sources and their build lists may be")
-
-
-def unchanged_files(trees: Trees, seen: Seen) -> None:
-    """What is recorded as unchanged has upstream's SHA-256."""
+def upstreams_files(trees: Trees, seen: Seen) -> None:
+    """What upstream does not have is declared in `OWN_FILES`, what is recorded as unchanged has upstream's SHA-256, and what is changed of
+    upstream is something that is judged."""
     for entry in trees.manifest.files:
         own, source = entry.path in OWN_FILES, trees.source.by_path.get(entry.path)
+        if own:
+            seen.look(check=OWN)
+        elif source is None:
+            seen.find(entry.path, 0, "upstream has no such file and shrinker declares none", check=OWN)
+        elif entry.changed and not entry.path.endswith((".py", *LINES)):
+            what = "was changed, but only Python, native sources and their build lists may be"
+            seen.find(entry.path, 0, what, check=OWN)
         # One that is written anew may have the name of one of upstream's.
         if entry.changed or (own and entry.lines_before == 0):
             continue

@@ -6,22 +6,21 @@ Definitions are read as text: what lines went, what stood in them outside of all
 import posixpath
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from itertools import groupby
 
 from shrinker.check import operators
-from shrinker.check.operators import WORD, Native, bodies, line_at, plain_text, sayings, suffix
+from shrinker.check.operators import WORD, Native, bodies, less, line_at, plain_text, sayings
 from shrinker.check.trees import Seen, Trees
 from shrinker.syntax.native.conditionals import without_refuted
 from shrinker.values.relations import grouped
 
-_SOURCES = frozenset({"c", "cc", "cpp", "cu", "cuh", "h", "hpp", "inc", "inl"})
+_SOURCES = (".c", ".cc", ".cpp", ".cu", ".cuh", ".h", ".hpp", ".inc", ".inl")
 _INCLUDE = re.compile(rb'^[ \t]*#[ \t]*include[ \t]*[<"]([^<>"\n]+)[>"]', re.MULTILINE)
 _LISTED = re.compile(rb"(?<![\w./}-])([\w./-]+\.(?:c|cc|cpp|cu))(?![\w./-])")
 _BUILD_LISTS = ("CMakeLists.txt", ".cmake")
 _BUILD_SCRIPTS = (*_BUILD_LISTS, ".py", ".toml", ".sh", "Makefile")
 NATIVE = ("includes", "build lists", "operators", "links", "callers", "definitions", "macros", "whole sources")
-_PARENTHESES, _BRACES = re.compile(rb"\([^(){}]*\)"), re.compile(rb"\{[^{}]*\}")
 _DEFINED = re.compile(
     rb"\b(?!(?:noexcept|decltype|requires|if|for|while|switch|catch)\b)([A-Za-z_]\w*)\s*\x01[^;()\x00\x01]*[\x00{]"
     rb"|\b(?:struct|class)\s+([A-Za-z_]\w*)[^;()\x00\x01]*[\x00{]"
@@ -30,42 +29,36 @@ _DEFINED = re.compile(
 """A function with its parameters and body, a class with its body, a constant; what is in parentheses and braces is one sign."""
 _DECLARED = re.compile(rb"[\w>*&]\s+[*&]*([A-Za-z_]\w*)\s*\x01[^;{}()\x00\x01]*;")
 """A function with its parameters and no body."""
-
-
 _SCOPE = re.compile(rb'\b(?:namespace\b[^;{}()]*|extern\s*""\s*|(?:\w*TORCH_LIBRARY\w*|\w*MODULE)\s*\([^{}]*)\Z')
 """What stands before the brace of a block whose statements go one by one."""
 
 
 def lost_sources(trees: Trees, seen: Seen) -> None:
     """What kept native sources include, what kept build lists name, and what registered operators are defined by."""
-    upstream = {path for path in trees.source.by_path if suffix(path) in _SOURCES}
-    kept = {path for path in trees.recorded if suffix(path) in _SOURCES and (trees.out / path).is_file()}
-    changed = {each.path for each in trees.manifest.files if each.changed} & kept & trees.source.by_path.keys()
-    undefined = trees.stated.undefined
-    texts = {path: without_refuted((trees.out / path).read_bytes(), undefined) for path in sorted(kept)}
-    theirs = {path: (trees.source.root / path).read_bytes() for path in trees.recorded if path in changed}
-    before = {path: without_refuted(data, undefined) for path, data in theirs.items()}
+    undefined, upstream = trees.stated.undefined, {path for path in trees.source.by_path if path.endswith(_SOURCES)}
+    kept = [each for each in trees.manifest.files if each.path.endswith(_SOURCES) and (trees.out / each.path).is_file()]
+    changed = [each for each in kept if each.changed and each.path in upstream]
+    before, texts = (
+        {each.path: without_refuted((root / each.path).read_bytes(), undefined) for each in side}
+        for root, side in ((trees.source.root, changed), (trees.out, kept))
+    )
     native = Native(trees, upstream, before, texts)
-    _macros(native, undefined, seen)
-    _includes(native, seen)
-    _build_lists(native, seen)
-    operators.lost_definitions(native, seen)
-    operators.lost_registrations(native, seen)
-    operators.lost_offers(native, seen)
-    _definitions(native, seen)
+    own = operators.lost_definitions, operators.lost_registrations, operators.lost_offers
+    for check in (_macros, _includes, _build_lists, *own, _definitions):
+        check(native, seen)
 
 
-def _macros(native: Native, undefined: Mapping[str, str], seen: Seen) -> None:
+def _macros(native: Native, seen: Seen) -> None:
     """Macros that rules say no build defines, and that a kept source or a script of the build does."""
-    scripts = {path for path in native.trees.recorded if path.endswith(_BUILD_SCRIPTS)} - native.texts.keys()
-    others = {path: (native.trees.out / path).read_bytes() for path in sorted(scripts)} if undefined else {}
+    undefined = native.trees.stated.undefined
+    scripts = [path for path in native.trees.recorded if undefined and path.endswith(_BUILD_SCRIPTS)]
+    others = {path: (native.trees.out / path).read_bytes() for path in scripts}
     for name, rule in undefined.items():
         seen.look(check="macros")
-        message = f"defines {name}, which no build defines by rule {rule}"
         for texts, pattern in ((native.texts, rb"^[ \t]*#[ \t]*define[ \t]+%s\b"), (others, rb"-D\s*%s\b")):
-            defines = re.compile(pattern % name.encode(), re.MULTILINE)
             for path, data in texts.items():
-                for match in defines.finditer(data):
+                for match in re.finditer(pattern % name.encode(), data, re.MULTILINE):
+                    message = f"defines {name}, which no build defines by rule {rule}"
                     seen.find(path, line_at(data, match.start()), message, check="macros")
 
 
@@ -99,10 +92,13 @@ def _includes(native: Native, seen: Seen) -> None:
     """Includes of files that upstream has and this tree has not, but for what a rule removes, which is for its platform; and includes
     that went though what they name did not."""
     texts = native.texts
-    by_name = grouped((path.rpartition("/")[2], path) for path in native.upstream)
+    by_name = grouped((path.rpartition("/")[2], path) for path in sorted(native.upstream))
 
-    def meant(text: str, path: str) -> list[str]:
-        return sorted(other for other in by_name.get(text.rpartition("/")[2], ()) if _named(text, path, other))
+    def meant(text: str, source: str) -> list[str]:
+        """Below any folder, but of the same top folder."""
+        end, top = re.sub(r"^(\.\.?/)+", "", text), source.partition("/")[0]
+        files = by_name.get(text.rpartition("/")[2], ())
+        return [file for file in files if f"/{file}".endswith(f"/{end}") and file.partition("/")[0] == top]
 
     for path, data in texts.items():
         for match in _INCLUDE.finditer(data):
@@ -123,22 +119,12 @@ def _includes(native: Native, seen: Seen) -> None:
                 seen.find(path, 0, f"no longer includes {name}, which did not go", check="includes")
 
 
-def _named(text: str, source: str, file: str) -> bool:
-    """May `text`, included by a source, be this file? Below any folder, but of the same top folder."""
-    plain = text
-    while plain.startswith(("./", "../")):
-        plain = plain.partition("/")[2]
-    same = source.partition("/")[0] == file.partition("/")[0]
-    return same and (file == plain or file.endswith("/" + plain))
-
-
 def _definitions(native: Native, seen: Seen) -> None:
     """Look for what changed files no longer define in all that is kept."""
     if not native.before:
         return
-    plain = native.plain
-    words = {path: frozenset(WORD.findall(data)) for path, data in plain.items()}
-    declared = {name for data in plain.values() for name in _DECLARED.findall(_less(data, _PARENTHESES))}
+    words = {path: frozenset(WORD.findall(data)) for path, data in native.plain.items()}
+    declared = {name for data in native.plain.values() for name in _DECLARED.findall(less(data))}
     gone: dict[bytes, str] = {}
     rules = native.trees.rules
     libraries = None if rules is None else tuple(f"{rule.sources}/" for rule in rules.companions if rule.sources)
@@ -161,15 +147,14 @@ def _definitions(native: Native, seen: Seen) -> None:
                 users = (other for other, said in words.items() if name in said)
                 if verb == "declares":
                     # Where it is defined nobody needs to have it declared.
-                    users = (other for other in users if name not in bodies(plain[other]))
+                    users = (other for other in users if name not in bodies(native.plain[other]))
                 if user := next(users, None):
                     message = f"no longer {verb} {name.decode()}, which {user} names"
                     seen.find(path, 0, message, check="definitions")
                 elif verb == "defines":
                     gone[name] = path
     # A kernel that is compiled when it is first asked for is named in a text.
-    for path, line, name in sayings(native.trees, gone):
-        seen.find(path, line, f"says {name.decode()}, which {gone[name]} no longer defines", check="definitions")
+    sayings(native, gone, "defines", "definitions", seen)
 
 
 def _lines_of_bodies(theirs: bytes, gone: Collection[int]) -> list[int]:
@@ -195,36 +180,27 @@ def _lines_of_bodies(theirs: bytes, gone: Collection[int]) -> list[int]:
     return [] if opened else found
 
 
-def _names(stretches: Iterable[bytes], pattern: re.Pattern[bytes]) -> set[bytes]:
+def _names(stretches: Sequence[bytes], pattern: re.Pattern[bytes]) -> set[bytes]:
     """Names that lines say which went."""
     return {name for stretch in stretches for match in pattern.finditer(stretch) for name in match.groups() if name}
 
 
-def _gone(theirs: Sequence[bytes], ours: Sequence[bytes]) -> frozenset[int]:
+def _gone(theirs: Sequence[bytes], ours: Sequence[bytes]) -> set[int]:
     """Lines that went, from 0; blank lines are alike and say nothing."""
-    at, gone = 0, set[int]()
+    rest = iter(ours)
+    wanted, gone = next(rest, None), set[int]()
     for number, line in enumerate(theirs):
-        if at < len(ours) and line == ours[at]:
-            at += 1
+        if line == wanted:
+            wanted = next(rest, None)
         else:
             gone.add(number)
-    return frozenset(gone)
+    return gone
 
 
 def _stretches(plain: Sequence[bytes], gone: Collection[int]) -> Iterator[bytes]:
     """Lines next to each other that went: what stands outside of all braces, also where a line that both have divides a body."""
     for went, rows in groupby(enumerate(plain), lambda row: row[0] in gone):
         if went:
-            text = _less(b"\n".join(text for _, text in rows), _PARENTHESES, _BRACES)
+            text = less(b"\n".join(text for _, text in rows), braces=True)
             before, brace, _ = text.rpartition(b"}")[2].partition(b"{")
             yield before + brace
-
-
-def _less(text: bytes, *patterns: re.Pattern[bytes]) -> bytes:
-    """With one sign in place of what is in parentheses, and another in place of what is in braces."""
-    before = b""
-    while text != before:
-        before = text
-        for pattern in patterns:
-            text = pattern.sub(b"\x01" if pattern is _PARENTHESES else b"\x00", text)
-    return text

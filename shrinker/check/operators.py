@@ -5,11 +5,14 @@ Read as text and by nobody else's grammar: whoever decides what goes has one.
 
 import ast
 import re
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 
 from shrinker.check.trees import Seen, Trees
+from shrinker.syntax.names import dotted
 from shrinker.syntax.parsing import parsed
 
 _REGISTERED = re.compile(rb"\b(?:impl|def)\s*\([^;]*?&\s*(?:\w+::)*([A-Za-z_]\w*)\s*\)+\s*;")
@@ -18,6 +21,8 @@ _OFFERED = re.compile(rb'\b(?:def\s*\(\s*"|TVM_FFI_DLL_EXPORT_TYPED_FUNC\(\s*)([
 """What a module of pybind11 offers, without a schema, and one of TVM."""
 WORD = re.compile(rb"[A-Za-z_]\w*")
 _CALLED = re.compile(rb"\b([A-Za-z_]\w*)\s*(?:<[^;{}()]*>\s*)?\(")
+_PARENTHESES, _BRACES = re.compile(rb"\([^()]*\)"), re.compile(rb"\{[^{}]*\}")
+_BODY = re.compile(rb"\b([A-Za-z_]\w*)\s*(?:<[^;{}()]*>\s*)?\x01\s*(?:const\s*|noexcept\s*)*\{")
 _UNREAD = re.compile(rb'"(?:[^"\\\n]|\\.)*"|//[^\n]*|/\*.*?\*/', re.DOTALL)
 """Texts and comments: an operator's schema has the look of a call."""
 _PROMISED = re.compile(
@@ -25,8 +30,7 @@ _PROMISED = re.compile(
 )
 """At the start of a line: within a function it would be a call."""
 _SPELLED = re.compile(r"[A-Za-z_]\w*::([A-Za-z_]\w*)(?:\.\w+)?")
-_OPERATORS = "torch.ops."
-COMPILED = frozenset({"c", "cc", "cpp", "cu"})
+_COMPILED = (".c", ".cc", ".cpp", ".cu")
 
 
 @dataclass(frozen=True)
@@ -50,44 +54,27 @@ class Native:
         """Texts of those that are kept, see `plain_text`."""
         return {path: plain_text(data) for path, data in self.texts.items()}
 
-    @cached_property
-    def compiled(self) -> dict[str, bytes]:
-        """Those of them that a compiler is given."""
-        return {path: data for path, data in self.plain.items() if suffix(path) in COMPILED}
-
-    @cached_property
-    def removed(self) -> dict[str, bytes]:
-        """The same of upstream's that are gone though no rule removes them."""
-        gone = (path for path in sorted(self.upstream) if path not in self.texts and suffix(path) in COMPILED)
-        return {path: plain_text((self.trees.source.root / path).read_bytes()) for path in gone if self.spared(path)}
-
-    @cached_property
-    def _called(self) -> dict[str, set[bytes]]:
-        return {path: set(_CALLED.findall(data)) for path, data in self.compiled.items()}
-
-    def is_called(self, name: bytes, path: str) -> bool:
-        """True when another compiled source than this one has a parenthesis after the name."""
-        return any(name in names for other, names in self._called.items() if other != path)
-
 
 def lost_definitions(native: Native, seen: Seen) -> None:
     """Functions that kept sources register, or declare and call, and that upstream's removed sources alone define: symbols that the loader misses."""
-    named = {name: path for path, data in native.removed.items() for name in _CALLED.findall(data)}
-    defined = {name: path for path, data in native.removed.items() for name in bodies(data)}
-    for path, data in native.compiled.items():
-        for match in _REGISTERED.finditer(data):
-            name = match.group(1)
-            seen.look(check="operators")
-            if name in named and not native.is_called(name, path):
-                message = f"registers {name.decode()}, which only {named[name]} defines in upstream"
-                seen.find(path, line_at(data, match.start(1)), message, check="operators")
-        for match in _PROMISED.finditer(data):
-            name = match.group(1)
-            seen.look(check="links")
-            called = name in defined and len(re.findall(rb"\b%s\b" % name, data)) > 1
-            if called and name not in bodies(data) and not native.is_called(name, path):
-                message = f"calls {name.decode()}, which only {defined[name]} defines in upstream"
-                seen.find(path, line_at(data, match.start(1)), message, check="links")
+    compiled = {path: data for path, data in native.plain.items() if path.endswith(_COMPILED)}
+    calls = {path: {*_CALLED.findall(data)} for path, data in compiled.items()}
+    callers = Counter(chain.from_iterable(calls.values()))
+    gone = (path for path in sorted(native.upstream) if path not in native.texts and path.endswith(_COMPILED))
+    removed = {path: plain_text((native.trees.source.root / path).read_bytes()) for path in filter(native.spared, gone)}
+    named = {name: path for path, data in removed.items() for name in _CALLED.findall(data)}
+    defined = {name: path for path, data in removed.items() for name in bodies(data)}
+    kinds = ("operators", "registers", _REGISTERED, named), ("links", "calls", _PROMISED, defined)
+    for path, data in compiled.items():
+        for check, verb, pattern, theirs in kinds:
+            for match in pattern.finditer(data):
+                name = match[1]
+                seen.look(check=check)
+                used = name in theirs and (theirs is named or len(re.findall(rb"\b%s\b" % name, data)) > 1)
+                # Where another source calls it, too, the place of its definition is not told.
+                if used and name not in bodies(data) and callers[name] == (name in calls[path]):
+                    message = f"{verb} {name.decode()}, which only {theirs[name]} defines in upstream"
+                    seen.find(path, line_at(data, match.start(1)), message, check=check)
 
 
 def lost_registrations(native: Native, seen: Seen) -> None:
@@ -100,75 +87,69 @@ def lost_registrations(native: Native, seen: Seen) -> None:
     # A release comes without the library: then what it registers is not to be judged here.
     if not ours or not theirs:
         return
-    # Kind and name of each statement.
     for (kind, operator), path in sorted(ours.items()):
         other, does = (b"impl", "declares") if kind == b"def" else (b"def", "implements")
         seen.look(check="operators")
         if (other, operator) in theirs and (other, operator) not in ours:
             other_half = "whose other half upstream registers and this tree does not"
             seen.find(path, 0, f"{does} the operator {operator.decode()}, {other_half}", check="operators")
-    known, offered = ({name for _, name in side} for side in (theirs, ours))
+    known, offered = ({name.decode() for _, name in side} for side in (theirs, ours))
     for path in sorted(trees.python):
-        data = (trees.out / path).read_bytes()
-        for line, name in _calls(data) if b"torch.ops" in data or b"::" in data else ():
-            if name.encode() in known:
-                seen.look(check="callers")
-                if name.encode() not in offered:
-                    message = f"names the operator {name}, which nothing in this tree registers"
-                    seen.find(path, line, message, check="callers")
+        for line, name in _calls((trees.out / path).read_bytes()):
+            seen.look(name in known, "callers")
+            if name in known - offered:
+                message = f"names the operator {name}, which nothing in this tree registers"
+                seen.find(path, line, message, check="callers")
 
 
 def lost_offers(native: Native, seen: Seen) -> None:
     """Names that kept sources no longer offer to Python, and that kept Python says."""
+    sides = ((path, data, native.texts[path]) for path, data in native.before.items())
     lost = {
-        name: path
-        for path, theirs in native.before.items()
-        for name in {*_OFFERED.findall(theirs)} - {*_OFFERED.findall(native.texts[path])}
+        name: path for path, theirs, ours in sides for name in {*_OFFERED.findall(theirs)} - {*_OFFERED.findall(ours)}
     }
     seen.look(len(lost), "callers")
-    for path, line, name in sayings(native.trees, lost):
-        seen.find(path, line, f"says {name.decode()}, which {lost[name]} no longer offers", check="callers")
+    sayings(native, lost, "offers", "callers", seen)
 
 
-def sayings(trees: Trees, names: Collection[bytes]) -> Iterator[tuple[str, int, bytes]]:
-    """Where kept Python of upstream's says one of these names, in code or in a text: path, line of the first place, name."""
-    for path in sorted(trees.python & trees.source.by_path.keys()) if names else ():
-        data = (trees.out / path).read_bytes()
-        for name in sorted(set(WORD.findall(data)).intersection(names)):
-            yield path, 1 + next(i for i, row in enumerate(data.split(b"\n")) if name in WORD.findall(row)), name
+def sayings(native: Native, lost: Mapping[bytes, str], verb: str, check: str, seen: Seen) -> None:
+    """Kept Python of upstream's says one of these names, in code or in a text, which a source no longer defines or offers."""
+    for path in sorted(native.trees.python & native.trees.source.by_path.keys()) if lost else ():
+        data = (native.trees.out / path).read_bytes()
+        for name in sorted(lost.keys() & WORD.findall(data)):
+            line = 1 + next(i for i, row in enumerate(data.split(b"\n")) if name in WORD.findall(row))
+            seen.find(path, line, f"says {name.decode()}, which {lost[name]} no longer {verb}", check=check)
 
 
 def _calls(data: bytes) -> Iterator[tuple[int, str]]:
     """Operators that a Python file names, each with its line."""
-    for node in ast.walk(parsed(data) or ast.Module([], [])):
+    worth = b"torch.ops" in data or b"::" in data
+    for node in ast.walk((parsed(data) if worth else None) or ast.Module([], [])):
         match node:
-            case ast.Attribute() if (whole := ast.unparse(node)).startswith(_OPERATORS) and whole.count(".") == 3:
-                yield node.lineno, node.attr
+            case ast.Attribute(attr=name):
+                if dotted(node.value).startswith("torch.ops.") and dotted(node.value).count(".") == 2:
+                    yield node.lineno, name
             case ast.Constant(value=str() as text) if (found := _SPELLED.fullmatch(text)) is not None:
-                yield node.lineno, found.group(1)
+                yield node.lineno, found[1]
 
 
 def bodies(data: bytes) -> set[bytes]:
     """Names that a parenthesis and a body follow."""
-    found: set[bytes] = set()
-    for match in _CALLED.finditer(data):
-        depth, at = 1, match.end()
-        while at < len(data) and depth:
-            depth += {40: 1, 41: -1}.get(data[at], 0)
-            at += 1
-        if re.match(rb"\s*(?:const\s*|noexcept\s*)*\{", data[at : at + 80]):
-            found.add(match.group(1))
-    return found
+    return set(_BODY.findall(less(data)))
+
+
+def less(text: bytes, *, braces: bool = False) -> bytes:
+    """With one sign in place of what is in parentheses, and on request another in place of what is in braces."""
+    before = b""
+    while text != before:
+        before, text = text, _PARENTHESES.sub(b"\x01", text)
+        text = _BRACES.sub(b"\x00", text) if braces else text
+    return text
 
 
 def plain_text(data: bytes) -> bytes:
     """Without texts and comments, line for line."""
-    return _UNREAD.sub(lambda match: b'""' + b"\n" * match.group(0).count(b"\n"), data)
-
-
-def suffix(path: str) -> str:
-    """What the name of a file ends in, without the dot."""
-    return path.rpartition(".")[2]
+    return _UNREAD.sub(lambda match: b'""' + b"\n" * match[0].count(b"\n"), data)
 
 
 def line_at(data: bytes, at: int) -> int:

@@ -1,7 +1,7 @@
 """What comes into a server from outside, by upstream's text: flags, fields of requests, environment variables, enumerations that are made
 of flags; and where the generated tree refuses them."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
@@ -25,12 +25,16 @@ class Field:
     choices: tuple[str, ...] | None
     line: int
 
+    def takes(self, text: str) -> bool:
+        """Whether the text may be chosen."""
+        return self.choices is None or text in self.choices
+
 
 class Outside:
     """What comes in from outside, over all files."""
 
     def __init__(
-        self, rules: Ruleset, files: Iterable[Entered], placed: frozenset[str], written: Callable[[str], bool]
+        self, rules: Ruleset, files: Sequence[Entered], placed: frozenset[str], written: Callable[[str], bool]
     ) -> None:
         """Of files of upstream that the tree keeps. `placed` are ids of refusals at which the generated tree looks; `written` says whether one
         of the files of which a pattern may speak writes its last name."""
@@ -39,7 +43,6 @@ class Outside:
         self.written = written
         self.placed = placed
         kinds = [(pattern, entry.kind) for entry in rules.entries for pattern in entry.classes]
-        files = [*files]
         self._lists = grouped(row for file in files for row in file.lists.items())
         self.flags: dict[str, Field] = {}
         self.requests: dict[str, Field] = {}

@@ -7,17 +7,15 @@ Upstream's own faults are told by the same name in the same file.
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from typing import NamedTuple
 
 from shrinker.check.leftovers.vocabulary import foreign_words
 from shrinker.check.refused import TABLE
 from shrinker.check.resolve import Modules
-from shrinker.check.ruff import STAR, undefined
 from shrinker.check.trees import Seen, Trees
 from shrinker.ruleset.match import any_module_matches
 from shrinker.syntax.imports import absolute, package_of
 from shrinker.values.relations import grouped
-from shrinker.values.upstream import PACKAGE_PREFIX
+from shrinker.values.upstream import PACKAGE_PREFIX, enclosing
 
 _INIT = "/__init__.py"
 _TABLES = frozenset({"json", "jsonl", "yaml", "yml", "toml", "csv", "tsv", "txt", "jinja", "model"})
@@ -25,19 +23,24 @@ _TABLES = frozenset({"json", "jsonl", "yaml", "yml", "toml", "csv", "tsv", "txt"
 
 def imports(trees: Trees, seen: Seen) -> None:
     """Each import of a module of the package, or of a name of one."""
-    ours, theirs = trees.modules, trees.source_modules
     for symbols in trees.kept.values():
         if symbols.error is not None:
-            there = theirs.symbols(symbols.module or "")
+            there = trees.source_modules.symbols(symbols.module or "")
             same = there is not None and there.error is not None
             seen.find(symbols.path, 0, f"cannot be parsed: {symbols.error}", inherited=same)
-        seen.look(len(symbols.imports))
         for line, module, name in symbols.imports:
-            lost = name is not None and ours.lost(theirs, module, name)
-            if lost or not ours.imports(module, name):
-                what = f"{module}.{name}" if module in ours and name is not None else module
-                inherited = not theirs.imports(module, name)
-                seen.find(symbols.path, line, f"nothing in this tree is {what}", inherited=inherited)
+            what = f"{module}.{name}" if module in trees.modules and name is not None else module
+            is_there(trees, seen, module, name, symbols.path, line, f"nothing in this tree is {what}")
+
+
+def is_there(
+    trees: Trees, seen: Seen, module: str | None, name: str | None, path: str, line: int, message: str, check: str = ""
+) -> None:
+    """A module of the package, or a name of one, can be imported; else that is what to say of a place."""
+    seen.look(check=check)
+    if module and trees.modules.lacks(trees.source_modules, module, name):
+        inherited = not trees.source_modules.imports(module, name)
+        seen.find(path, line, message, check=check, inherited=inherited)
 
 
 def module_attributes(trees: Trees, seen: Seen) -> None:
@@ -45,21 +48,18 @@ def module_attributes(trees: Trees, seen: Seen) -> None:
     ours, theirs = trees.modules, trees.source_modules
     for symbols in trees.kept.values():
         seen.look(len(symbols.attributes))
-        for use in symbols.attributes:
-            lacking = None if use.stored else ours.attribute(use.target, use.chain)
-            if lacking is not None:
-                inherited = theirs.attribute(use.target, use.chain) == lacking
-                seen.find(symbols.path, use.line, f"module {lacking[0]} has no {lacking[1]!r}", inherited=inherited)
+        for line, target, names in symbols.attributes:
+            if (lacking := ours.attribute(target, names)) is not None:
+                inherited = theirs.attribute(target, names) == lacking
+                seen.find(symbols.path, line, f"module {lacking[0]} has no {lacking[1]!r}", inherited=inherited)
 
 
 def exported_names(trees: Trees, seen: Seen) -> None:
     """Each text of ``__all__``."""
     for symbols in trees.kept.values():
-        seen.look(len(symbols.exports or ()))
         for name, line in symbols.exports or ():
-            if symbols.module is not None and not trees.modules.imports(symbols.module, name):
-                inherited = not trees.source_modules.imports(symbols.module, name)
-                seen.find(symbols.path, line, f"__all__ names {name!r}, which is not defined", inherited=inherited)
+            message = f"__all__ names {name!r}, which is not defined"
+            is_there(trees, seen, symbols.module, name, symbols.path, line, message)
 
 
 def lost_imports(trees: Trees, seen: Seen) -> None:
@@ -69,11 +69,8 @@ def lost_imports(trees: Trees, seen: Seen) -> None:
     names = {path: name for name, path in here.items()}
     packages = {name.partition(".")[0] for name in here}
     for symbols in trees.kept.values():
-        own = names.get(symbols.path, "")
-        package = package_of(own, symbols.path.endswith(_INIT))
+        package = package_of(names.get(symbols.path, ""), symbols.path.endswith(_INIT))
         for line, level, written, name in symbols.outside:
-            if level and not own:
-                continue
             module = absolute(written, level, package)
             if module.partition(".")[0] in packages and module in theirs:
                 seen.look()
@@ -88,10 +85,8 @@ def _dotted(paths: Iterable[str]) -> dict[str, str]:
     packages = {path.removesuffix(_INIT) for path in python if path.endswith(_INIT)}
     found: dict[str, str] = {}
     for path in python:
-        around = path.rpartition("/")[0]
-        if around in packages:
-            while around in packages:
-                around = around.rpartition("/")[0]
+        if path.rpartition("/")[0] in packages:
+            around = next((folder for folder in enclosing(path, "/") if folder not in packages), "")
             found[path.removesuffix(_INIT).removesuffix(".py").removeprefix(f"{around}/").replace("/", ".")] = path
     return found
 
@@ -104,7 +99,7 @@ def dangling_paths(trees: Trees, seen: Seen) -> None:
     ours, theirs, foreign = trees.modules, trees.source_modules, foreign_words(trees.stated)
     rows = [*_rows(trees)]
     _dangling_rows(trees, rows, seen)
-    targets = {(row.path, row.line, row.target) for row in rows}
+    targets = {row[:3] for row in rows}
     for symbols in trees.kept.values():
         alone = set(symbols.paths)
         for line, text in symbols.paths if symbols.path != TABLE else ():
@@ -122,11 +117,8 @@ def dangling_paths(trees: Trees, seen: Seen) -> None:
                 seen.find(symbols.path, line, message)
 
 
-class _Row(NamedTuple):
-    path: str
-    line: int
-    target: str
-    key: str
+_Row = tuple[str, int, str, str]
+"""Path, line, what the row names and the key by which it is asked for."""
 
 
 def _rows(trees: Trees) -> Iterator[_Row]:
@@ -137,38 +129,36 @@ def _rows(trees: Trees) -> Iterator[_Row]:
                 named = made == rule.row and any_module_matches(rule.modules, symbols.module or "")
                 if named and texts.keys() >= {rule.key, rule.target}:
                     target, line = texts[rule.target]
-                    yield _Row(symbols.path, line, target, texts[rule.key][0])
+                    yield symbols.path, line, target, texts[rule.key][0]
 
 
 def _dangling_rows(trees: Trees, rows: Sequence[_Row], seen: Seen) -> None:
     """Rows whose definition is gone, and whose key kept code spells in another place than the rows: who asks finds nothing."""
-    gone = (row for row in rows if not trees.modules.dotted_path(row.target))
-    gone = (row for row in gone if trees.source_modules.dotted_path(row.target))
-    lost = [row for row in gone if not trees.index.removes_module(row.target.partition(":")[0])]
-    keys, spelled = Counter(row.key for row in rows), Counter[str]()
-    if lost:
-        quoted = re.compile(f"([\"'])({'|'.join(sorted({re.escape(row.key) for row in lost}))})\\1")
-        for path in trees.python:
-            spelled.update(found[2] for found in quoted.finditer((trees.out / path).read_text("utf-8", "replace")))
+    gone = (row for row in rows if not trees.modules.dotted_path(row[2]))
+    gone = (row for row in gone if trees.source_modules.dotted_path(row[2]))
+    lost = [row for row in gone if not trees.index.removes_module(row[2].partition(":")[0])]
+    seen.look(len(lost))
+    quoted = re.compile(f"([\"'])({'|'.join(sorted({re.escape(key) for *_, key in lost}))})\\1")
+    texts = ((trees.out / path).read_text("utf-8", "replace") for path in trees.python) if lost else ()
+    spelled = Counter(found[2] for text in texts for found in quoted.finditer(text))
+    spelled.subtract(key for *_, key in rows)
     for path, line, target, key in lost:
-        seen.look()
-        if spelled[key] > keys[key]:
+        if spelled[key] > 0:
             message = f"the row of {key!r} names {target!r}, which this tree has not, and kept code asks for it"
             seen.find(path, line, message)
 
 
 def missing_data_files(trees: Trees, seen: Seen) -> None:
     """Strings with the name of a file of upstream that is not Python: next to their module or in its package is one that is kept."""
-    kept = {path for path in trees.recorded if not path.endswith(".py")}
     others = (path for path in trees.source.by_path if not path.endswith(".py"))
-    theirs = grouped((path.rpartition("/")[2], path) for path in others)
+    theirs, kept = grouped((path.rpartition("/")[2], path) for path in others), set(trees.recorded)
     for symbols in trees.kept.values():
         for line, text in symbols.files:
-            name = text.rpartition("/")[2]
-            seen.look(name in theirs)
-            lost = [path for path in theirs.get(name, ()) if path not in kept and _names(text, symbols.path, path)]
-            if lost and not any(_names(text, symbols.path, p) for p in kept if p.endswith("/" + name)):
-                seen.find(symbols.path, line, f"the string {text!r} names {lost[0]}, which is not in this tree")
+            files = theirs.get(text.rpartition("/")[2], ())
+            seen.look(bool(files))
+            meant = [path for path in files if _names(text, symbols.path, path)]
+            if meant and kept.isdisjoint(meant):
+                seen.find(symbols.path, line, f"the string {text!r} names {meant[0]}, which is not in this tree")
 
 
 def _names(text: str, module_path: str, file: str) -> bool:
@@ -178,38 +168,12 @@ def _names(text: str, module_path: str, file: str) -> bool:
     """
     folder = module_path.rpartition("/")[0] + "/"
     wanted = text.lstrip("./")
-    if "/" in wanted:
-        top = PACKAGE_PREFIX if module_path.startswith(PACKAGE_PREFIX) else folder
-        return file.startswith(top) and file.endswith("/" + wanted)
-    if folder == PACKAGE_PREFIX:
+    if "/" in wanted and module_path.startswith(PACKAGE_PREFIX):
+        folder = PACKAGE_PREFIX
+    elif folder == PACKAGE_PREFIX:
         # Below the package's root lies everything; there a base name means a file of that folder.
         return file == folder + wanted
     return file.startswith(folder) and file.endswith("/" + wanted)
-
-
-def undefined_names(trees: Trees, seen: Seen) -> None:
-    """What ruff says of F821, F822 and F823.
-
-    Raises:
-        InputError: ruff is missing or fails.
-    """
-    seen.look(len(trees.python))
-    found = [u for u in trees.undefined if u.code != STAR]
-    again = sorted({u.path for u in found if u.path in trees.source.by_path})
-    theirs = {(u.path, u.code, u.name) for u in undefined(trees.source.root, again)}
-    for u in found:
-        seen.find(u.path, u.line, f"{u.message} ({u.code})", inherited=(u.path, u.code, u.name) in theirs)
-
-
-def star_names(trees: Trees, seen: Seen) -> None:
-    """Some star import of the file gives the name."""
-    ours, theirs = trees.modules, trees.source_modules
-    for u in (each for each in trees.undefined if each.code == STAR):
-        seen.look()
-        dotted = trees.kept[u.path].module if trees.kept[u.path].error is None else None
-        if dotted and (ours.lost(theirs, dotted, u.name) or not ours.binds(dotted, u.name)):
-            inherited = dotted in theirs and not theirs.binds(dotted, u.name)
-            seen.find(u.path, u.line, f"no star import of this file defines {u.name!r}", inherited=inherited)
 
 
 def lost_tables(trees: Trees, seen: Seen) -> None:

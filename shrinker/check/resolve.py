@@ -1,22 +1,28 @@
-"""Do names resolve in a tree of modules? The same questions for upstream and for the generated tree.
+"""Do names resolve in a tree of modules, and which classes may an object get its members from? The same questions for upstream and for the
+generated tree.
 
-Upstream's modules are read only when a question needs them: a generated tree without fault
-asks nothing of upstream.
+Upstream's modules are read only when a question needs them: a generated tree without fault asks nothing of upstream.
 """
 
-from collections.abc import Iterator, Mapping
-from functools import cached_property
+from collections.abc import Collection, Container, Iterator, Mapping
+from functools import cache, cached_property
 from pathlib import Path
 
 from shrinker.check.reader import read_symbols
 from shrinker.check.symbols import ClassSymbols, ModuleSymbols
 from shrinker.syntax.imports import with_packages
+from shrinker.values.relations import grouped, reached
 from shrinker.values.upstream import PACKAGE
 
-Place = tuple[str, str]
-"""Module and name of a definition."""
-_SPECIAL = "annotations builtins cached dict doc file loader name package path spec"
-_EVERY_MODULE = frozenset(f"__{name}__" for name in _SPECIAL.split())
+_EVERY_MODULE = frozenset({"__dict__", "__doc__", "__file__", "__name__", "__package__", "__path__", "__spec__"})
+_MADE_BY_FIELDS = frozenset({"NamedTuple", "TypedDict", "Struct", "BaseModel"})
+_FRAMEWORKS = """
+Module Parameter Tensor BaseModel Struct Generic Protocol ABC Enum IntEnum StrEnum Flag IntFlag NamedTuple SimpleNamespace TypedDict
+PretrainedConfig PreTrainedModel
+"""
+_ASKED_BY_NAME = frozenset(_FRAMEWORKS.split())
+"""Classes of other packages that call no method of a class below them but those that kept code names, too. Any other
+(a communicator that a library drives, a handler, a visitor) may call all that is defined for it."""
 
 
 class Modules:
@@ -54,8 +60,8 @@ class Modules:
         if name in symbols.bound:
             # What a package imports from itself and binds in no other way is a module of its own.
             own = f"{dotted}.{name}"
-            return own in self or (name, (own,)) not in symbols.named
-        if symbols.dynamic and name in symbols.words:
+            return own in self or symbols.named.get(name) != (own,)
+        if "__getattr__" in symbols.bound and name in symbols.binds:
             return True
         seen = _seen | {dotted}
         return any(self._star_gives(star, name, foreign, seen) for star in symbols.stars)
@@ -66,10 +72,10 @@ class Modules:
         symbols = self.symbols(star)
         if symbols is None:
             return False
-        exports = symbols.exports
-        offered = name in dict(exports) if exports is not None else not name.startswith("_")
-        module = exports is not None and f"{star}.{name}" in self
-        return offered and (module or self.binds(star, name, foreign=foreign, _seen=seen))
+        given = self.binds(star, name, foreign=foreign, _seen=seen)
+        if symbols.exports is None:
+            return given and not name.startswith("_")
+        return name in dict(symbols.exports) and (given or f"{star}.{name}" in self)
 
     def imports(self, dotted: str, name: str | None) -> bool:
         """True when ``import dotted`` or ``from dotted import name`` finds what it names."""
@@ -77,10 +83,12 @@ class Modules:
             return dotted in self
         return self.binds(dotted, name) or f"{dotted}.{name}" in self
 
-    def lost(self, upstream: "Modules", dotted: str, name: str) -> bool:
-        """True when only another package's star import can give `name` here, and upstream's own code gave it there."""
-        only_foreign = self.binds(dotted, name) and not self.binds(dotted, name, foreign=False)
-        return only_foreign and upstream.binds(dotted, name, foreign=False)
+    def lacks(self, upstream: "Modules", dotted: str, name: str | None) -> bool:
+        """True when an import finds nothing, or another package's star import alone can give `name` here, and upstream's own code gave it there."""
+        if not self.imports(dotted, name):
+            return True
+        star = name is not None and self.binds(dotted, name) and not self.binds(dotted, name, foreign=False)
+        return star and upstream.binds(dotted, name or "", foreign=False)
 
     def attribute(self, target: str, chain: tuple[str, ...]) -> tuple[str, str] | None:
         """Follow `chain` through modules from `target`; the module and the name that it lacks, else `None`.
@@ -90,14 +98,13 @@ class Modules:
         holder, _, last = target.rpartition(".")
         if target not in self or (holder and self.binds(holder, last)):
             return None
-        at = target
         for name in chain:
-            if self.binds(at, name):
+            if self.binds(target, name):
                 return None
-            submodule = f"{at}.{name}"
+            submodule = f"{target}.{name}"
             if submodule not in self or submodule not in self.loaded:
-                return at, name
-            at = submodule
+                return target, name
+            target = submodule
         return None
 
     @cached_property
@@ -117,14 +124,11 @@ class Modules:
 
     def resolves(self, module: str, names: tuple[str, ...]) -> bool:
         """True when what a module gives by these names, one of the other, is there; what the syntax does not tell is taken to be."""
-        while module not in self:
-            # A text does not say where its module ends.
-            module, dot, last = module.rpartition(".")
-            if not dot:
-                return False
-            names = (last, *names)
-        for at, name in enumerate(names):
-            rest = names[at + 1 :]
+        module, *rest = [*module.split("."), *names]
+        if module not in self:
+            return False
+        while rest:
+            name, *rest = rest
             below = f"{module}.{name}"
             if self.imports(module, name) and not (below in self and rest):
                 return not rest or self._has_member(module, name, rest[0])
@@ -147,7 +151,7 @@ class Modules:
     def closure(self, module: str, name: str) -> Iterator[tuple[str, ClassSymbols]]:
         """The class that a name of a module is, and its bases within the package, nearest first, each with its own module; none where it is
         no class, or that cannot be told."""
-        seen: set[Place] = set()
+        seen: set[tuple[str, str]] = set()
         pending = [(module, name)]
         while pending:
             place = self.definition(*pending.pop(0))
@@ -156,15 +160,61 @@ class Modules:
                 yield place[0], found
                 pending += [(place[0], base) for base in found.bases]
 
-    def definition(self, module: str, name: str, seen: frozenset[str] = frozenset()) -> Place | None:
-        """Where a name of a module is defined, through imports and stars; None where that cannot be told."""
+    def definition(self, module: str, name: str, seen: frozenset[str] = frozenset()) -> tuple[str, str] | None:
+        """The module that defines a name of a module, and its name there, through imports and stars; None where that cannot be told."""
         symbols = self.symbols(module)
         if symbols is None or module in seen:
             return None
         seen |= {module}
-        sources = [m for _, m, n in symbols.imports if n == name and m.partition(".")[0] == PACKAGE]
+        sources = [m for _, m, n in symbols.imports if n == name]
         sources += [text.partition(":")[0] for _, text in symbols.paths if text.endswith(f":{name}")]
         if name in self._classes(module) or (name in symbols.bound and not sources):
             return module, name
         found = (self.definition(source, name, seen) for source in (*sources, *symbols.stars) if source in self)
         return next(filter(None, found), None)
+
+
+class Families:
+    """Which classes, told apart by their last names, an object may get its members from, and what kept code looks up on one."""
+
+    def __init__(self, kept: Collection[ModuleSymbols], modules: Container[str]) -> None:
+        """Of every file of the generated tree; and dotted names of its modules."""
+        self._modules = modules
+        classes = [(each.name.rpartition(".")[2], each) for symbols in kept for each in symbols.classes]
+        self._classes = grouped(classes)
+        self._derived = grouped((base, name) for name, each in classes for base in each.bases)
+        looks = ((symbols.path, *each) for symbols in kept for each in symbols.lookups.items())
+        self._looks = grouped((name, (path, line, on, owner)) for path, (name, on, owner), line in looks)
+        self.around = cache(self._around)
+        """Last names of a class and all that it may inherit from; on request of those `below` it, too, which a `self` may be: those have
+        other bases."""
+
+    def look_up(self, name: str, kind: str, *, on: str = "") -> tuple[str, int] | None:
+        """Path and line of a look-up of a name that may reach the class `kind`, by its last name; of one sort (`lookups`) or any."""
+        looks = (look for look in self._looks.get(name, ()) if on in ("", look[2]))
+        return next(((path, line) for path, line, sort, owner in looks if self._meets(sort, owner, kind)), None)
+
+    def outside(self, name: str) -> str:
+        """A class of another package, below which this one is, that may call any of its methods; empty when none is."""
+        foreign = {base for each in self._above(name) for base in each.foreign}
+        return min(foreign - _ASKED_BY_NAME - {""}, default="")
+
+    def has_fields(self, name: str) -> bool:
+        """True when what a class annotates is what it is made with."""
+        above = self.around(name, below=False)
+        return not above.isdisjoint(_MADE_BY_FIELDS) or any(each.data for each in self._above(name))
+
+    def _meets(self, on: str, owner: str, name: str) -> bool:
+        if on in {"any", "named"}:
+            # What is looked up on a module are names that the module binds.
+            return on == "any" or owner not in self._modules
+        # What an `__init__` takes by a keyword is a parameter, whatever member has the same name.
+        given = on == "made" and any("__init__" in dict(each.members) for each in self._above(owner))
+        return not given and name in self.around(owner, below=on == "self")
+
+    def _above(self, name: str) -> list[ClassSymbols]:
+        return [each for base in self.around(name, below=False) for each in self._classes.get(base, ())]
+
+    def _around(self, owner: str, *, below: bool) -> frozenset[str]:
+        starts = reached([owner], lambda name: self._derived.get(name, ())) if below else [owner]
+        return frozenset(reached(starts, lambda name: [b for each in self._classes.get(name, ()) for b in each.bases]))

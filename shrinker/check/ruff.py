@@ -1,4 +1,4 @@
-"""Names that nothing defines, as ruff sees them (F821, F822, F823), and star imports, where ruff is blind."""
+"""Names that nothing defines, as ruff sees them (F821, F822, F823), and names that star imports may give, where ruff is blind."""
 
 import json
 import re
@@ -6,30 +6,45 @@ import shutil
 import subprocess
 import sysconfig
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
+from shrinker.check.references import is_there
+from shrinker.check.trees import Seen, Trees
 from shrinker.values.errors import InputError
 
-STAR = "F405"
-"""May come from a star import; `references` resolves these itself."""
-
+COUNTS = ("undefined names", "star-import names")
+_STAR = "F405"
+"""May come from a star import."""
 _NAME = re.compile(r"`([^`]+)`")
-# Files are named one by one: then no `.gitignore` and no excluded folder name ("dist") hides one.
-_FILES_A_RUN = 1500
 _ALONE = ("--isolated", "--no-cache", "--ignore-noqa", "--quiet", "--exit-zero")
-_COMMAND = ("check", *_ALONE, "--target-version=py312", "--output-format=json", f"--select=F821,F822,F823,{STAR}")
+_COMMAND = ("check", *_ALONE, "--target-version=py312", "--output-format=json", f"--select=F821,F822,F823,{_STAR}")
 
 
-@dataclass(frozen=True, slots=True)
-class Undefined:
-    """One diagnostic."""
-
+class _Undefined(NamedTuple):
     path: str
     line: int
     code: str
     name: str
     message: str
+
+
+def undefined_names(trees: Trees, seen: Seen) -> None:
+    """What ruff says of F821, F822 and F823, and the names of which none of the file's star imports gives one.
+
+    Raises:
+        InputError: ruff is missing or fails.
+    """
+    seen.look(len(trees.python))
+    found = _undefined(trees.out, [*trees.python])
+    again = sorted({u.path for u in found if u.code != _STAR and u.path in trees.source.by_path})
+    theirs = {(u.path, u.code, u.name) for u in _undefined(trees.source.root, again)}
+    for u in found:
+        if u.code == _STAR:
+            message = f"no star import of this file defines {u.name!r}"
+            is_there(trees, seen, trees.kept[u.path].module, u.name, u.path, u.line, message, COUNTS[1])
+        else:
+            seen.find(u.path, u.line, f"{u.message} ({u.code})", inherited=(u.path, u.code, u.name) in theirs)
 
 
 def find_ruff() -> str:
@@ -45,26 +60,24 @@ def find_ruff() -> str:
     return found
 
 
-def undefined(root: Path, paths: Sequence[str]) -> list[Undefined]:
-    """Diagnostics of some files of a tree, sorted by path and line.
-
-    Raises:
-        InputError: ruff is missing or failed.
-    """
-    found: list[Undefined] = []
-    for start in range(0, len(paths), _FILES_A_RUN):
-        command = [find_ruff(), *_COMMAND, "--", *paths[start : start + _FILES_A_RUN]]
-        done = subprocess.run(command, cwd=root, capture_output=True, stdin=subprocess.DEVNULL)
-        try:
-            rows = json.loads(done.stdout)
-        except ValueError as error:
-            said = done.stderr.decode("utf-8", "replace").strip()[:300]
-            raise InputError(
-                f"ruff failed with status {done.returncode}: {said}", "run `ruff --version` in this environment"
-            ) from error
-        for row in rows:
-            path = Path(row["filename"]).resolve().relative_to(root.resolve()).as_posix()
-            name = _NAME.search(row["message"])
-            line = row["location"]["row"] if row["location"] else 0
-            found.append(Undefined(path, line, row["code"] or "syntax", name[1] if name else "", row["message"]))
-    return sorted(found, key=lambda u: (u.path, u.line, u.code, u.name))
+def _undefined(root: Path, paths: Sequence[str]) -> list[_Undefined]:
+    """Diagnostics of some files of a tree, sorted by path and line."""
+    if not paths:
+        return []
+    # Files are named one by one: then no `.gitignore` and no excluded folder name ("dist") hides one.
+    done = subprocess.run(
+        [find_ruff(), *_COMMAND, "--", *paths], cwd=root, capture_output=True, stdin=subprocess.DEVNULL
+    )
+    try:
+        rows = json.loads(done.stdout)
+    except ValueError as error:
+        said = done.stderr.decode("utf-8", "replace").strip()[:300]
+        message = f"ruff failed with status {done.returncode}: {said}"
+        raise InputError(message, "run `ruff --version` in this environment") from error
+    found: list[_Undefined] = []
+    for row in rows:
+        path = Path(row["filename"]).resolve().relative_to(root.resolve()).as_posix()
+        name = _NAME.search(row["message"])
+        line = row["location"]["row"] if row["location"] else 0
+        found.append(_Undefined(path, line, row["code"] or "syntax", name[1] if name else "", row["message"]))
+    return sorted(found)

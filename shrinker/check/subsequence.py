@@ -1,54 +1,37 @@
 """Is a generated file what is left of upstream's after deletions, but for the closed list of allowances?
 
-The question is whether an alignment exists: every logical line of the generated file lies, token by
-token and in order, inside ONE logical line of upstream's, and the lines keep their order. (Tokens
-of one statement cannot be gathered from several.) Without allowances greedy leftmost matching decides that
-exactly: taking the first place that fits never costs a later line its place.
+The question is whether an alignment exists: every logical line of the generated file lies, token by token and in order, inside ONE logical
+line of upstream's, and the lines keep their order. (Tokens of one statement cannot be gathered from several.) Without allowances greedy
+leftmost matching decides that exactly: taking the first place that fits never costs a later line its place.
 
-Subtle: with allowances it does not. A `pass` that shrinker wrote may be taken for upstream's own `pass` 400 lines
-further down, after which nothing fits; and to treat every `pass` as written by shrinker would count,
-and forgive, what is upstream's. So each step keeps both readings: the *frontier* holds, for each
-number of allowances used, the earliest place in upstream that this number can reach. A reading that used more
-and is no earlier is dropped at once, which the next unchanged line does in practice: the frontier holds one or
-two places, and the reading with the fewest allowances is found, not guessed. Unchanged and deleted
-lines cost linear time; each use of an allowance costs one look at the rest of the file (a set comparison a line).
+Subtle: with allowances it does not. A `pass` that shrinker wrote may be taken for upstream's own `pass` 400 lines further down, after which
+nothing fits; and to treat every `pass` as written by shrinker would count, and forgive, what is upstream's. So each step keeps both readings:
+the *frontier* holds, for each number of allowances used, the earliest place in upstream that this number can reach. A reading that used more
+and is no earlier is dropped at once, which the next unchanged line does in practice: the frontier holds one or two places, and the reading
+with the fewest allowances is found, not guessed. Unchanged and deleted lines cost linear time; each use of an allowance costs one look at the
+rest of the file (a set comparison a line).
 """
 
 from collections import Counter
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from shrinker.check import allowances
-from shrinker.check.tokens import Tokens, logical_lines, split
+from shrinker.check.tokens import Tokens
 
 MAX_MISMATCHES = 3
 """A file that does not align tends not to align in many places; the first ones tell."""
-_Place = tuple[int, int, int, tuple[str, ...]]
-"""Upstream line, token in it, number of allowances used, which."""
+_Place = tuple[int, int, tuple[str, ...]]
+"""Upstream line, token in it, allowances used."""
 
 
 @dataclass(frozen=True, slots=True)
 class Alignment:
     """Result for one file."""
 
-    tokens: int
-    """Tokens of the generated file that were looked at."""
     used: dict[str, int]
     """How often each allowance was used, in the reading that used fewest."""
     mismatches: tuple[tuple[int, str], ...]
     """Where no reading goes on: index of the logical line, and its tokens; empty when the property holds."""
-
-
-def only_deleted(generated: str, upstream: str, defaults: allowances.Defaults) -> Alignment:
-    """Compare two texts; mismatches have the line's number in place of its index.
-
-    Raises:
-        SyntaxError: one cannot be split into tokens.
-    """
-    result = align(split(generated), split(upstream), defaults)
-    if not result.mismatches:
-        return result
-    numbers = [line.number for line in logical_lines(generated)]
-    return replace(result, mismatches=tuple((numbers[at], tokens) for at, tokens in result.mismatches))
 
 
 def align(generated: list[Tokens], ours: list[Tokens], defaults: allowances.Defaults | None = None) -> Alignment:
@@ -57,7 +40,7 @@ def align(generated: list[Tokens], ours: list[Tokens], defaults: allowances.Defa
     counts = Counter({allowances.HEADER: int(header is not None)})
     sets = [*map(frozenset, ours)]
     mismatches: list[tuple[int, str]] = []
-    frontier: list[_Place] = [(0, 0, 0, ())]
+    frontier: list[_Place] = [(0, 0, ())]
     upstream = set(ours)
     for number, wanted in enumerate(generated):
         if number == header:
@@ -67,49 +50,47 @@ def align(generated: list[Tokens], ours: list[Tokens], defaults: allowances.Defa
             if guard or allowances.is_refusal(wanted):
                 counts[allowances.GUARD if guard else allowances.REFUSAL] += 1
                 continue
-        if len(frontier) == 1:
-            at, offset, cost, used = frontier[0]
-            if offset == 0 and at < len(ours) and ours[at] == wanted:
-                frontier = [(at + 1, 0, cost, used)]
-                continue
+        at, offset, used = frontier[0]
+        if len(frontier) == 1 and not offset and at < len(ours) and ours[at] == wanted:
+            frontier = [(at + 1, 0, used)]
+            continue
         allowed = allowances.allowed(wanted, defaults or {})
         reached = [each for place in frontier for each in _advance(wanted, allowed, ours, sets, place)]
         if reached:
-            frontier = _pareto(reached)
+            frontier = []
+            for place in sorted(reached, key=lambda place: (*place[:2], len(place[2]))):
+                if not frontier or len(place[2]) < len(frontier[-1][2]):
+                    frontier.append(place)
             continue
         mismatches.append((number, " ".join(wanted)[:100]))
         if len(mismatches) == MAX_MISMATCHES:
             break
-    counts.update(min(frontier, key=lambda place: place[2])[3])
-    return Alignment(sum(map(len, generated)), dict(counts), tuple(mismatches))
+    counts.update(min(frontier, key=lambda place: len(place[2]))[2])
+    return Alignment(dict(counts), tuple(mismatches))
 
 
 def _advance(
     wanted: Tokens, allowed: allowances.Allowed, ours: list[Tokens], sets: list[frozenset[str]], place: _Place
 ) -> list[_Place]:
     """Places that `wanted` can reach from `place`: ever later ones that use ever fewer allowances."""
-    at, offset, cost, used = place
+    at, offset, used = place
     whole = frozenset(wanted)
     reached: list[_Place] = []
-    best = len(allowed.tokens) + 1
+    best = len(used) + len(allowed.tokens) + 1
     for index in range(at, len(ours)):
-        theirs, known = ours[index], sets[index]
-        if not allowed.needed <= known:
-            continue
-        start = offset if index == at else 0
-        if whole <= known:
-            end = _plain(wanted, theirs, start)
-            if end is not None:
-                reached.append((index, end, cost, used))
-                break
+        theirs, start = ours[index], offset if index == at else 0
+        end = _plain(wanted, theirs, start) if whole <= sets[index] else None
+        if end is not None:
+            reached.append((index, end, used))
+            break
         # Later lines are worth a look only for a reading that uses fewer allowances.
-        if (allowed.replace or allowed.insert) and best > 1:
-            for end, spent, trail in within(allowed, theirs, start, used):
-                if spent < best:
-                    best = spent
-                    reached.append((index, end, cost + spent, trail))
+        if (allowed.replace or allowed.insert) and best > len(used) + 1 and allowed.needed <= sets[index]:
+            for end, by in within(allowed, theirs, start, used):
+                if len(by) < best:
+                    best = len(by)
+                    reached.append((index, end, by))
     # Where nothing is left of a line the next one begins.
-    return [(i + 1, 0, spent, by) if end == len(ours[i]) else (i, end, spent, by) for i, end, spent, by in reached]
+    return [(i + 1, 0, by) if end == len(ours[i]) else (i, end, by) for i, end, by in reached]
 
 
 def _plain(wanted: Tokens, theirs: Tokens, start: int) -> int | None:
@@ -124,23 +105,22 @@ def _plain(wanted: Tokens, theirs: Tokens, start: int) -> int | None:
 
 def within(
     allowed: allowances.Allowed, theirs: Tokens, start: int = 0, used: tuple[str, ...] = ()
-) -> list[tuple[int, int, tuple[str, ...]]]:
-    """All useful readings of a line inside one of upstream's: index after it, allowances spent, which."""
-    replace, insert = allowed.replace, allowed.insert
-    states = [(start, 0, used)]
+) -> list[tuple[int, tuple[str, ...]]]:
+    """All useful readings of a line inside one of upstream's: index after it, allowances used."""
+    states = [(start, used)]
     for i, text in enumerate(allowed.tokens):
-        following: list[tuple[int, int, tuple[str, ...]]] = []
-        replacing, inserting = replace.get(i), insert.get(i)
-        literal = replace.get(i + 1) in allowances.LITERALS
-        for position, spent, trail in states:
+        following: list[tuple[int, tuple[str, ...]]] = []
+        replacing, inserting = allowed.replace.get(i), allowed.insert.get(i)
+        literal = allowed.replace.get(i + 1) in allowances.LITERALS
+        for position, by in states:
             end = _plain((text,), theirs, position)
             while end is not None:
-                following.append((end, spent, trail))
+                following.append((end, by))
                 # `x is None is y`: the `is` before a literal of ours may be a later one than the first.
                 end = _plain((text,), theirs, end) if literal and _first(theirs, end) in allowances.LITERALS else None
             if replacing == allowances.DEFAULT:
                 ends = (_plain((before,), theirs, position) for before in allowed.defaults[text])
-                following += [(e, spent + 1, (*trail, replacing)) for e in ends if e is not None]
+                following += [(e, (*by, replacing)) for e in ends if e is not None]
             elif replacing is not None and position < len(theirs):
                 arm = replacing in {allowances.IF_FOR_ELIF, allowances.ELSE_FOR_ELIF}
                 if arm and (position != 0 or theirs[0] != "elif"):
@@ -148,20 +128,19 @@ def within(
                 if replacing in allowances.LITERALS and _first(theirs, position) in allowances.LITERALS:
                     # What is a value already was not decided: another one is a change.
                     continue
-                following.append((position + 1, spent + 1, (*trail, replacing)))
+                following.append((position + 1, (*by, replacing)))
             if inserting is not None:
-                following.append((position, spent + 1, (*trail, inserting)))
+                following.append((position, (*by, inserting)))
         if not following:
             return []
-        following.sort(key=lambda s: s[:2])
         states = []
-        least = least_open = len(allowed.tokens) + 1
-        for state in following:
-            shut = literal and _first(theirs, state[0]) in allowances.LITERALS
-            if state[1] < (least if shut else least_open):
-                states.append(state)
-                least = min(least, state[1])
-                least_open = least_open if shut else state[1]
+        least = least_open = len(used) + len(allowed.tokens) + 1
+        for end, by in sorted(following, key=lambda state: (state[0], len(state[1]))):
+            shut = literal and _first(theirs, end) in allowances.LITERALS
+            if len(by) < (least if shut else least_open):
+                states.append((end, by))
+                least = min(least, len(by))
+                least_open = least_open if shut else len(by)
     return states
 
 
@@ -170,12 +149,3 @@ def _first(theirs: Tokens, position: int) -> str:
     while position < len(theirs) - 1 and theirs[position] in "([{":
         position += 1
     return theirs[position] if position < len(theirs) else ""
-
-
-def _pareto(places: list[_Place]) -> list[_Place]:
-    places.sort(key=lambda p: p[:3])
-    kept: list[_Place] = []
-    for place in places:
-        if not kept or place[2] < kept[-1][2]:
-            kept.append(place)
-    return kept

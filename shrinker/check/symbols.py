@@ -8,16 +8,6 @@ parses every file, too."""
 
 
 @dataclass(frozen=True, slots=True)
-class Attribute:
-    """`alias.first.second` where `alias` may be the module `target`."""
-
-    line: int
-    target: str
-    chain: tuple[str, ...]
-    stored: bool
-
-
-@dataclass(frozen=True, slots=True)
 class ClassSymbols:
     """One class of a file, nested ones too."""
 
@@ -53,20 +43,6 @@ class Registration:
 
 
 @dataclass(frozen=True, slots=True)
-class LookUp:
-    """A name that is looked up on an object."""
-
-    name: str
-    line: int
-    """The first of this kind in the file."""
-    on: str
-    """``any`` object; ``self`` for an object of `owner`; ``class`` for the class `owner` itself; ``made`` for what makes one of it by
-    keyword; ``named`` for what is imported as `owner`, which may be a module."""
-    owner: str
-    """Last name of the class; for ``named`` a dotted name as from the package; empty for ``any``."""
-
-
-@dataclass(frozen=True, slots=True)
 class Row:
     """A row of a table that is asked by what something is: ``(Kind, handler)``, ``((Kind, Other), handler)``, ``Kind: handler``."""
 
@@ -86,38 +62,34 @@ class ModuleSymbols:
     """Why it could not be parsed."""
     bound: set[str] = field(default_factory=set)
     """Names bound in the module's scope, on any branch."""
-    named: list[tuple[str, tuple[str, ...]]] = field(default_factory=list)
+    named: dict[str, tuple[str, ...]] = field(default_factory=dict)
     """Names that nothing but imports from the package bind in the module's scope, on any branch, with the dotted names of these."""
     stars: list[str] = field(default_factory=list)
     """Modules whose names a star import brings in; of other packages too."""
-    dynamic: bool = False
-    """Its names are not all written down: a module-level `__getattr__`, assignment into `globals()`."""
     open: bool = False
-    """It hands its `globals()` to other code (protobuf does): any name may be there."""
-    words: set[str] = field(default_factory=set)
-    """For a dynamic module: its string constants that are identifiers, among them the names it serves."""
+    """It asks for its `globals()` (protobuf hands them to other code): any name may be there."""
     exports: list[tuple[str, int]] | None = None
-    """Strings of `__all__`; `None` when there is none or it is computed."""
+    """Texts of `__all__` with their lines; `None` where there is none, or it is not spelled out."""
     imports: list[tuple[int, str, str | None]] = field(default_factory=list)
     """Line, `sglang` module, name (`None` for a plain import, ``*`` for a star)."""
     outside: list[tuple[int, int, str, str | None]] = field(default_factory=list)
     """Line, level, module and name of imports of other packages, and of relative ones in files outside the package."""
-    attributes: list[Attribute] = field(default_factory=list)
+    attributes: list[tuple[int, str, tuple[str, ...]]] = field(default_factory=list)
+    """Line, module that a name may be, and what is read below it, one of the other: of ``alias.first.second = 1`` the first."""
     paths: list[tuple[int, str]] = field(default_factory=list)
     """Strings that are dotted paths into the package: ``sglang.a.b``, ``sglang.a:b``."""
     targets: list[tuple[str, dict[str, tuple[str, int]]]] = field(default_factory=list)
-    """Calls of which a keyword names a definition (``sglang.a:b``) beside other texts: last name of what is called, and by
-    keyword each text with its line."""
+    """Calls with texts as keywords, of which one names a definition (``sglang.a:b``): last name of what is called, each text with its line."""
     loops: set[str] = field(default_factory=set)
     """Names that a loop or comprehension runs over."""
     classes: list[ClassSymbols] = field(default_factory=list)
-    lookups: list[LookUp] = field(default_factory=list)
+    lookups: dict[tuple[str, str, str], int] = field(default_factory=dict)
+    """The first line that looks up a name on ``any`` object; on ``self``, an object of the class with the last name that comes third; on that
+    ``class`` itself; by keyword on what has ``made`` one of it; or on what is ``named`` by a dotted name from the package, perhaps a module."""
     decorated: list[tuple[str, int, tuple[str, ...]]] = field(default_factory=list)
-    """Name (with the classes around it), line and decorators, their arguments left out, of each definition that is not in a
-    function."""
+    """Name with the classes around it, line and decorators without arguments, of each definition of the module or a class."""
     rows: list[tuple[str, str, str, int]] = field(default_factory=list)
-    """Collection, key (empty in a list), value and line: names in the displays that the module binds, and in the calls that it
-    makes as statements."""
+    """Collection, key (empty in a list), value and line: names in displays that the module binds, and in calls that are its statements."""
     dispatches: list[tuple[Row, ...]] = field(default_factory=list)
     """Displays that may be such tables, anywhere in the file."""
     registers: list[Registration] = field(default_factory=list)

@@ -1,8 +1,8 @@
 """Logical lines of a Python file as tuples of token texts, the same on every Python version.
 
-White space, line breaks and indentation are left out; comments are in. A logical line is one simple
-statement, one header of a compound statement with what follows it on the same line, or one comment
-that stands alone. An f-string is one token, with no quotes of its own kind in it: upstream runs on Python before 3.12, too.
+White space, line breaks and indentation are left out; comments are in. A logical line is one simple statement, one header of a compound
+statement with what follows it on the same line, or one comment that stands alone. An f-string is one token, with no quotes of its own kind in
+it: upstream runs on Python before 3.12, too.
 
 Not by `tokenize`, which would take two thirds of the time of the level *form*: one regular expression over the whole text takes a sixth of that.
 A text in which it meets something that it does not know, or brackets that do not close, is refused. Tests compare both over the standard library.
@@ -61,13 +61,10 @@ def split(text: str) -> list[Tokens]:
 def logical_lines(text: str) -> list[Line]:
     """The same with their line numbers."""
     found, starts = zip(*((match[1], match.start(1)) for match in _TOKEN.finditer(text)), strict=True)
-    lines: list[Line] = []
-    number, at = 1, 0
-    for first, last in _bounds(found):
-        number += text.count("\n", at, starts[first])
-        at = starts[first]
-        lines.append(Line(tuple(filter(str.strip, found[first:last])), number))
-    return lines
+    return [
+        Line(tuple(filter(str.strip, found[first:last])), text.count("\n", 0, starts[first]) + 1)
+        for first, last in _bounds(found)
+    ]
 
 
 def _bounds(found: Sequence[str]) -> Iterator[tuple[int, int]]:

@@ -9,10 +9,8 @@ from pathlib import Path
 
 from shrinker.cache import Cache
 from shrinker.cache.files import map_cached
-from shrinker.check.hierarchy import Families
 from shrinker.check.reader import read_symbols
-from shrinker.check.resolve import Modules
-from shrinker.check.ruff import Undefined, undefined
+from shrinker.check.resolve import Families, Modules
 from shrinker.check.rule_index import RuleIndex
 from shrinker.check.symbols import SYMBOLS, ModuleSymbols
 from shrinker.check.users import Users
@@ -71,11 +69,6 @@ class Trees:
         return self.read(self.out, self.hashes)
 
     @cached_property
-    def undefined(self) -> list[Undefined]:
-        """What ruff says of the Python files."""
-        return undefined(self.out, [*self.python])
-
-    @cached_property
     def before(self) -> dict[str, ModuleSymbols]:
         """Upstream's symbols of the changed files, by path."""
         return self.read(self.source.root, {path: self.source.by_path[path].sha256 for path in self.changed})
@@ -94,8 +87,7 @@ class Trees:
         if before is None or after is None:
             return set()
         asked = {ast.unparse(node.test) for node in statements(after) if isinstance(node, ast.If)}
-        tests = (node for node in statements(before) if isinstance(node, ast.If))
-        gone = (node for node in tests if ast.unparse(node.test) not in asked)
+        gone = (n for n in statements(before) if isinstance(n, ast.If) and ast.unparse(n.test) not in asked)
         return {line for node in gone for line in range(node.lineno, (node.end_lineno or node.lineno) + 1)}
 
     @cached_property

@@ -135,7 +135,7 @@ def kernels(
 
     profile = load_profile(read_manifest(out.absolute()).profile, absolute(rules))
     run = _run(out, reports)
-    if run.symbols is None:
+    if not run.symbols.units:
         raise InputError(f"{run.graph.with_name(SYMBOLS)} is not there", "run `make shrink`")
     found = reached(out.absolute(), run.symbols, profile.reaches)
     systems = taken(run.data, profile.removes)

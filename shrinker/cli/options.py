@@ -10,13 +10,12 @@ from typing import Annotated, Any
 
 import typer
 
+from shrinker.project import rules_folder
 from shrinker.values.errors import InputError
 
 
 def profile_names(ctx: typer.Context, incomplete: str) -> list[str]:
     """Completion of `--profile`."""
-    from shrinker.project import rules_folder
-
     folder = Path(ctx.params.get("rules") or rules_folder())
     return sorted(p.stem for p in (folder / "profiles").glob(f"{incomplete}*.toml"))
 

@@ -10,6 +10,7 @@ import typer
 
 from shrinker.cli import options
 from shrinker.cli.progress import console_progress
+from shrinker.project import default_out, rules_folder
 from shrinker.values.errors import InputError
 
 if TYPE_CHECKING:
@@ -24,7 +25,6 @@ _JUDGE = "Hold the tree without the rule against its evidence: is the rule neede
 
 def profiles(rules: options.Rules = None, as_json: options.Json = False) -> None:
     """List the profiles, each with what it is for and the rule files that it includes."""
-    from shrinker.project import rules_folder
     from shrinker.ruleset.load import profile_files, read_profiles
 
     folder = options.absolute(rules) or rules_folder()
@@ -58,7 +58,6 @@ def rules(
     is kept. Rules that only judge a tree (leftover, platform, reach …) or tell of packages have none. A rule that did nothing
     may still be needed by another upstream; `shrinker ablate` says what one does alone.
     """
-    from shrinker.project import default_out, rules_folder
     from shrinker.report.explain.offered import did as told
     from shrinker.ruleset import load_profile, without
 

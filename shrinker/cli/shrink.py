@@ -8,6 +8,7 @@ import typer
 
 from shrinker.cli import options
 from shrinker.cli.progress import console_progress
+from shrinker.project import default_out
 
 _STRICT = "Unknown predicates and rules without a match are errors."
 _REPORTS = "Where reports go; default: reports/PROFILE or OUT.reports."
@@ -34,7 +35,6 @@ def shrink(
     from shrinker.cache.workers import without_gc
     from shrinker.pipeline import Request
     from shrinker.pipeline import shrink as generate
-    from shrinker.project import default_out
     from shrinker.report.summary import summary_table
 
     target = out or default_out(profile)

@@ -7,6 +7,7 @@ import typer
 
 from shrinker.cli import options
 from shrinker.cli.progress import console_progress
+from shrinker.project import default_out, project_folder
 from shrinker.values.errors import InputError
 
 _SIDE = "A generated tree, a shrink.lock.json, or an upstream (release:VERSION, git:PATH_OR_URL@COMMIT, path:DIR)."
@@ -43,7 +44,6 @@ def diff(
     Prints the Markdown page unless it goes to a file. Exit 0: the generated files are the same, 1: they differ, 2: error.
     """
     from shrinker.cache.workers import without_gc
-    from shrinker.project import project_folder
     from shrinker.report.diff import pages
     from shrinker.source.pins import load_pins
     from shrinker.upgrade.sides import compare_sides, open_sides
@@ -113,7 +113,6 @@ def bump(
     When anything fails, the pin, the tree, the lock and the reports are as they were.
     """
     from shrinker.cache.workers import without_gc
-    from shrinker.project import default_out, project_folder
     from shrinker.report.diff import pages
     from shrinker.upgrade.bump import Bump, bump_section
     from shrinker.upgrade.bump import bump as move

@@ -18,9 +18,10 @@ import typer
 from shrinker.cli import options
 from shrinker.cli.progress import console_progress
 from shrinker.values.errors import InputError
+from shrinker.values.outcome import LevelResult
 
 if TYPE_CHECKING:
-    from equivalence.levels import Expected, Following, LevelResult
+    from equivalence.levels import Expected, Following
     from shrinker.check.trees import Trees
     from shrinker.pipeline import Progress
 
@@ -65,8 +66,9 @@ def verify(
     from equivalence.levels import LEVELS_BY_NAME, SIMULATED_LEVELS
     from equivalence.levels.tests import TESTS
     from shrinker.check.embedders import LEVEL as EMBEDDERS
-    from shrinker.check.levels import EVIDENCE_LEVELS
+    from shrinker.check.levels import EVIDENCE_LEVELS, FORM
     from shrinker.check.trees import Trees
+    from shrinker.pipeline import lock_evidence
     from shrinker.report.pages import render
     from shrinker.report.place import evidence_folder, open_recorded, read_manifest, recorded_rules, reports_of
     from shrinker.report.verification import JSON_NAME, verification, write_verification
@@ -96,25 +98,24 @@ def verify(
         return {*data["levels"]} <= {*levels, "lock"} and data["where_upstream_runs"] == where_upstream_runs
 
     written = evidence_folder(out.absolute(), place, JSON_NAME, same)
+    simulated = [name for name in (*SIMULATED_LEVELS, *LEVELS_BY_NAME) if name in levels]
     with console_progress() as progress:
         if everything and written != place:
             has = f"{place / JSON_NAME} has more levels, or was asked for otherwise"
             progress.note(f"{has}: this run writes to {written}")
-        tree = open_recorded(out, manifest.upstream, upstream, progress.note)
-        trees = Trees(tree, out, manifest, recorded_rules(manifest), jobs)
-        running = {**SIMULATED_LEVELS, **LEVELS_BY_NAME}
-        simulated = [name for name in running if name in levels]
+        tree, rules = open_recorded(out, manifest.upstream, upstream, progress.note), recorded_rules(manifest)
+        trees = Trees(tree, out, manifest, rules, jobs)
+        if rules is None and not {*EVIDENCE_LEVELS}.isdisjoint(levels):
+            said = f"the rules of {manifest.profile} are not those of this tree"
+            progress.note(f"{said}: arms, registrations and tables are not judged")
         # First what costs nothing: a missing environment is an error of the first second.
         judged = {"where_upstream_runs": where_upstream_runs, "tests": options.absolute(tests)}
         folder = options.absolute(work)
         with open_setting(trees, place, simulated, folder, progress, patience=timeout_factor, **judged) as setting:
-            results = _static(trees, levels, given, progress, program or [])
-            for name in simulated:
+            results = [LevelResult(lock_evidence(out.absolute(), manifest, given))] if FORM in levels else []
+            for name in (name for name in here if name in levels):
                 progress.phase(f"verify {name}")
-                results.append(running[name](tree.root / "python", out.absolute() / "python", setting))
-            if NATIVE_LEVEL in levels:
-                progress.phase(f"verify {NATIVE_LEVEL}")
-                results.append(_verify_native(trees, progress))
+                results.append(_result(name, trees, setting, progress, program or []))
     if everything:
         page = write_verification(written, manifest, results, where_upstream_runs=where_upstream_runs)
         progress.note(f"written: {page}")
@@ -122,6 +123,26 @@ def verify(
     text = render("verify.txt.jinja", results=results)
     document = data if simulated else [result.evidence for result in results]
     options.answer(document, text, as_json=as_json, passed=data["passed"])
+
+
+def _result(name: str, trees: "Trees", setting: Any, progress: "Progress", programs: list[Path]) -> LevelResult:
+    """Ask a level; `setting` is what the simulated ones run with, `programs` are asked in place of the pinned wheels."""
+    from equivalence.levels import LEVELS_BY_NAME, SIMULATED_LEVELS
+    from shrinker.cache import Cache
+    from shrinker.check.levels import EVIDENCE_LEVELS
+    from shrinker.pipeline.verification import embedders_evidence, judge_programs, verify_level
+    from shrinker.source.cache import default_folder
+
+    if name in EVIDENCE_LEVELS:
+        start = time.monotonic()
+        evidence = verify_level(name, trees, progress)
+        return LevelResult(evidence, seconds=time.monotonic() - start)
+    if name == NATIVE_LEVEL:
+        return _verify_native(trees, progress)
+    if run := {**SIMULATED_LEVELS, **LEVELS_BY_NAME}.get(name):
+        return run(trees.source.root / "python", trees.out.absolute() / "python", setting)
+    kept = replace(trees, cache=Cache(default_folder()))
+    return judge_programs(kept, programs) if programs else embedders_evidence(kept, progress, download=True)
 
 
 @contextmanager
@@ -150,7 +171,7 @@ def _following(trees: "Trees", expected: "Expected", work: Path) -> "Following":
     from equivalence.levels import Following
     from equivalence.trace.compare import Stated
     from shrinker.cache import Cache, hash_of
-    from shrinker.cache.identity import tool_identity
+    from shrinker.cache.layer import tool_identity
     from shrinker.check.allowances import default_tokens
     from shrinker.check.rule_index import RuleIndex
     from shrinker.ruleset import load_profile
@@ -165,49 +186,27 @@ def _following(trees: "Trees", expected: "Expected", work: Path) -> "Following":
         RuleIndex(rules),
     )
     content = hash_of(*(f"{file.path} {file.sha256}" for file in trees.source.files)).hex()
-    layer = Cache(default_folder().absolute()).layer("executed", tool_identity("equivalence"))
-    return Following(work, stated, layer, content)
+    layer = Cache(default_folder()).layer("executed", tool_identity("equivalence"))
+    return Following(work, layer, content, stated)
 
 
-def _static(
-    trees: "Trees", levels: list[str], reports: Path | None, progress: "Progress", programs: list[Path]
-) -> "list[LevelResult]":
-    """The levels that run neither tree."""
-    from shrinker.cache import Cache
-    from shrinker.check.embedders import LEVEL as EMBEDDERS
-    from shrinker.check.levels import EVIDENCE_LEVELS
-    from shrinker.pipeline.verification import embedders_evidence, lock_evidence, verify_tree
-    from shrinker.source.cache import default_folder
-    from shrinker.values.outcome import LevelResult
-
-    results = []
-    if "form" in levels:
-        results.append(LevelResult(lock_evidence(trees.out.absolute(), trees.manifest, reports)))
-    for name in (name for name in EVIDENCE_LEVELS if name in levels):
-        start = time.monotonic()
-        (evidence,) = verify_tree(trees, [name], {}, progress)
-        results.append(LevelResult(evidence, seconds=time.monotonic() - start))
-    if EMBEDDERS in levels:
-        progress.phase(f"verify {EMBEDDERS}")
-        kept = replace(trees, cache=Cache(default_folder().absolute()))
-        results.append(embedders_evidence(kept, progress, download=True, programs=programs))
-    return results
-
-
-def _verify_native(trees: "Trees", progress: "Progress") -> "LevelResult":
+def _verify_native(trees: "Trees", progress: "Progress") -> LevelResult:
     """Ask a compiler's front end about the kernel libraries of both trees. Raises InputError without nvcc, or without torch's headers."""
     from equivalence.levels.native import NativeSetting, run
     from equivalence.native.build import torch_headers
     from equivalence.native.frontend import Compiler, find_nvcc
     from shrinker.cache import Cache
-    from shrinker.cache.identity import tool_identity
+    from shrinker.cache.layer import tool_identity
+    from shrinker.ruleset import load_profile
     from shrinker.source.cache import default_folder
 
     nvcc = find_nvcc()
     if not nvcc:
         raise InputError("no nvcc was found", "install a CUDA toolkit, or put its bin folder on the search path")
-    folders = tuple(dict.fromkeys(rule.sources for rule in trees.stated.companions if rule.sources))
-    layer = Cache(default_folder().absolute()).layer("native", tool_identity("equivalence"))
+    folders = tuple(
+        dict.fromkeys(rule.sources for rule in load_profile(trees.manifest.profile).companions if rule.sources)
+    )
+    layer = Cache(default_folder()).layer("native", tool_identity("equivalence"))
     setting = NativeSetting(Compiler(nvcc, torch_headers()), folders, layer, progress.note, trees.jobs)
     return run(trees.source.root, trees.out.absolute(), setting)
 

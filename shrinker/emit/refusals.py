@@ -12,7 +12,7 @@ from textwrap import wrap
 from shrinker.cache import Cache
 from shrinker.emit.removed_features import Endpoint, Option
 from shrinker.program.decided import rule_of
-from shrinker.program.definitions import Definition, public_definitions
+from shrinker.program.written import Definition, public_definitions
 from shrinker.ruleset import Ruleset
 from shrinker.ruleset.match import any_name_matches, name_matches
 from shrinker.ruleset.models import Refusal
@@ -213,15 +213,11 @@ def lost_names(
     # What a module has lost, those that take all of its names have lost, too; such imports may stand in a row.
     paths_of = {folded[path].module: path for path in before}
     stars = [(path, one) for path in before for one in before[path] if one.kind == "star" and one.name in paths_of]
-    more = True
-    while more:
-        more = False
-        for path, star in stars:
-            known = {one.name for one in found.get(path, ())} | left[path]
-            for one, rule in list(found.get(paths_of[star.name], {}).items()):
-                if one.name not in known:
-                    found[path][Definition(one.name, "import", star.line, star.end_line)] = rule
-                    more = True
+    for path, star in stars * len(stars):
+        known = {one.name for one in found.get(path, ())} | left[path]
+        for one, rule in list(found.get(paths_of[star.name], {}).items()):
+            if one.name not in known:
+                found[path][Definition(one.name, "import", star.line, star.end_line)] = rule
     return found
 
 

@@ -12,8 +12,8 @@ from contextlib import ExitStack, contextmanager, suppress
 from itertools import count
 from pathlib import Path
 
-from shrinker.values.contents import HISTORY, MANIFEST, foreign
 from shrinker.values.errors import InputError
+from shrinker.values.manifest import HISTORY, MANIFEST, foreign
 
 _NEW = "shrinking"
 _OLD = "replaced"
@@ -100,11 +100,6 @@ def install(
             for file in owned:
                 kept[0].mkdir(exist_ok=True)
                 move(file, kept[0] / file.name)
-            for new, place in files:
-                place.parent.mkdir(parents=True, exist_ok=True)
-                if place.exists():
-                    # Copied before the first rename: later a full disk could no longer stop half-way.
-                    shutil.copy2(place, _previous(new))
             moved = out.exists()
             if moved:
                 move(out, old)
@@ -112,8 +107,11 @@ def install(
             if moved and os.path.lexists(old / HISTORY):
                 move(old / HISTORY, out / HISTORY)
             for new, place in files:
+                place.parent.mkdir(parents=True, exist_ok=True)
+                if place.exists():
+                    move(place, new.with_name(f"{new.name}.previous"))
                 new.replace(place)
-                undo.callback(_put_back, _previous(new), place)
+                undo.callback(_restore, place, new)
         except OSError as error:
             raise InputError(
                 f"cannot replace {out} and what belongs to it: {error}",
@@ -187,21 +185,9 @@ def _aside(place: Path) -> Path:
     return next(name for name in names if not os.path.lexists(name))
 
 
-def _previous(staged: Path) -> Path:
-    return staged.with_name(f"{staged.name}.previous")
-
-
 def _restore(source: Path, target: Path) -> None:
     with suppress(OSError):
         source.rename(target)
-
-
-def _put_back(previous: Path, place: Path) -> None:
-    with suppress(OSError):
-        if previous.exists():
-            previous.replace(place)
-        else:
-            place.unlink()
 
 
 @contextmanager

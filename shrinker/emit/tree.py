@@ -1,5 +1,6 @@
 """Write the generated tree: changed files rewritten, the others copied, and the files that are shrinker's own."""
 
+import errno
 import hashlib
 import os
 from collections.abc import Callable, Mapping, Sequence
@@ -10,27 +11,30 @@ from pathlib import Path
 
 from shrinker.cache import Cache
 from shrinker.cache.files import Progress, cached
-from shrinker.emit.package import notice, pyproject, version_module
+from shrinker.emit.package import NOTE, notice, pyproject, version_module
 from shrinker.emit.refusals import lost_names, refusals_module, removed_endpoints, removed_options
 from shrinker.emit.rewrite import rewrite_modules
-from shrinker.emit.writer import Writer, without_lines
 from shrinker.program.decided import looking
-from shrinker.program.definitions import Definition
-from shrinker.program.interface.compare import compare_interfaces, read_offered
+from shrinker.program.interface.compare import compare_interfaces
+from shrinker.program.interface.offers import read_offered
 from shrinker.program.interface.syntax import Syntax
+from shrinker.program.written import Definition
 from shrinker.project import PACKAGE
 from shrinker.ruleset.models import Ruleset
-from shrinker.values.contents import MANIFEST
+from shrinker.syntax.lines import count_lines
 from shrinker.values.distributions import Distributions
 from shrinker.values.edits import FILE as REFUSALS_FILE
+from shrinker.values.edits import Cut
 from shrinker.values.errors import InputError
 from shrinker.values.folded import FoldedModule
 from shrinker.values.graph import Graph
 from shrinker.values.interface import Interface
-from shrinker.values.manifest import Manifest
-from shrinker.values.native import Cut
+from shrinker.values.manifest import MANIFEST, Manifest
+from shrinker.values.outcome import EmittedFile
 from shrinker.values.upstream import PACKAGE_PREFIX, UpstreamTree, module_name, modules_of
 
+_HASH_COMMENTS = ("CMakeLists.txt", ".cmake", ".toml")
+"""Ends of the names of files whose comments start with ``#``; those of other native files start with ``//``."""
 _REFUSALS_PATH = f"{PACKAGE_PREFIX}{REFUSALS_FILE}"
 
 
@@ -43,6 +47,53 @@ class Emitted:
     """What the command lines and servers of the tree take and answer otherwise than upstream's."""
     lost: Mapping[str, Mapping[Definition, str]]
     """By path of each kept module its public names that are gone, with the rule."""
+
+
+class Writer:
+    """Writes files and records them."""
+
+    def __init__(self, out: Path) -> None:
+        self.out = out
+        self.files: list[EmittedFile] = []
+
+    def read(self, path: str) -> bytes:
+        """Bytes of a file that was written."""
+        return (self.out / path).read_bytes()
+
+    def put(
+        self,
+        path: str,
+        data: bytes,
+        original: bytes | None = None,
+        *,
+        executable: bool = False,
+        digest: str | None = None,
+    ) -> None:
+        """Write one file of the tree.
+
+        Args:
+            original: the bytes of upstream; None for a file of shrinker's own.
+            digest: of the decided syntax tree, for a rewritten file.
+        """
+        self.write(path, data, executable=executable)
+        before, changed = (0, False) if original is None else (count_lines(original), data != original)
+        sha256 = hashlib.sha256(data).hexdigest()
+        self.files.append(EmittedFile(path, sha256, before, count_lines(data), changed, digest))
+
+    def write(self, path: str, data: bytes, *, executable: bool = False) -> None:
+        """Write one file and no record."""
+        target = f"{self.out}/{path}"
+        try:
+            os.makedirs(os.path.dirname(target), exist_ok=True)
+            with open(target, "wb") as file:
+                file.write(data)
+                os.fchmod(file.fileno(), 0o755 if executable else 0o644)
+        except OSError as error:
+            full = error.errno in (errno.ENOSPC, errno.EDQUOT)
+            raise InputError(
+                f"cannot write {path} in {self.out}: {error.strerror or error}",
+                "free some space and run again" if full else "check the output folder",
+            ) from error
 
 
 def emit_tree(
@@ -120,6 +171,25 @@ def emit_tree(
     )
     writer.write(MANIFEST, manifest.to_json().encode())
     return Emitted(manifest, interface, lost)
+
+
+def without_lines(path: str, data: bytes, cuts: Sequence[Cut]) -> bytes:
+    """The file without some lines, and with the note that it was changed before its first line.
+
+    Of blank lines on both sides of what goes, those after it go too. The path says which comments the file's language has.
+    """
+    rows = data.split(b"\n")
+    gone = {line for cut in cuts for line in range(cut.first, cut.last + 1)}
+    kept: list[bytes] = []
+    after_cut = False
+    for number, row in enumerate(rows, 1):
+        after_cut = after_cut or number in gone
+        meet = after_cut and not row.strip() and number < len(rows) and (not kept or not kept[-1].strip())
+        if number not in gone and not meet:
+            kept.append(row)
+            after_cut = False
+    sign = "#" if path.rpartition("/")[2].endswith(_HASH_COMMENTS) else "//"
+    return b"\n".join([f"{sign} {NOTE}".encode(), *kept])
 
 
 def _rewritten(tree: UpstreamTree, modules: Sequence[FoldedModule], cache: Cache) -> dict[str, bytes]:

@@ -4,11 +4,13 @@ import ast
 from dataclasses import replace
 
 from shrinker.facts.evaluate import ValueScope, evaluate, evaluates, only_removed
-from shrinker.facts.lattice import ON_TEXTS, UNKNOWN, Known, Ref, Removed, SwitchedOff, TextDomain, Value
+from shrinker.facts.lattice import UNKNOWN, Known, Ref, Removed, TextDomain, Value
 
 _READERS = ("os.getenv", "os.environ.get", "get_bool_env_var", "get_int_env_var", "get_str_env_var")
 """Functions whose first argument is the name of an environment variable; a dotted name is exact, a bare one matches the
 function wherever the tree defines it."""
+_ON = frozenset({"1", "true", "True", "TRUE", "yes", "on", "y", "t"})
+"""What an environment variable that is off is none of: it is unset (then it is the caller's default), or a text that means no."""
 
 
 @evaluates(ast.Call)
@@ -18,10 +20,6 @@ def _call(node: ast.Call, scope: ValueScope, condition: bool) -> Value:
         return variable
     if (named := named_argument(node, scope)) is not None:
         return named
-    if isinstance(node.func, ast.Attribute) and node.func.attr in ("lower", "upper", "strip"):
-        text = evaluate(node.func.value, scope)
-        if isinstance(text, SwitchedOff):
-            return text
     function = evaluate(node.func, scope)
     if isinstance(function, Removed):
         # A fact may say what the function returns where its feature is off.
@@ -40,7 +38,7 @@ def _call(node: ast.Call, scope: ValueScope, condition: bool) -> Value:
                 return given
             case "builtins.bool", Known():
                 return Known(given.truth, True, given.rules)
-            case "builtins.int", SwitchedOff():
+            case "builtins.int", TextDomain(never=never) if never >= _ON:
                 return Known(0, False, given.rules)
         return only_removed(given)
     result = environment.interpret(function.name)
@@ -110,23 +108,19 @@ def named_argument(node: ast.Call, scope: ValueScope) -> Removed | None:
 
 def environment_variable(node: ast.Call, scope: ValueScope) -> Value | None:
     """Value of ``os.getenv("X")``, ``get_bool_env_var("X")``, ``envs.X.get()`` … for a variable that a fact fixes."""
-    environment = scope.environment
-    if isinstance(node.func, ast.Attribute) and node.func.attr == "get" and isinstance(node.func.value, ast.Attribute):
-        name = node.func.value.attr
-        if name in environment.variables and not node.args:
-            return environment.variable(name)
-    if node.args and isinstance(node.args[0], ast.Constant) and node.args[0].value in environment.variables:
-        reader = evaluate(node.func, scope)
-        if isinstance(reader, Ref) and any(f".{reader.name}".endswith(f".{r}") for r in _READERS):
-            value = environment.variable(str(node.args[0].value))
-            if value is not None and reader.name.startswith("os."):
-                return UNKNOWN if value.truth or _on_by_default(node) else SwitchedOff(value.rules)
+    match node:
+        case ast.Call(ast.Attribute(ast.Attribute(attr=name), "get"), []) if value := scope.environment.variable(name):
             return value
+        case ast.Call(args=[ast.Constant(str() as name), *_]) if value := scope.environment.variable(name):
+            reader = evaluate(node.func, scope)
+            if isinstance(reader, Ref) and any(f".{reader.name}".endswith(f".{r}") for r in _READERS):
+                if reader.name.startswith("os."):
+                    # Of one that is off the truth is open, since "0" is true.
+                    return UNKNOWN if value.truth or _on_by_default(node) else TextDomain(_ON, value.rules)
+                return value
     return None
 
 
 def _on_by_default(node: ast.Call) -> bool:
     defaults = [*node.args[1:], *(k.value for k in node.keywords)]
-    return any(
-        not isinstance(d, ast.Constant) or d.value in ON_TEXTS or d.value is True or d.value == 1 for d in defaults
-    )
+    return any(not isinstance(d, ast.Constant) or d.value in _ON or d.value is True or d.value == 1 for d in defaults)

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 
 from shrinker.facts.bound import bound_value, liveness
-from shrinker.facts.interpret import interpret
+from shrinker.facts.effects import interpret
 from shrinker.facts.lattice import UNKNOWN, Known, Ref, Removed, TextDomain, Value
 from shrinker.facts.outline import Outline
 from shrinker.facts.scopes import ModuleScope
@@ -60,7 +60,7 @@ class Environment(ClosedWorld):
     @cached_property
     def words(self) -> frozenset[str]:
         """Identifiers and strings that a statement must hold for a rule to say anything about it directly."""
-        absent = {m.partition(".")[0] for m in self.absent} | {m.rpartition(".")[2] for m in self._missing}
+        absent = {m.partition(".")[0] for m in self._absent} | {m.rpartition(".")[2] for m in self._missing}
         # Of a text that is no identifier (`llama-2`), the longest word.
         parts = (_WORD.findall(text) for rule in self.rules.domains for text in rule.never)
         texts = {max(words, key=len) for words in parts if words}
@@ -69,7 +69,7 @@ class Environment(ClosedWorld):
         texts |= {p.rpartition(".")[2] for rule in open_texts for p in (*rule.names, *rule.lists, *rule.calls)}
         named = self._calls.words | self._names.words | self._definitions.words
         members = {qualified.rpartition(".")[2] for qualified in self._members}
-        return frozenset(named | set(self.variables) | absent | texts | members)
+        return frozenset(named | set(self._variables) | absent | texts | members)
 
     def removed_member(self, name: str) -> Removed | None:
         """A member of an enumeration that no value of the closed world equals."""

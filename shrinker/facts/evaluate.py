@@ -80,7 +80,7 @@ def _attribute(node: ast.Attribute, scope: ValueScope, condition: bool) -> Value
         return base
     if not isinstance(base, Ref):
         return environment.named(f".{name}") or _in_domain(written(node), scope)
-    if base.name in environment.outlines:
+    if environment.outline_of(base.name) is not None:
         return environment.resolve(base.name, name)
     qualified = f"{base.name}.{name}"
     said: Value | None = (

@@ -101,24 +101,13 @@ class TextDomain:
 
 
 @dataclass(frozen=True, slots=True)
-class SwitchedOff:
-    """The text of an environment variable that is off: unset (then the caller's default), or a text that
-    means no. Its truth is open, since ``"0"`` is true; it equals none of `ON_TEXTS`."""
-
-    rules: frozenset[str]
-
-
-ON_TEXTS = frozenset({"1", "true", "True", "TRUE", "yes", "on", "y", "t"})
-
-
-@dataclass(frozen=True, slots=True)
 class Unknown:
     """Anything else."""
 
 
 UNKNOWN = Unknown()
 
-Value = Known | TextDomain | Ref | Removed | SwitchedOff | Unknown
+Value = Known | TextDomain | Ref | Removed | Unknown
 
 NO_RULES: frozenset[str] = frozenset()
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from shrinker.facts.evaluate import ValueScope, evaluate, evaluates
-from shrinker.facts.lattice import ON_TEXTS, UNKNOWN, Known, Ref, Removed, SwitchedOff, TextDomain, Value, join
+from shrinker.facts.lattice import UNKNOWN, Known, Ref, Removed, TextDomain, Value, join
 
 _EQUALITY = ast.Eq | ast.NotEq | ast.Is | ast.IsNot
 _ANSWERS: dict[type[ast.cmpop], Callable[[Any, Any], bool]] = {
@@ -72,8 +72,6 @@ def _compare(node: ast.Compare, scope: ValueScope, condition: bool) -> Value:
             # Nothing equals a member that is removed, so no collection holds it.
             decided = isinstance(kind, _EQUALITY) or (side is left and isinstance(kind, ast.In | ast.NotIn))
             return _unequal(kind, frozenset({side.rule})) if side.member and decided else side
-    if isinstance(left, SwitchedOff):
-        return _compare_switched_off(left, kind, node.comparators[0])
     for domain, other in ((left, node.comparators[0]), (right, node.left)):
         if isinstance(domain, TextDomain):
             return _compare_domain(domain, kind, other, scope, right is domain)
@@ -119,13 +117,6 @@ def _compare_values(left: Value, kind: ast.cmpop, right: Value) -> Value:
 
 def _is_number(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
-
-
-def _compare_switched_off(value: SwitchedOff, kind: ast.cmpop, other: ast.expr) -> Value:
-    """Of the text of an environment variable, with what is written: texts that mean yes."""
-    texts = other.elts if isinstance(other, ast.Tuple | ast.List | ast.Set) else [other]
-    on = all(isinstance(t, ast.Constant) and t.value in ON_TEXTS for t in texts)
-    return _unequal(kind, value.rules) if on and isinstance(kind, ast.Eq | ast.NotEq | ast.In | ast.NotIn) else UNKNOWN
 
 
 _PREDICATES = frozenset(

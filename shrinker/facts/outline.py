@@ -7,6 +7,7 @@ from functools import cached_property
 
 from shrinker.cache import pack, unpack
 from shrinker.syntax.bindings import Binding, collect
+from shrinker.syntax.control import is_generator
 from shrinker.syntax.imports import names_of, package_of
 from shrinker.syntax.names import dotted, last_name
 from shrinker.syntax.walk import statements, walk
@@ -99,13 +100,20 @@ def _enumerations(body: list[ast.stmt], prefix: str) -> Iterator[tuple[str, tupl
             yield from _enumerations(node.body, f"{prefix}{node.name}.")
 
 
+def _may_be_constant(node: ast.FunctionDef) -> bool:
+    """False for most functions: long ones, those that begin with what is not interpreted, and generators, which give an iterator whatever
+    their `return` says; decorators may only remember the result."""
+    first = next((s for s in node.body if not isinstance(s, ast.Expr | ast.Pass | ast.Import | ast.ImportFrom)), None)
+    if len(node.body) > _INTERPRETABLE_STATEMENTS or not isinstance(first, ast.Return | ast.If | ast.Try):
+        return False
+    decorators = (last_name(d.func if isinstance(d, ast.Call) else d) for d in node.decorator_list)
+    short = sum(1 for _ in statements(node)) <= 2 * _INTERPRETABLE_STATEMENTS
+    return short and {"lru_cache", "cache"}.issuperset(decorators) and not is_generator(node)
+
+
 def _trim(binding: Binding) -> Binding:
     node, value = binding.node, binding.value
-    if binding.kind == "def" and not (
-        isinstance(node, ast.FunctionDef)
-        and len(node.body) <= _INTERPRETABLE_STATEMENTS
-        and sum(1 for _ in statements(node)) <= 2 * _INTERPRETABLE_STATEMENTS
-    ):
+    if binding.kind == "def" and not (isinstance(node, ast.FunctionDef) and _may_be_constant(node)):
         return replace(binding, node=None)
     if isinstance(node, ast.ClassDef):
         shell = ast.ClassDef(node.name, node.bases, node.keywords, [], node.decorator_list)

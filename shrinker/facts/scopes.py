@@ -1,11 +1,9 @@
 """Scopes in which names have values: of a module, of a function or class body, and with given values."""
 
 import ast
-from collections.abc import Mapping
-from typing import ClassVar
 
 from shrinker.facts import calls, operators
-from shrinker.facts.bound import Shadowed, bound_value, is_mixed, liveness
+from shrinker.facts.bound import bound_value, is_mixed, liveness
 from shrinker.facts.evaluate import ValueScope
 from shrinker.facts.lattice import UNKNOWN, Decided, Known, Ref, Removed, Value
 from shrinker.facts.world import ClosedWorld
@@ -16,9 +14,6 @@ CONSTRUCTS = (calls, operators)
 """Files that register what they evaluate: who has a scope has them."""
 LATER = 1 << 30
 """A line below all others."""
-
-MOST_STEPS = 10_000
-"""How often names are looked for on the way to the value of one: names that all ask for each other are asked in every order."""
 
 
 class ModuleScope(ValueScope):
@@ -33,7 +28,7 @@ class ModuleScope(ValueScope):
 
     def lookup(self, name: str, line: int) -> Value:
         """Value of a name read at a line."""
-        found = self.environment.outlines.get(self.module)
+        found = self.environment.outline_of(self.module)
         bindings = found.names.get(name, ()) if found is not None else ()
         if found is not None and not bindings and not found.stars:
             # A builtin, or a name that only the module's `__getattr__` or a patch could give.
@@ -55,14 +50,10 @@ class LocalScope(ValueScope):
         self.opaque = names.parameters | names.rebound
         """Parameters and names assigned by nested functions."""
         self.is_class = isinstance(names.node, ast.ClassDef)
-        self._busy: set[str] = set()
-        self._steps = 0
         self._memo: dict[str, Value] = {}
         self._truths: dict[ast.expr, Known | None] = {}
 
     is_local = True
-    cut_short: ClassVar[int] = 0
-    """How often a name was asked for while its own value was looked for: what was computed meanwhile is not remembered."""
 
     def lookup(self, name: str, line: int) -> Value:
         """Value of a name read at a line."""
@@ -85,31 +76,17 @@ class LocalScope(ValueScope):
         return self.outer.lookup(name, line if self.is_class else LATER)
 
     def _local(self, name: str) -> Value:
-        if name in self._memo:
-            return self._memo[name]
-        self._steps = self._steps + 1 if self._busy else 0
-        if name in self._busy or self._steps > MOST_STEPS:
-            LocalScope.cut_short += 1
-            return UNKNOWN
-        before = LocalScope.cut_short
-        self._busy.add(name)
-        try:
-            value = bound_value(self, name, self.bindings.names[name], local=True)
-        finally:
-            self._busy.discard(name)
-        if not self._busy or LocalScope.cut_short == before:
-            self._memo[name] = value
-        return value
+        if name not in self._memo:
+            # What is asked for while its own value is looked for is unknown.
+            self._memo[name] = UNKNOWN
+            self._memo[name] = bound_value(self, name, self.bindings.names[name], local=True)
+        return self._memo[name]
 
     def truth(self, test: ast.expr) -> Known | None:
         """What the facts say of a test; of one around many bindings it is asked for each."""
-        if test in self._truths:
-            return self._truths[test]
-        before = LocalScope.cut_short
-        value = super().truth(test)
-        if not self._busy or LocalScope.cut_short == before:
-            self._truths[test] = value
-        return value
+        if test not in self._truths:
+            self._truths[test] = super().truth(test)
+        return self._truths[test]
 
     def _in_class(self, name: str, line: int) -> Value:
         """A class body runs once, from top to bottom; a name that it has not bound yet is that of the scope around."""
@@ -120,11 +97,6 @@ class LocalScope(ValueScope):
         if not earlier:
             return self.outer.lookup(name, line)
         return bound_value(self, name, earlier) if liveness(self, earlier[-1]) is True else UNKNOWN
-
-
-def shadowed(scope: ValueScope, values: Mapping[str, Value]) -> ValueScope:
-    """The scope, where some names have given values."""
-    return Shadowed(scope, values) if values else scope
 
 
 def around_function(scope: ValueScope) -> ValueScope:

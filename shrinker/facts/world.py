@@ -56,7 +56,7 @@ class RuleFacts:
         values = [(fact, Known(fact.value, fact.exact, frozenset({fact.id}))) for fact in rules.facts]
         self._calls = NamePatterns((p, known) for fact, known in values for p in fact.calls)
         self._names = NamePatterns((p, known) for fact, known in values for p in (*fact.names, *fact.attributes))
-        self.variables = {variable: known for fact, known in values for variable in fact.environment}
+        self._variables = {variable: known for fact, known in values for variable in fact.environment}
         self._pure = NamePatterns((p, rule.boolean) for rule in rules.pures for p in rule.calls)
         self._domains = {
             kind: NamePatterns((p, _domain(rule, kind)) for rule in rules.domains for p in getattr(rule, kind))
@@ -67,7 +67,7 @@ class RuleFacts:
         """Identifiers of which a rule says what they never are: what is computed from them may be decided."""
         removed = ((p, (rule.id, rule.feature)) for rule in rules.removes for p in rule.definitions)
         self._definitions = NamePatterns(removed)
-        self.absent: dict[str, str] = {m: a.id for a in rules.absents for m in a.modules}
+        self._absent: dict[str, str] = {m: a.id for a in rules.absents for m in a.modules}
         self._missing: dict[str, str] = {m: a.id for a in rules.absents for m in a.attributes}
         self._takes = tuple(pattern for rule in rules.removes for pattern in rule.modules)
 
@@ -109,13 +109,13 @@ class RuleFacts:
 
     def variable(self, name: str) -> Known | None:
         """The value that a fact gives to an environment variable."""
-        return self.variables.get(name)
+        return self._variables.get(name)
 
     def is_absent(self, module: str) -> str | None:
         """Rule that says this module outside the tree is not installed."""
-        while module and module not in self.absent:
+        while module and module not in self._absent:
             module = module.rpartition(".")[0]
-        return self.absent.get(module)
+        return self._absent.get(module)
 
     def _rule_that_takes(self, module: str) -> Remove | None:
         if not any_module_matches(self._takes, module):
@@ -145,6 +145,10 @@ class ClosedWorld(RuleFacts, ABC):
     outlines: Mapping[str, Outline]
     packages: frozenset[str]
     """Top-level packages of the tree."""
+
+    def outline_of(self, module: str) -> Outline | None:
+        """The outline of a module; None for a module without one."""
+        return self.outlines.get(module)
 
     @abstractmethod
     def resolve(self, module: str, name: str) -> Value:

@@ -24,10 +24,9 @@ def decide_attributes(tree: ast.Module, attributes: frozenset[tuple[str, str, st
 
 
 def _decide_in(method: Function, values: dict[str, Known], decided: Decided) -> None:
-    own = method.args.args[0]
-    reads: list[ast.Attribute] = []
+    own, parts = method.args.args[0], [*walk(method)]
     bases: set[ast.expr] = set()
-    for part in walk(method):
+    for part in parts:
         match part:
             case ast.Name(id=own.arg, ctx=ast.Store()):
                 return
@@ -36,12 +35,11 @@ def _decide_in(method: Function, values: dict[str, Known], decided: Decided) -> 
             case ast.Attribute(value=value) | ast.Subscript(value=value) | ast.Call(func=value):
                 # `self.a.b`: not for the sake of writing `None.b`.
                 bases.add(value)
+    for part in parts:
         match part:
-            case ast.Attribute(value=ast.Name(id=own.arg), attr=name, ctx=ast.Load()) if name in values:
-                reads.append(part)
-    for read in reads:
-        if read not in bases:
-            decided[read] = values[read.attr]
+            case ast.Attribute(value=ast.Name(id=own.arg), attr=name, ctx=ast.Load()) if part not in bases:
+                if name in values:
+                    decided[part] = values[name]
 
 
 def drop_stores(tree: ast.Module, context: Context, names: frozenset[str]) -> None:

@@ -7,7 +7,7 @@ judged by all of upstream. What only the kept modules as a whole show to be unus
 import ast
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cache, partial
+from functools import cache
 
 from shrinker.facts.effects import is_pure
 from shrinker.facts.lattice import Known, Ref
@@ -28,65 +28,6 @@ from shrinker.syntax.names import reads_in
 from shrinker.syntax.ranges import meets, span
 from shrinker.syntax.walk import BLOCKS_OF, Function, functions, statements
 from shrinker.values.edits import DropElement, Span
-
-
-def drop_unused(tree: ast.Module, context: Context) -> None:
-    """Remove module-level flags with an exact value that nobody reads, then imports of predicates."""
-    exports, reads, environment = exported(tree), _Reads(tree, context), context.environment
-
-    def is_used(name: str) -> bool:
-        """True when the module itself reads the name, or another module may."""
-        elsewhere = (context.module, name) in environment.imported or context.module in environment.starred
-        return elsewhere or name in exports or name in reads
-
-    def is_dead_flag(node: ast.stmt, around: _Around, last: bool) -> bool:
-        # Where a handler waits only what raises nothing goes.
-        quiet = not around.handlers or isinstance(getattr(node, "value", None), ast.Constant)
-        return quiet and not last and _is_dead_flag(node, context, is_used)
-
-    def is_dead_import(node: ast.stmt, around: _Around, last: bool) -> bool:
-        if not isinstance(node, Import) or any(map(catches_import_error, around.handlers)):
-            return False
-        return not _keep_import(node, context, is_used, runs=not around.typing, last=last)
-
-    edits = len(context.edits)
-    tree.body = _without(tree.body, is_dead_flag)
-    if len(context.edits) > edits:
-        # A flag may have been the last to read a predicate, or another flag that stands above it.
-        reads.keep(tree.body)
-        tree.body = _without(tree.body, is_dead_flag)
-        reads.keep(tree.body)
-    tree.body = _without(tree.body, is_dead_import)
-
-
-class _Reads:
-    """Names that a module's statements read, as far as they are asked for.
-
-    Few names are, and a statement that folding has not touched reads none that its text does not hold.
-    """
-
-    def __init__(self, tree: ast.Module, context: Context) -> None:
-        self._context = context
-        self._body = [s for s in tree.body if not is_export(s)]
-        self._known: dict[ast.stmt, set[str]] = {}
-
-    def __contains__(self, name: str) -> bool:
-        lines = self._context.source.holding((name,))
-        touched = (node for node in self._body if self._context.is_edited(node) or meets(lines, node))
-        return any(name in self._of(node) for node in touched)
-
-    def _of(self, node: ast.stmt) -> set[str]:
-        if node not in self._known:
-            self._known[node] = reads_in(node)
-        return self._known[node]
-
-    def keep(self, body: list[ast.stmt]) -> None:
-        """Only these statements are left, blocks with what is left in them."""
-        left = set(body)
-        self._body = [s for s in self._body if s in left]
-        for node in self._body:
-            if isinstance(node, ast.If | ast.Try):
-                self._known.pop(node, None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +62,51 @@ def _without(
     return kept
 
 
+def drop_unused(tree: ast.Module, context: Context) -> None:
+    """Remove module-level flags with an exact value that nobody reads, then imports of predicates."""
+    while _drop_flags(tree, context):
+        # One may have been the last to read another that stands above it.
+        pass
+    is_used = _usage(tree, context)
+
+    def is_dead_import(node: ast.stmt, around: _Around, last: bool) -> bool:
+        if not isinstance(node, Import) or any(map(catches_import_error, around.handlers)):
+            return False
+        return not _keep_import(node, context, is_used, runs=not around.typing, last=last)
+
+    tree.body = _without(tree.body, is_dead_import)
+
+
+def _drop_flags(tree: ast.Module, context: Context) -> bool:
+    is_used, edits = _usage(tree, context), len(context.edits)
+
+    def is_dead_flag(node: ast.stmt, around: _Around, last: bool) -> bool:
+        # Where a handler waits only what raises nothing goes.
+        quiet = not around.handlers or isinstance(getattr(node, "value", None), ast.Constant)
+        return quiet and not last and _is_dead_flag(node, context, is_used)
+
+    tree.body = _without(tree.body, is_dead_flag)
+    return len(context.edits) > edits
+
+
+def _usage(tree: ast.Module, context: Context) -> Callable[[str], bool]:
+    """Tells whether the module itself reads a name, as it is now, or another module may.
+
+    Few names are asked for, and a statement that folding has not touched reads none that its text does not hold.
+    """
+    exports, environment = exported(tree), context.environment
+    body, reads = [statement for statement in tree.body if not is_export(statement)], cache(reads_in)
+
+    def is_used(name: str) -> bool:
+        elsewhere = (context.module, name) in environment.imported or context.module in environment.starred
+        if elsewhere or name in exports:
+            return True
+        lines = context.source.holding((name,))
+        return any(name in reads(node) for node in body if context.is_edited(node) or meets(lines, node))
+
+    return is_used
+
+
 def _keep_import(
     node: Import,
     context: Context,
@@ -141,44 +127,46 @@ def _keep_import(
     if isinstance(node, ast.ImportFrom) and node.module == "__future__":
         return True
     source = absolute(node.module, node.level, context.package) if isinstance(node, ast.ImportFrom) else ""
-    gone: list[tuple[ast.alias, frozenset[str], bool]] = []
+    environment, before = context.environment, loaded or frozenset()
+    gone: list[tuple[ast.alias, frozenset[str]]] = []
+    unproven: list[ast.alias] = []
+    stays: list[ast.alias] = []
     for alias, modules in zip(node.names, loads(node, context.package), strict=True):
         name = bound_name(node, alias)
         if name not in context.touched or is_used(name):
             continue
         rules = _decided_by(source, alias.name, context) if source else frozenset()
         # What is read as `module.name` elsewhere stays, unless every such read is folded too.
-        lost = loaded is not None or name not in context.environment.read
+        lost = loaded is not None or name not in environment.read
         # The import is gone with what importing does, unless that is done anyway.
-        parts = {m.module for m in modules if m.perhaps and m.module in context.environment.modules}
+        parts = {m.module for m in modules if m.perhaps and m.module in environment.modules}
         # Of a module of the tree it is certain that any other name is no module.
-        outside = {m.module for m in modules if m.module.partition(".")[0] not in context.environment.packages}
-        asked = {m.module for m in modules if not m.perhaps} | parts | outside
-        idle = not runs or asked <= (loaded or frozenset())
-        may_go = idle or (isinstance(node, ast.ImportFrom) and parts <= (loaded or frozenset()))
-        if may_go and (rules or lost):
-            gone.append((alias, rules, idle))
+        outside = {m.module for m in modules if m.module.partition(".")[0] not in environment.packages}
+        idle = not runs or before.issuperset({m.module for m in modules if not m.perhaps} | parts | outside)
+        if (idle or (source and parts <= before)) and (rules or lost):
+            gone.append((alias, rules or frozenset({"unused"})))
+            if not idle:
+                unproven.append(alias)
+                # A module that is imported for its predicates only needs no proof.
+                if not rules:
+                    stays.append(alias)
     if len(gone) == len(node.names):
-        # A module that is imported for its predicates only needs no proof.
-        stays = [alias for alias, rules, idle in gone if not (rules or idle)]
         if not stays and source in context.needed:
-            stays = [alias for alias, _, _ in gone[:1]]
-        gone = [(alias, rules or frozenset({"unused"}), idle) for alias, rules, idle in gone if alias not in stays]
+            stays = [gone[0][0]]
+        gone = [(alias, rules) for alias, rules in gone if alias not in stays]
         if last and len(gone) == len(node.names):
             gone.pop()
-    if not gone:
+    context.forget(*(alias for alias, _ in gone))
+    if len(gone) < len(node.names):
+        context.drop_aliases(node, gone)
         return True
-    context.forget(*(alias for alias, _, _ in gone))
-    if len(gone) == len(node.names):
-        if runs and source in context.environment.modules and not all(idle for _, _, idle in gone):
-            context.unproven_imports.add(source)
-        whole = span(node)
-        # Some of its names may have gone before.
-        context.edits = [e for e in context.edits if not (isinstance(e, DropElement) and whole < e.span < whole.after)]
-        context.sweep(node, "import", frozenset().union(*(r for _, r, _ in gone)))
-        return False
-    context.drop_aliases(node, [(alias, rules or {"unused"}) for alias, rules, _ in gone])
-    return True
+    if runs and source in environment.modules and unproven:
+        context.unproven_imports.add(source)
+    whole = span(node)
+    # Some of its names may have gone before.
+    context.edits = [e for e in context.edits if not (isinstance(e, DropElement) and whole < e.span < whole.after)]
+    context.sweep(node, "import", frozenset().union(*(rules for _, rules in gone)))
+    return False
 
 
 def _decided_by(source: str, name: str, context: Context) -> frozenset[str]:
@@ -248,10 +236,10 @@ def _local_reads(function: Function) -> set[str]:
 
 def _clean_function(function: Function, context: Context, literals: set[Span], loaded: frozenset[str]) -> None:
     # Few functions have something to ask about.
-    reads = cache(partial(_local_reads, function))
+    reads = cache(_local_reads)
 
     def is_read(name: str) -> bool:
-        return name in reads() or not READ_ALL_LOCALS.isdisjoint(reads())
+        return name in reads(function) or not READ_ALL_LOCALS.isdisjoint(reads(function))
 
     def is_dead(node: ast.stmt, last: bool) -> bool:
         if isinstance(node, Import):
@@ -278,6 +266,6 @@ def _clean_function(function: Function, context: Context, literals: set[Span], l
             kept: list[ast.stmt] = []
             for index, statement in enumerate(body):
                 # A block is never emptied: its last statement stays when it is the only one left.
-                if not is_dead(statement, last=index == len(body) - 1 and not kept):
+                if not is_dead(statement, index == len(body) - 1 and not kept):
                     kept.append(statement)
             setattr(node, field, kept)

@@ -12,8 +12,7 @@ from shrinker.facts.environment import Environment
 from shrinker.facts.outline import Outline
 from shrinker.fold.module import fold_source
 from shrinker.values.edits import Span
-from shrinker.values.folded import FoldedModule
-from shrinker.values.refinement import Refinement
+from shrinker.values.folded import FoldedModule, Refinement
 from shrinker.values.upstream import UpstreamTree, module_name
 
 

@@ -1,9 +1,8 @@
 """What one folding run collects: edits, decisions, and the poison that removed names are."""
 
 import ast
-import copy
 from collections.abc import Collection, Iterable
-from typing import TypeVar, cast
+from typing import TypeVar
 
 from shrinker.facts.environment import Environment
 from shrinker.facts.lattice import Decided, Removed, TextDomain
@@ -12,11 +11,11 @@ from shrinker.syntax.imports import Import
 from shrinker.syntax.lines import Lines, one_line
 from shrinker.syntax.names import words_of
 from shrinker.syntax.ranges import Placed, extent, first_line, meets, span
-from shrinker.syntax.walk import Definition, Function, children
+from shrinker.syntax.walk import Definition, Function, statements, walk
 from shrinker.values.edits import DropElement, DropStatement, Edit, Literal, Raise, Span, TakeBlock
 from shrinker.values.folded import Decision, LeakedUse, Uncertain
 
-_Written = TypeVar("_Written", bound=ast.stmt | ast.expr)
+_Statement = TypeVar("_Statement", bound=ast.stmt)
 
 _TEXT_LIMIT = 120
 
@@ -55,7 +54,6 @@ class Context:
         self.source = Lines(source)
         self.lines = self.source.rows
         self.environment = environment
-        self._written: dict[tuple[type[ast.AST], Span], ast.AST] | None = None
         self.replaced: dict[Span, str] = {}
         """Texts in the place of defaults, by where they stand."""
         self.bodies: list[tuple[Function | None, Collection[str]]] = []
@@ -127,22 +125,15 @@ class Context:
             self._holding[words] = self.source.holding(words)
         return meets(self._holding[words], node)
 
-    def as_written(self, node: _Written) -> _Written:
-        """A statement or expression (outside of f-strings) as upstream wrote it, whatever was folded in it."""
-        if self._written is None:
-            # Rare, and cheaper than to copy every function first.
-            self._written = {}
-            stack: list[ast.AST] = [ast.parse(self.source.text)]
-            while stack:
-                part = stack.pop()
-                if isinstance(part, ast.stmt | ast.expr):
-                    self._written[type(part), span(part)] = part
-                if isinstance(part, ast.Constant) and span(part) in self.replaced:
-                    part.value = self.replaced[span(part)]
-                if not isinstance(part, ast.JoinedStr):
-                    stack.extend(children(part))
-        # A copy: a second pass over the function around it folds what it was given.
-        return cast(_Written, copy.deepcopy(self._written[type(node), span(node)]))
+    def as_written(self, node: _Statement) -> _Statement:
+        """A statement as upstream wrote it, whatever was folded in it."""
+        # Rare, and cheaper than to copy every function first.
+        written = statements(ast.parse(self.source.text))
+        found = next(each for each in written if type(each) is type(node) and span(each) == span(node))
+        for part in walk(found):
+            if isinstance(part, ast.Constant) and span(part) in self.replaced:
+                part.value = self.replaced[span(part)]
+        return found
 
     def literals(self) -> set[Span]:
         """Where folding wrote a literal."""

@@ -2,40 +2,36 @@
 
 A module's result depends on its own text and on the answers it got, those of the rules among them. `RecordingEnvironment` stands
 in the place of the `Environment` while a module is folded and notes each question with its answer.
-Subtle: it is no `Environment` and inherits nothing. An attribute that is not declared below cannot be read through it,
-so that no answer goes unnoticed when the environment learns to answer more.
+Subtle: it is no `Environment` and inherits nothing. Every method of that is recorded, and an attribute that is not declared below cannot
+be read through it, so that no answer goes unnoticed when the environment learns to answer more.
 """
 
 import types
-from collections.abc import Callable, Iterable, Mapping, Set
+from collections.abc import Callable, Iterable, Set
 from dataclasses import fields, is_dataclass
+from functools import lru_cache
+from inspect import isfunction
 from typing import Any
 
 from shrinker.cache import Question, digest_of
 from shrinker.facts.environment import Environment
 from shrinker.facts.lattice import Ref
 from shrinker.facts.outline import Outline
-from shrinker.facts.world import RuleFacts
 from shrinker.ruleset.models import Rule
-
-ASKED = frozenset(
-    {"hot_names", "interpret", "is_constant", "refusals_in", "removed_member", "removed_module", "resolve"}
-    | {name for name in vars(RuleFacts) if not name.startswith("_")}
-)
-"""Methods whose arguments and answer are noted."""
-
-AMONG = frozenset({"domain_words", "words"})
-"""Sets of words of which those that stand in the module's text are noted; while the set is the same, the text need not be read for that."""
-
-UNASKED = frozenset({"absent", "rules"})
-"""What folding has methods for that ask for less of it."""
 
 COMPOSED = frozenset({"is_hot", "named_by_string"})
 """Methods that only ask others: they run on the recorder, which notes what they ask."""
 
-TABLES = frozenset(
-    {"imported", "modules", "outlines", "packages", "read", "rescued", "shown", "starred", "stored", "variables"}
-)
+ASKED = frozenset(n for n in dir(Environment) if n[0] != "_" and isfunction(getattr(Environment, n))) - COMPOSED
+"""All other methods: their arguments and answer are noted."""
+
+AMONG = frozenset({"domain_words", "words"})
+"""Sets of words of which those that stand in the module's text are noted; while the set is the same, the text need not be read for that."""
+
+UNASKED = frozenset({"outlines", "rescued", "rules"})
+"""What folding has methods for that ask for less of it."""
+
+TABLES = frozenset({"imported", "modules", "packages", "read", "shown", "starred", "stored"})
 """Collections that may only be asked for one item at a time; the answer is noted."""
 
 
@@ -51,22 +47,11 @@ class Answers:
         """`sha256_of` and `words_of` tell of a module, by dotted name, the hash of its file and every word of its text."""
         self.environment = environment
         self._sha256_of = sha256_of
-        self._read_words = words_of
-        self._words: tuple[str, Set[str]] = "", frozenset()
+        # Those of the last module are at hand: questions about them follow each other.
+        self.words_of = lru_cache(maxsize=1)(words_of)
         self._known: dict[Question, str] = {}
-        self._whole: dict[str, str] = {}
-
-    def words_of(self, module: str) -> Set[str]:
-        """Every word of a module's text; those of the last one are at hand, since questions about them follow each other."""
-        if self._words[0] != module:
-            self._words = module, self._read_words(module)
-        return self._words[1]
-
-    def whole(self, name: str) -> str:
-        """Stands for all words of a set."""
-        if name not in self._whole:
-            self._whole[name] = digest_of([canonical(getattr(self.environment, name))]).hex()
-        return self._whole[name]
+        self.whole = {name: digest_of([canonical(getattr(environment, name))]).hex() for name in AMONG}
+        """What stands for all words of a set."""
 
     def text(self, question: Question) -> str:
         """A question and its answer, equal for equal ones in every process."""
@@ -86,14 +71,14 @@ class Answers:
     def _ask(self, question: Question) -> str:
         name, *arguments = question
         value = getattr(self.environment, name)
-        if name == "outlines":
+        if name == "outline_of":
             # An outline is a function of the module's text.
-            return str(self._sha256_of(arguments[0])) if arguments[0] in value else "none"
+            return "none" if value(*arguments) is None else str(self._sha256_of(*arguments))
         if name in ASKED:
             return canonical(value(*arguments))
         if name in AMONG:
             module, whole, among = arguments
-            return among if whole == self.whole(name) else canonical(value & self.words_of(module))
+            return among if whole == self.whole[name] else canonical(value & self.words_of(module))
         return canonical(arguments[0] in value)
 
 
@@ -101,7 +86,7 @@ class RecordingEnvironment:
     """Stands in the place of the environment while one module is folded."""
 
     def __init__(self, answers: Answers, module: str) -> None:
-        """`answers` are shared by the modules that are folded in one process; the own outline of `module` is part of its text."""
+        """`answers` are shared by the modules that are folded in one process."""
         self._answers = answers
         self._module = module
         self._asked: dict[Question, object] = {}
@@ -112,6 +97,12 @@ class RecordingEnvironment:
         """What was asked, in order, each question once."""
         return tuple(self._asked)
 
+    def outline_of(self, module: str) -> Outline | None:
+        """The outline of a module, which depends on the whole of it; that of the module itself is part of its text."""
+        if module != self._module:
+            self._asked["outline_of", module] = None
+        return self._answers.environment.outline_of(module)
+
     def __getattr__(self, name: str) -> Any:
         # Called once a name: what is found is kept on the instance.
         environment = self._answers.environment
@@ -120,13 +111,11 @@ class RecordingEnvironment:
             value = types.MethodType(getattr(Environment, name), self)
         elif name in ASKED:
             value = self._recorded(name, getattr(environment, name))
-        elif name == "outlines":
-            value = _Outlines(environment.outlines, self._module, self._asked)
         elif name in TABLES:
             value = _Members(self._recorded(name, getattr(environment, name).__contains__))
         elif name in AMONG:
             value = getattr(environment, name) & self._answers.words_of(self._module)
-            self._recorded(name, lambda *_: value)(self._module, self._answers.whole(name), canonical(value))
+            self._recorded(name, lambda *_: value)(self._module, self._answers.whole[name], canonical(value))
         else:
             raise AttributeError(f"fold/dependency_tracker.py does not say how Environment.{name} is recorded")
         self.__dict__[name] = value
@@ -153,26 +142,6 @@ class _Members:
 
     def __contains__(self, item: object) -> bool:
         return self._ask(item) is True
-
-
-class _Outlines:
-    """The outlines: whether there is one is an answer, and one that is handed out depends on its whole module."""
-
-    def __init__(self, outlines: Mapping[str, Outline], own: str, asked: dict[Question, object]) -> None:
-        self._outlines, self._own, self._asked = outlines, own, asked
-
-    def __contains__(self, module: str) -> bool:
-        return self.get(module) is not None
-
-    def __getitem__(self, module: str) -> Outline:
-        self.get(module)
-        return self._outlines[module]
-
-    def get(self, module: str) -> Outline | None:
-        """The outline, None for a module without one."""
-        if module != self._own:
-            self._asked["outlines", module] = None
-        return self._outlines.get(module)
 
 
 def canonical(value: object) -> str:

@@ -19,9 +19,8 @@ from shrinker.fold.workers import FoldWorkers, Result, Wanted, World
 from shrinker.syntax.lines import Lines
 from shrinker.syntax.parsing import decode
 from shrinker.values.edits import Span
-from shrinker.values.folded import FoldedModule, LeakedUse
-from shrinker.values.refinement import NOTHING, Refinement
-from shrinker.values.upstream import UpstreamTree, modules_of
+from shrinker.values.folded import NOTHING, FoldedModule, LeakedUse, Refinement
+from shrinker.values.upstream import UpstreamTree, enclosing, modules_of
 
 
 class FoldEngine:
@@ -190,11 +189,7 @@ class FoldEngine:
 
     def _with_packages(self, name: str) -> list[str]:
         """The module and the removed packages around it: importing it runs their ``__init__``."""
-        names: list[str] = []
-        while name and self.environment.removed_module(name) is not None:
-            names.append(name)
-            name = name.rpartition(".")[0]
-        return names
+        return [each for each in (name, *enclosing(name)) if self.environment.removed_module(each) is not None]
 
 
 def _touches(module: FoldedModule, fresh: Collection[str], before: Environment) -> bool:

@@ -11,22 +11,18 @@ from shrinker.fold import constructs
 from shrinker.fold.attributes import decide_attributes, drop_stores
 from shrinker.fold.cleanup import drop_unused, drop_unused_locals
 from shrinker.fold.context import Context, LeavesWhole
-from shrinker.fold.defaults import replace_defaults
 from shrinker.fold.imported_rows import drop_removed_rows
 from shrinker.fold.prefilter import heat
-from shrinker.fold.reading import Reading
-from shrinker.fold.refusals import Look, find_looks, place_looks
 from shrinker.fold.statements import StatementFolder
 from shrinker.fold.summary import summarise
 from shrinker.fold.symbols.collect import collect_symbols
 from shrinker.fold.unreachable import drop_unreachable
+from shrinker.fold.written import Look, find_looks, place_looks, replace_defaults
 from shrinker.syntax.imports import Import, absolute, package_of
 from shrinker.syntax.parsing import decode
 from shrinker.syntax.walk import walk
-from shrinker.values.folded import FoldedModule, Uncertain
+from shrinker.values.folded import EMPTY_SYMBOLS, NOTHING, FoldedModule, Refinement, Uncertain
 from shrinker.values.form import digest
-from shrinker.values.refinement import NOTHING, Refinement
-from shrinker.values.symbols import EMPTY_SYMBOLS
 
 constructs.load()
 
@@ -53,7 +49,7 @@ def fold_source(
             tree, context = ast.parse(data, path), Context(path, module, package, source, environment)
     if whole:
         _leave(tree, context, whole)
-    named = summarise(Reading(tree), context)
+    named = summarise(tree, context)
     # What is dropped was chosen by the units from before.
     units = EMPTY_SYMBOLS if refinement.dead else collect_symbols(tree, package)
     place_looks(tree, looks, context)

@@ -16,12 +16,13 @@ _DOTTED = re.compile(r"sglang(?:\.\w+)+")
 def heat(context: Context, tree: ast.Module, derived: frozenset[str]) -> bool:
     """Mark the lines that the facts, or the words that are `derived`, can say something about. False when there are none."""
     environment, module = context.environment, context.module
-    found = environment.outlines[module]
+    found = environment.outline_of(module)
+    assert found is not None
     words = {*environment.words, *derived, *environment.hot_names(module)}
     for star in found.stars:
         if environment.removed_module(star.module) is not None:
             words.add(star.module.rpartition(".")[2])
-        starred = environment.outlines.get(star.module)
+        starred = environment.outline_of(star.module)
         names = starred.names if starred is not None else ()
         words |= {name for name in names if environment.is_hot(environment.resolve(module, name))}
     for source_module, name, bound in found.aliases:

@@ -16,7 +16,7 @@ from shrinker.syntax.imports import Import
 from shrinker.syntax.names import assigned
 from shrinker.syntax.ranges import extent, span
 from shrinker.syntax.walk import ByClass, statements, walk
-from shrinker.values.edits import DropBlock, DropStatement, DropTail
+from shrinker.values.edits import DropElse, DropStatement, DropTail
 
 Body = list[ast.stmt]
 Folded = tuple[Body, bool]
@@ -167,7 +167,7 @@ class StatementFolder:
         if node.orelse:
             node.orelse = self.block(node.orelse)
             if not node.orelse:
-                self.context.edits.append(DropBlock(span(node), "orelse"))
+                self.context.edits.append(DropElse(span(node)))
 
 
 def _fold_parts(folder: StatementFolder, node: ast.stmt) -> Folded:

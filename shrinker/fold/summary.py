@@ -2,22 +2,22 @@
 
 import ast
 import re
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from itertools import chain
 from typing import Any
 
 from shrinker.fold.context import Context
+from shrinker.fold.exports import is_export
 from shrinker.fold.messages import is_message
-from shrinker.fold.reading import Reading
 from shrinker.ruleset.models import Registry
-from shrinker.syntax.imports import names_of
+from shrinker.syntax.imports import Import, catches_import_error, is_type_checking, names_of
 from shrinker.syntax.names import assigned, last_name
 from shrinker.syntax.ranges import span
-from shrinker.syntax.scopes import COMPREHENSIONS
-from shrinker.syntax.side_effects import is_inert
+from shrinker.syntax.side_effects import bound_by, is_inert
 from shrinker.syntax.unroll import Unroller
-from shrinker.syntax.walk import statements, walk
+from shrinker.syntax.walk import Definition, statements, walk
 from shrinker.values.edits import Span
 from shrinker.values.folded import DynamicSite, ImportSite, ModuleSummary, Store, StringSite
 
@@ -43,28 +43,61 @@ _MECHANISMS = {
 }
 
 
-def summarise(reading: Reading, context: Context) -> dict[str, Any]:
+class _Nodes:
+    """The nodes of a folded module by their kind: a walk costs as much as half of what is done with them, so that there is one for all."""
+
+    def __init__(self, tree: ast.Module) -> None:
+        self.tree = tree
+        self._nodes: defaultdict[type, list[Any]] = defaultdict(list)
+        for node in walk(tree):
+            self._nodes[node.__class__].append(node)
+        formats = {node.format_spec for node in self.of(ast.FormattedValue) if node.format_spec is not None}
+        self.joined = [node for node in self.of(ast.JoinedStr) if node not in formats]
+        """F-strings."""
+        self.parts = [part for node in self.joined for part in node.values if isinstance(part, ast.Constant)]
+        """Constant parts of f-strings."""
+        listed = (node for node in self.of(ast.Assign, ast.AugAssign, ast.AnnAssign) if is_export(node))
+        displays = (node.value for node in listed if isinstance(node.value, ast.List | ast.Tuple))
+        self.exported = [entry for display in displays for entry in display.elts if _is_text(entry)]
+        """Entries of ``__all__``."""
+        # Documentation, and what stands in the format of an f-string, name nothing.
+        silent = {node.value for node in self.of(ast.Expr)}.union(*(node.values for node in formats))
+        silent.update(self.parts, self.exported)
+        self.texts = [node for node in self.of(ast.Constant) if _is_text(node) and node not in silent]
+        """Strings, but for those that are part of another one or stand alone."""
+
+    def of(self, *kinds: type[ast.AST]) -> Iterator[Any]:
+        """All nodes of some classes, in no particular order."""
+        return chain.from_iterable(self._nodes[kind] for kind in kinds)
+
+
+def _is_text(node: ast.AST) -> bool:
+    return isinstance(node, ast.Constant) and isinstance(node.value, str)
+
+
+def summarise(tree: ast.Module, context: Context) -> dict[str, Any]:
     """What the folded tree names, in source order, as fields of `FoldedModule`."""
-    unroller = Unroller(reading.tree, [*reading.of(ast.For, *COMPREHENSIONS)], context.module, context.package)
-    strings, own = _rows(reading, unroller, context.environment.registries_in(context.module))
-    constants = ((node, str(node.value)) for node in chain(reading.texts, reading.exported))
-    named = chain(constants, computed_strings(reading, unroller))
+    nodes = _Nodes(tree)
+    unroller = Unroller(tree, nodes.of(ast.For), context.module, context.package)
+    strings, own = _rows(nodes, unroller, context.environment.registries_in(context.module))
+    constants = ((node, str(node.value)) for node in chain(nodes.texts, nodes.exported))
+    named = chain(constants, _computed_strings(nodes, unroller))
     strings.update(StringSite(node.lineno, text) for node, text in named if _may_be_path(text) and node not in own)
     return {
-        "imports": tuple(_imports(reading, context.package)),
+        "imports": tuple(_imports(nodes, context.package)),
         "strings": tuple(sorted(strings, key=lambda site: (site.line, site.text, site.key, site.rule))),
-        "dynamic": tuple(_dynamic(reading, unroller)),
-        "defines": tuple(_defines(reading.tree.body)),
-        "summary": _harvest(reading, context),
+        "dynamic": tuple(_dynamic(nodes, unroller)),
+        "defines": tuple(_defines(tree.body)),
+        "summary": _harvest(nodes, context),
     }
 
 
-def _rows(reading: Reading, unroller: Unroller, rules: Iterable[Registry]) -> tuple[set[StringSite], set[ast.AST]]:
+def _rows(nodes: _Nodes, unroller: Unroller, rules: Iterable[Registry]) -> tuple[set[StringSite], set[ast.AST]]:
     """Targets of the rows of tables with their keys, and the nodes of both, which name nothing by themselves."""
     sites: set[StringSite] = set()
     own: set[ast.AST] = set()
     for rule in rules:
-        for call in (each for each in reading.of(ast.Call) if last_name(each.func) == rule.row):
+        for call in (each for each in nodes.of(ast.Call) if last_name(each.func) == rule.row):
             given = {keyword.arg: keyword.value for keyword in call.keywords}
             key, target = given.get(rule.key), given.get(rule.target)
             rows = unroller.rows(key, target) if key and target else None
@@ -74,10 +107,23 @@ def _rows(reading: Reading, unroller: Unroller, rules: Iterable[Registry]) -> tu
     return sites, own
 
 
-def _imports(reading: Reading, package: str) -> Iterator[ImportSite]:
-    for node, kind, guarded in reading.imports:
+def _imports(nodes: _Nodes, package: str) -> Iterator[ImportSite]:
+    typed = _imports_in(node.body for node in nodes.of(ast.If) if is_type_checking(node.test))
+    local = _imports_in(node.body for node in nodes.of(ast.FunctionDef, ast.AsyncFunctionDef))
+    guarded = _imports_in(node.body for node in nodes.of(ast.Try) if any(map(catches_import_error, node.handlers)))
+    for node in sorted(nodes.of(ast.Import, ast.ImportFrom), key=_place):
+        kind = "import-type" if node in typed else "import-local" if node in local else "import"
         for module, name, _ in names_of(node, package):
-            yield ImportSite(node.lineno, module, name or None, kind, guarded)
+            yield ImportSite(node.lineno, module, name or None, kind, node in guarded)
+
+
+def _imports_in(bodies: Iterable[list[ast.stmt]]) -> set[ast.stmt]:
+    parts = (part for body in bodies for node in body for part in (node, *statements(node)))
+    return {part for part in parts if isinstance(part, Import)}
+
+
+def _place(node: ast.stmt | ast.expr) -> tuple[int, int]:
+    return node.lineno, node.col_offset
 
 
 @lru_cache(maxsize=1 << 16)
@@ -89,10 +135,11 @@ def _may_be_path(text: str) -> bool:
     return _PATH_LIKE.match(text) is not None and bool(found)
 
 
-def computed_strings(reading: Reading, unroller: Unroller) -> Iterator[tuple[ast.expr, str]]:
+def _computed_strings(nodes: _Nodes, unroller: Unroller) -> Iterator[tuple[ast.expr, str]]:
     """Computed strings, each computed part written ``*``; where loops spell them out, what they are."""
-    joins = (call for call in reading.of(ast.Call) if last_name(call.func) == "join")
-    for node in chain(reading.joined, reading.sums, joins):
+    joins = (call for call in nodes.of(ast.Call) if last_name(call.func) == "join")
+    sums = (node for node in nodes.of(ast.BinOp) if isinstance(node.op, ast.Add | ast.Div | ast.Mod))
+    for node in chain(nodes.joined, sums, joins):
         if (pattern := pattern_of(node)) != "*":
             exact = unroller.texts(node) if "*" in pattern else None
             yield from ((node, text) for text in ((pattern,) if exact is None else exact))
@@ -124,9 +171,9 @@ def _squeeze(text: str) -> str:
     return re.sub(r"\*+", "*", text) if "**" in text else text
 
 
-def _dynamic(reading: Reading, unroller: Unroller) -> Iterator[DynamicSite]:
-    calls = (call for call in reading.of(ast.Call) if last_name(call.func) in _MECHANISMS)
-    for node in sorted(calls, key=lambda call: (call.lineno, call.col_offset)):
+def _dynamic(nodes: _Nodes, unroller: Unroller) -> Iterator[DynamicSite]:
+    calls = (call for call in nodes.of(ast.Call) if last_name(call.func) in _MECHANISMS)
+    for node in sorted(calls, key=_place):
         target = pattern_of(node.args[0]) if node.args else "*"
         text = " ".join(ast.unparse(node).split())
         exact = unroller.texts(node.args[0]) if node.args and "*" in target else None
@@ -151,19 +198,19 @@ def _defines(body: Iterable[ast.stmt]) -> Iterator[tuple[str, int]]:
 # What is counted by name, not by object: words, and attributes that are set
 
 
-def _harvest(reading: Reading, context: Context) -> ModuleSummary:
+def _harvest(nodes: _Nodes, context: Context) -> ModuleSummary:
     """The words of the folded module, and its attributes."""
-    spoken, texts = _spoken(reading)
-    stores = _attribute_stores(reading)
-    fields, decided = _class_fields(reading.tree, stores, context.literals())
+    spoken, texts = _spoken(nodes)
+    stores = _attribute_stores(nodes)
+    fields, decided = _class_fields(nodes.tree, stores, context.literals())
     return ModuleSummary(
         words=tuple(sorted(spoken)),
         texts=tuple(sorted(texts)),
-        defined=tuple(sorted({node.name for node in reading.of(ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)})),
+        defined=tuple(sorted({node.name for node in nodes.of(ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)})),
         stores=tuple(sorted(stores)),
         fields=tuple(sorted(fields)),
         decided=tuple(sorted(decided)),
-        inert=is_inert(reading.tree),
+        inert=is_inert(nodes.tree),
         unproven_imports=tuple(sorted(context.unproven_imports)),
         lost=tuple(sorted(context.lost)),
     )
@@ -175,33 +222,37 @@ def _said(text: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(_IDENTIFIER.findall(text)))
 
 
-def _spoken(reading: Reading) -> tuple[set[str], set[str]]:
+def _spoken(nodes: _Nodes) -> tuple[set[str], set[str]]:
     """Words that a module mentions, and its strings that are a name or end in one."""
-    found: set[str] = {node.id for node in reading.of(ast.Name) if node.ctx.__class__ is not ast.Store}
-    found.update(node.attr for node in reading.of(ast.Attribute) if node.ctx.__class__ is not ast.Store)
-    found.update(k.arg for call in reading.of(ast.Call) for k in call.keywords if k.arg is not None)
+    found: set[str] = {node.id for node in nodes.of(ast.Name) if node.ctx.__class__ is not ast.Store}
+    found.update(node.attr for node in nodes.of(ast.Attribute) if node.ctx.__class__ is not ast.Store)
+    found.update(k.arg for call in nodes.of(ast.Call) for k in call.keywords if k.arg is not None)
     texts: set[str] = set()
-    for constant in chain(reading.texts, reading.parts):
+    for constant in chain(nodes.texts, nodes.parts):
         text = str(constant.value)
         if not is_message(text):
             found.update(_said(text))
             if len(text) < _SHORT and (tail := _DOTTED_TAIL.match(text)):
                 texts.add(tail.group(1))
-    aliases = [(node, alias) for node, _, _ in reading.imports for alias in node.names]
-    found.update(part for _, alias in aliases for part in alias.name.split("."))
-    found.update(alias.asname for node, alias in aliases if alias.asname and isinstance(node, ast.ImportFrom))
-    found.update(name for outer in reading.of(ast.Global, ast.Nonlocal) for name in outer.names)
-    found.update(name for matched in reading.of(ast.MatchClass) for name in matched.kwd_attrs)
-    return found | reading.augmented, texts
+    found.update(part for alias in nodes.of(ast.alias) for part in alias.name.split("."))
+    found.update(alias.asname for node in nodes.of(ast.ImportFrom) for alias in node.names if alias.asname)
+    found.update(name for outer in nodes.of(ast.Global, ast.Nonlocal) for name in outer.names)
+    found.update(name for matched in nodes.of(ast.MatchClass) for name in matched.kwd_attrs)
+    # What is changed in place is read before.
+    changed = (node.target for node in nodes.of(ast.AugAssign))
+    found.update(target.attr for target in changed if isinstance(target, ast.Attribute))
+    return found, texts
 
 
-def _attribute_stores(reading: Reading) -> set[Store]:
+def _attribute_stores(nodes: _Nodes) -> set[Store]:
     """Attributes that are given a value."""
-    stores = {Store(target.attr, _literal(value)) for target, value in reading.stores}
-    alone = {target for target, _ in reading.stores}
-    others = (a for a in reading.of(ast.Attribute) if a.ctx.__class__ is not ast.Load and a not in alone)
-    given = (k.arg for call in reading.of(ast.Call) for k in call.keywords if k.arg is not None)
-    return stores | {Store(a.attr) for a in others} | {Store(name) for name in given}
+    given = [(target, node.value) for node in nodes.of(ast.Assign) for target in node.targets]
+    given += [(node.target, node.value) for node in nodes.of(ast.AnnAssign)]
+    alone = {target: value for target, value in given if isinstance(target, ast.Attribute)}
+    others = (a for a in nodes.of(ast.Attribute) if a.ctx.__class__ is not ast.Load and a not in alone)
+    named = (k.arg for call in nodes.of(ast.Call) for k in call.keywords if k.arg is not None)
+    stores = {Store(target.attr, _literal(value)) for target, value in alone.items()}
+    return stores | {Store(a.attr) for a in others} | {Store(name) for name in named}
 
 
 def _literal(value: ast.expr | None) -> str:
@@ -226,19 +277,13 @@ def _class_fields(tree: ast.Module, stores: set[Store], literals: set[Span]) -> 
                 case ast.Assign(targets=targets, value=value):
                     if len(targets) == 1 and isinstance(targets[0], ast.Name) and span(value) in literals:
                         decided.add(targets[0].id)
-                    for name in (part for target in targets for part in walk(target) if isinstance(part, ast.Name)):
-                        kind = _literal(value) if name in targets else ""
-                        stores.add(Store(name.id, kind))
-                        if kind:
-                            fields.add((node.name, name.id))
-                case ast.AnnAssign(target=ast.Name(id=name)) | ast.AugAssign(target=ast.Name(id=name)):
-                    stores.add(Store(name))
+                    direct = {target.id for target in targets if isinstance(target, ast.Name) and _literal(value)}
+                    fields.update((node.name, name) for name in direct)
+                    stores |= {Store(name, _literal(value) if name in direct else "") for name in bound_by(statement)}
                 case ast.FunctionDef(name="__init__"):
                     places = (assigned(inner)[0] for inner in statement.body)
                     own = (place for place in places if isinstance(place, ast.Attribute))
                     fields.update((node.name, place.attr) for place in own if isinstance(place.value, ast.Name))
-                case ast.If() | ast.Try() | ast.For() | ast.With():
-                    parts = (part for inner in statements(statement) for part in ast.iter_child_nodes(inner))
-                    names = (part for part in parts if isinstance(part, ast.Name))
-                    stores |= {Store(name.id) for name in names if isinstance(name.ctx, ast.Store)}
+                case ast.stmt() if not isinstance(statement, Definition | Import):
+                    stores |= {Store(name) for name in bound_by(statement)}
     return fields, decided

@@ -9,7 +9,7 @@ from shrinker.syntax.control import is_main
 from shrinker.syntax.imports import Import
 from shrinker.syntax.ranges import extent, first_line, span
 from shrinker.syntax.side_effects import bound_by
-from shrinker.values.edits import DropBlock, Span
+from shrinker.values.edits import DropElse, Span
 
 _RULE = "unreachable"
 
@@ -47,7 +47,7 @@ def _without(body: list[ast.stmt], context: Context, dead: frozenset[Span]) -> l
                 whole = _goes_whole(node, context, dead)
                 node.body = filled(_without(node.body, context, dead))
                 if whole:
-                    context.edits.append(DropBlock(span(node), "orelse"))
+                    context.edits.append(DropElse(span(node)))
                     context.decide(node.orelse[0], "symbol", {_RULE}, "removed", extent(node.orelse))
                     node.orelse = []
                 elif node.orelse:

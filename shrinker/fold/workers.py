@@ -13,8 +13,7 @@ from shrinker.facts.environment import Environment
 from shrinker.fold.dependency_tracker import Answers, RecordingEnvironment
 from shrinker.fold.module import fold_source
 from shrinker.values.errors import InputError
-from shrinker.values.folded import FoldedModule
-from shrinker.values.refinement import Refinement
+from shrinker.values.folded import FoldedModule, Refinement
 from shrinker.values.upstream import UpstreamTree, module_name
 
 World = Answers | Environment

@@ -1,35 +1,43 @@
-"""The phases in order: source, facts, fold and graph, emit, verify, report."""
+"""The phases in order: source, facts, fold and graph, emit, verify, report. And the folders in which a run's tree and reports grow."""
 
 from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from pathlib import Path
 
+from shrinker import __version__
 from shrinker.cache import Cache
 from shrinker.cache.workers import without_gc
 from shrinker.check.embedders import LEVEL as EMBEDDERS
 from shrinker.check.entries import judge_entries
 from shrinker.check.levels import EVIDENCE_LEVELS
 from shrinker.check.trees import Trees
-from shrinker.pipeline.analysis import analyse
-from shrinker.pipeline.generation import decide_and_emit, generate
-from shrinker.pipeline.places import Places
-from shrinker.pipeline.progress import Progress, peak_memory, timed
-from shrinker.pipeline.request import Request, Result, Run
+from shrinker.emit.rewrite import Unwritable
+from shrinker.emit.staging import install, refuse_foreign, scratch_folder, staging_folder
+from shrinker.emit.tree import Emitted, emit_tree
+from shrinker.pipeline.analysis import Analysis, analyse
+from shrinker.pipeline.run import Progress, Request, Result, Run, peak_memory, timed
 from shrinker.pipeline.verification import (
     embedders_evidence,
     find_refused,
     lock_evidence,
     lock_findings,
     refuse,
-    verify_tree,
+    verify_level,
 )
 from shrinker.project import project_folder
-from shrinker.report.place import LOCK, mark_stale
-from shrinker.report.write import Made, begin_reports, finish_reports, write_symbols
-from shrinker.ruleset import load_profile, without
+from shrinker.report.pages import write_files
+from shrinker.report.place import LOCK, foreign_reports, mark_stale, new_reports, reports_beside
+from shrinker.report.write import Made, finish_reports, write_reports
+from shrinker.ruleset import Ruleset, load_profile, without
 from shrinker.source import open_upstream
 from shrinker.source.cache import default_folder
-from shrinker.values.entries import Entries
-from shrinker.values.errors import EvidenceError
+from shrinker.values.errors import EvidenceError, InputError
+from shrinker.values.interface import Entries
+from shrinker.values.manifest import Manifest
 from shrinker.values.outcome import Evidence, Finding
+from shrinker.values.upstream import UpstreamTree
+
+__all__ = ["Progress", "Request", "Result", "Run", "analyse", "generate", "lock_evidence", "shrink", "verify_level"]
 
 
 def shrink(request: Request, progress: Progress) -> Result:
@@ -40,30 +48,29 @@ def shrink(request: Request, progress: Progress) -> Result:
         EvidenceError: the generated tree failed its evidence; nothing was replaced, and it lies in `OUT.rejected`.
     """
     timings: dict[str, float] = {}
-    jobs = request.jobs
-    cache = Cache((request.cache or default_folder()).absolute()) if request.reuse else Cache.off()
+    cache = Cache(default_folder()) if request.reuse else Cache.off()
     with without_gc(), ExitStack() as stack:
         with timed("source", timings, progress):
             rules = without(load_profile(request.profile, request.rules), request.without)
-            tree = open_upstream(
-                request.upstream, cache=request.cache, repository=project_folder(), progress=progress.note
-            )
-            places = Places.prepare(request, tree, rules, stack)
-        analysis, emitted = decide_and_emit(Run(tree, rules, jobs, progress, cache, timings), places.tree)
+            tree = open_upstream(request.upstream, repository=project_folder(), progress=progress.note)
+            places = _Places.prepare(request, tree, rules, stack)
+        run = Run(tree, rules, request.jobs, progress, cache, timings)
+        analysis, emitted = decide_and_emit(run, places.tree)
         manifest = emitted.manifest
-        trees = Trees(tree, places.tree, manifest, rules, jobs, cache)
+        trees = Trees(tree, places.tree, manifest, rules, request.jobs, cache)
         refused: tuple[Finding, ...] = ()
         if request.strict or request.look:
-            with timed("leftovers", timings, progress):
+            with run.timed("leftovers"):
                 refused = find_refused(trees, analysis, emitted.interface)
-        evidence: tuple[Evidence, ...] = ()
-        outside: tuple[Evidence, ...] = ()
+        evidence: list[Evidence] = []
+        outside: list[Evidence] = []
         if request.judge:
-            evidence = verify_tree(trees, EVIDENCE_LEVELS, timings, progress)
-            with timed(f"verify {EMBEDDERS}", timings, progress):
-                outside = (embedders_evidence(trees, progress, folder=request.cache).evidence,)
-        with timed("report", timings, progress):
-            write_symbols(places.reports, analysis.symbols)
+            for level in EVIDENCE_LEVELS:
+                with run.timed(f"verify {level}"):
+                    evidence.append(verify_level(level, trees, progress))
+            with run.timed(f"verify {EMBEDDERS}"):
+                outside.append(embedders_evidence(trees, progress).evidence)
+        with run.timed("report"):
             made = Made(
                 tree,
                 rules,
@@ -72,16 +79,17 @@ def shrink(request: Request, progress: Progress) -> Result:
                 manifest,
                 analysis.written,
                 analysis.distributions,
+                analysis.symbols,
+                evidence,
                 emitted.interface,
                 emitted.lost,
                 analysis.cuts,
                 judge_entries(trees) if request.judge else Entries(),
                 cache,
             )
-            counted = begin_reports(places.reports, made, pages=request.judge)
-            peak = peak_memory(jobs)
-            earlier = places.reports_out if request.judge else None
-            summary = finish_reports(places.reports, counted, cache, evidence, timings, peak, earlier)
+            summary = write_reports(places.reports, made, pages=request.judge)
+            peak = peak_memory(request.jobs)
+            finish_reports(places.reports, cache, timings, peak, places.reports_out if request.judge else None)
             try:
                 if request.strict:
                     refuse(refused, "strict mode")
@@ -94,9 +102,92 @@ def shrink(request: Request, progress: Progress) -> Result:
                 raise
             aside = places.install(manifest)
             stale = tuple(mark_stale(places.reports_out, manifest))
-    return Result(
-        manifest, summary, places.reports_out, evidence, timings, peak, analysis.rescued, refused, aside, stale
-    )
+    found = (manifest, summary, places.reports_out, tuple(evidence), timings, peak)
+    return Result(*found, analysis.rescued, refused, aside, stale)
 
 
-__all__ = ["Progress", "Request", "Result", "Run", "analyse", "generate", "lock_evidence", "shrink", "verify_tree"]
+def generate(run: Run, out: Path) -> Manifest:
+    """Write a tree into an empty folder, neither judged nor reported. Raises as `decide_and_emit`."""
+    with without_gc():
+        return decide_and_emit(run, out)[1].manifest
+
+
+def decide_and_emit(run: Run, out: Path) -> tuple[Analysis, Emitted]:
+    """Analyse and write into an empty folder; once more, with the files as upstream wrote them, where what was decided cannot be written.
+
+    Raises:
+        InputError: rules and upstream cannot be brought together, or a file cannot be read or written.
+        Unwritable: a file cannot be written even as it was.
+    """
+    unwritable: dict[str, str] = {}
+    while True:
+        analysis = analyse(run, unwritable)
+        try:
+            with run.timed("emit"):
+                emitted = emit_tree(
+                    run.tree,
+                    analysis.folded,
+                    analysis.graph,
+                    out=out,
+                    rules=run.rules,
+                    tool_version=__version__,
+                    required=analysis.distributions,
+                    cuts=analysis.cuts,
+                    progress=run.progress.advance,
+                    cache=run.cache,
+                )
+            return analysis, emitted
+        except Unwritable as error:
+            if error.reasons.keys() <= unwritable.keys():
+                raise
+            unwritable |= error.reasons
+            for path, reason in sorted(error.reasons.items()):
+                run.progress.note(f"{path} stays as upstream wrote it: {reason}")
+
+
+@dataclass(frozen=True, slots=True)
+class _Places:
+    """Made before the long phases, so that a folder that cannot be written is an error of the first second."""
+
+    tree: Path
+    """Where the tree grows."""
+    reports: Path
+    """Where the reports grow."""
+    out: Path
+    """Where the tree goes."""
+    reports_out: Path
+    """Where the reports go."""
+    force: bool
+    owned: tuple[Path, ...]
+    """What among the reports no run wrote."""
+
+    @staticmethod
+    def prepare(request: Request, tree: UpstreamTree, rules: Ruleset, stack: ExitStack) -> "_Places":
+        """Make the folders; the stack removes what is left of them. Raises InputError when one cannot be written, or holds what no run wrote."""
+        staging = stack.enter_context(staging_folder(request.out, force=request.force))
+        usual = request.rules is None and not request.without
+        reports = request.reports or new_reports(request.out, tree.identity, rules.profile, usual=usual)
+        owned = foreign_reports(reports)
+        if not request.force:
+            refuse_foreign(reports, [path.name for path in owned])
+        staged = stack.enter_context(scratch_folder(reports, "choose another folder for the reports"))
+        return _Places(staging, staged, request.out, reports, request.force, tuple(owned))
+
+    def reject(self, manifest: Manifest) -> str:
+        """Put tree, reports and lock beside `out`, where questions can be asked of them, in place of what was rejected before. Returns where
+        they are, or why they are not there.
+        """
+        out = self.out.with_name(f"{self.out.name}.rejected")
+        try:
+            replace(self, out=out, reports_out=reports_beside(out), force=False, owned=()).install(manifest)
+        except InputError as error:
+            return f"nothing was replaced, and nothing is left to look at ({error.message})"
+        return f"nothing was replaced; ask what was made: `shrinker explain NAME --out {out}`"
+
+    def install(self, manifest: Manifest) -> tuple[Path, ...]:
+        """Put tree, reports and lock in their places, all or nothing. Returns folders to which something of the owner's was moved."""
+        names = sorted(file.name for file in self.reports.iterdir())
+        write_files(self.reports, {LOCK: manifest.to_json()})
+        # The lock last: it equals the tree's own manifest only when all the rest is in place.
+        places = [(self.reports / name, self.reports_out / name) for name in (*names, LOCK)]
+        return tuple(install(self.tree, self.out, places, force=self.force, owned=self.owned))

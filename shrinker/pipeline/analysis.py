@@ -2,37 +2,31 @@
 
 from collections.abc import Iterator, Mapping
 from concurrent.futures.process import BrokenProcessPool
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, cast
 
-from shrinker.cache import pack, unpack
+from shrinker.cache import Question, Recorded, Variants, digest_of, hash_of, pack, unpack
 from shrinker.cache.layer import Counts
 from shrinker.cache.workers import Tell, run_in_child
 from shrinker.facts.build import build_environment
 from shrinker.fold.companions import fold_companions
 from shrinker.fold.engine import FoldEngine
-from shrinker.pipeline.progress import Told
-from shrinker.pipeline.request import Run
-from shrinker.program.build import build_graph
+from shrinker.pipeline.run import Run, Told
 from shrinker.program.distributions import decide_distributions, with_uncertain
-from shrinker.program.native.cuts import cargo_cuts, refuted_cuts
+from shrinker.program.native.cuts import by_path, cargo_cuts, refuted_cuts
 from shrinker.program.native.prune import prune_companions
-from shrinker.program.needed import find_needed
-from shrinker.program.propagation import propagate_attributes
-from shrinker.program.reach import import_leads
+from shrinker.program.propagation import find_needed, propagate_attributes
+from shrinker.program.reach import build_graph, import_leads
 from shrinker.program.symbols.dead import NamedPlaces, dead_spans, live_again, search_symbols
 from shrinker.program.symbols.saved import SymbolData, found_symbols
 from shrinker.program.symbols.search import Search
 from shrinker.program.written import Written, written_imports
 from shrinker.values.distributions import Distributions
-from shrinker.values.edits import Span
+from shrinker.values.edits import Cut, Span
 from shrinker.values.errors import ShrinkerError
-from shrinker.values.folded import FoldedModule
+from shrinker.values.folded import EMPTY_SYMBOLS, FoldedModule, Refinement
 from shrinker.values.graph import Graph
-from shrinker.values.native import Cut
-from shrinker.values.refinement import Refinement
-from shrinker.values.symbols import EMPTY_SYMBOLS
 from shrinker.values.upstream import PACKAGE_PREFIX, modules_of
 
 
@@ -69,25 +63,24 @@ def analyse(run: Run, unwritable: Mapping[str, str] | None = None) -> Analysis:
     stay, tree, cache = unwritable or {}, run.tree, run.cache
     if not cache.enabled:
         return _Steps(run, stay).analysis()[0]
-    layer = cache.layer("analyses", run.rules.model_dump_json(), f"{sorted(stay.items())} {run.explained}")
-    lines = [f"{f.path} {f.sha256}" if f.path.startswith(PACKAGE_PREFIX) else f.path for f in tree.files]
-    keys = {"analysis": layer.key("\n".join(lines), repr(tree.declared))}
-    known = layer.load(keys, counted=False)
-    found: Analysis
-    if known:
-        outside, packed = unpack(known["analysis"])
-        if all(tree.by_path[path].sha256 == sha256 for path, sha256 in outside.items()):
-            layer.count(1, 1)
-            found = unpack(packed)
-            return found
-    layer.count(1, 0)
+    results = Variants(cache, "analyses")
+    files = (f"{f.path} {f.sha256}" if f.path.startswith(PACKAGE_PREFIX) else f.path for f in tree.files)
+    settings = (run.rules.model_dump_json(), repr(sorted(stay.items())), repr(run.explained), repr(tree.declared))
+    looked_at = hash_of(*settings, *files).hex()
+
+    def contents(asked: tuple[Question, ...]) -> bytes:
+        return digest_of(tree.by_path[path].sha256 for (path,) in asked)
+
+    if known := results.recall({"": looked_at}, contents):
+        return cast(Analysis, unpack(known[""]))
 
     def call(tell: Tell) -> tuple[bytes, dict[str, float], dict[str, Counts]]:
         there = replace(run, progress=Told(tell), timings={})
         found, kept = _Steps(there, stay).analysis()
-        outside = {path: tree.by_path[path].sha256 for path in kept if not path.startswith(PACKAGE_PREFIX)}
+        outside = tuple((path,) for path in sorted(kept) if not path.startswith(PACKAGE_PREFIX))
         packed = pack(found)
-        layer.save(keys, {"analysis": pack((outside, packed))})
+        results.learn(looked_at, Recorded(outside, contents(outside), packed))
+        results.save()
         return packed, there.timings, cache.counts
 
     # In a process of its own: it takes three times the memory of all that follows.
@@ -103,22 +96,21 @@ def analyse(run: Run, unwritable: Mapping[str, str] | None = None) -> Analysis:
     for name, seconds in took.items():
         run.timings[name] = run.timings.get(name, 0.0) + seconds
     cache.counts.update(counts)
-    found = unpack(packed)
-    return found
+    return cast(Analysis, unpack(packed))
 
 
+@dataclass
 class _Steps:
     """One analysis."""
 
-    def __init__(self, run: Run, unwritable: Mapping[str, str]) -> None:
-        self._run, self._tree, self._rules = run, run.tree, run.rules
-        self._unwritable = unwritable
-        self._kept: set[str] = set()
-        """Paths that any step kept."""
+    run: Run
+    unwritable: Mapping[str, str]
+    kept: set[str] = field(default_factory=set)
+    """Paths that any step kept."""
 
     def analysis(self) -> tuple[Analysis, set[str]]:
         """The analysis, and the paths that any of its steps kept."""
-        run, tree, rules = self._run, self._tree, self._rules
+        run, tree, rules = self.run, self.run.tree, self.run.rules
         with run.timed("facts"):
             environment = build_environment(tree, rules, jobs=run.jobs, progress=run.progress.advance, cache=run.cache)
             written = written_imports(tree, run.cache)
@@ -130,7 +122,7 @@ class _Steps:
                 jobs=run.jobs,
                 progress=lambda done: run.progress.advance(done, None),
                 cache=run.cache,
-                unwritable=self._unwritable,
+                unwritable=self.unwritable,
                 leads=import_leads(tree, rules),
             ) as engine,
         ):
@@ -142,9 +134,7 @@ class _Steps:
             with run.timed("native"):
                 companions = partial(fold_companions, tree, engine.environment)
                 graph, beside, cuts = prune_companions(tree, rules, graph, folded, companions, run.cache)
-                cuts |= cargo_cuts(tree, graph)
-                for path, refuted in refuted_cuts(tree, graph.kept, rules.undefined).items():
-                    cuts[path] = tuple(sorted({*cuts.get(path, ()), *refuted}))
+                cuts += [*cargo_cuts(tree, graph), *refuted_cuts(tree, graph.kept, rules.undefined)]
             folded |= beside
             rescued = {name: f"{path}:{use.line} uses {use.name}" for name, (path, use) in engine.rescued.items()}
         with run.timed("distributions"):
@@ -155,11 +145,11 @@ class _Steps:
                 found = found_symbols(search, units, tree, graph, written, rules, environment.outlines)
         graph = with_uncertain(graph, distributions)
         refinements = dict(engine.refinements)
-        return Analysis(graph, folded, rescued, written, distributions, found, refinements, cuts), self._kept
+        return Analysis(graph, folded, rescued, written, distributions, found, refinements, by_path(cuts)), self.kept
 
     def _graph(self, engine: FoldEngine) -> tuple[Graph, dict[str, FoldedModule]]:
-        graph, folded = build_graph(self._tree, self._rules, engine.fold, rescued=engine.rescued)
-        self._kept.update(graph.kept)
+        graph, folded = build_graph(self.run.tree, self.run.rules, engine.fold, rescued=engine.rescued)
+        self.kept.update(graph.kept)
         return graph, folded
 
     def _settled(self, engine: FoldEngine) -> tuple[Graph, dict[str, FoldedModule]]:
@@ -182,10 +172,10 @@ class _Steps:
         """
         stay = frozenset[str]()
         before, dead = dict(engine.refinements), dict[str, frozenset[Span]]()
-        named, modules = NamedPlaces(self._tree), modules_of(self._tree.by_path)
+        named, modules = NamedPlaces(self.run.tree), modules_of(self.run.tree.by_path)
         while True:
             stay |= {module.module for module in units.values() if module.whole}
-            found = search_symbols(self._tree, self._rules, whole, units, named, stay)
+            found = search_symbols(self.run.tree, self.run.rules, whole, units, named, stay)
             if back := live_again(found, dead):
                 # What was derived without it may not hold.
                 stay |= back

@@ -15,8 +15,8 @@ from shrinker.check.leftovers import find_leftovers
 from shrinker.check.levels import judge
 from shrinker.check.trees import Trees
 from shrinker.pipeline.analysis import Analysis
-from shrinker.pipeline.progress import Progress, timed
-from shrinker.program.build import missing_roots
+from shrinker.pipeline.run import Progress
+from shrinker.program.edges.modules import missing_roots
 from shrinker.project import project_folder
 from shrinker.report.effects import rule_effects
 from shrinker.report.place import LOCK, read_manifest, reports_of
@@ -25,10 +25,9 @@ from shrinker.report.summary import measure
 from shrinker.source.cache import default_folder
 from shrinker.source.pins import load_pins
 from shrinker.source.wheels import cached_wheel, load_wheels, open_wheel
-from shrinker.values.contents import MANIFEST
 from shrinker.values.errors import EvidenceError, InputError
 from shrinker.values.interface import Interface
-from shrinker.values.manifest import Manifest
+from shrinker.values.manifest import MANIFEST, Manifest
 from shrinker.values.outcome import EmittedFile, Evidence, Finding, LevelResult
 from shrinker.values.upstream import PACKAGE
 
@@ -41,59 +40,32 @@ def is_pinned(manifest: Manifest) -> bool:
     return load_pins(project_folder()).is_pinned(manifest.upstream)
 
 
-def verify_tree(
-    trees: Trees, levels: Sequence[str], timings: dict[str, float], progress: Progress
-) -> tuple[Evidence, ...]:
-    """Run evidence levels by name, in their order.
+def verify_level(name: str, trees: Trees, progress: Progress) -> Evidence:
+    """Run an evidence level by name. Losses that no word explains are faults of a tree of the pinned upstream, and open questions of another."""
+    # What the level has read is let go with it.
+    evidence = judge(name, replace(trees), progress.note)
+    return evidence.held() if is_pinned(trees.manifest) else evidence
 
-    Losses that no word explains are faults of a tree of the pinned upstream, and open questions of another.
-    Where the rules are not those that the manifest names, the checks that need them look at nothing, which is said.
+
+def judge_programs(trees: Trees, programs: Sequence[Path]) -> LevelResult:
+    """Judge a tree by what wheels and folders use of it. Raises InputError when one is not there, or holds nothing that names the package."""
+    return verify_embedders(trees, [_program(place) for place in programs], ())
+
+
+def embedders_evidence(trees: Trees, progress: Progress, *, download: bool = False) -> LevelResult:
+    """Judge a tree by what the pinned wheels of programs outside use of it. Of those that are not in the cache folder it is told how to get
+    them, unless they are to be asked of the package index (`download`).
     """
-    manifest = trees.manifest
-    if trees.rules is not None and trees.rules.digest != manifest.rules_hash:
-        progress.note(
-            f"the rules of {manifest.profile} are not those of this tree: arms, registrations and tables are not judged"
-        )
-        trees = replace(trees, rules=None)
-    found: list[Evidence] = []
-    held = is_pinned(manifest)
-    for name in levels:
-        with timed(f"verify {name}", timings, progress):
-            # What a level has read is let go with it.
-            evidence = judge(name, replace(trees), progress.note)
-            found.append(evidence.held() if held else evidence)
-    return tuple(found)
-
-
-def embedders_evidence(
-    trees: Trees,
-    progress: Progress,
-    *,
-    folder: Path | None = None,
-    download: bool = False,
-    programs: Sequence[Path] = (),
-) -> LevelResult:
-    """Judge a tree by what programs outside use of it.
-
-    Args:
-        folder: the cache folder, which holds the wheels.
-        download: whether what is not there is asked of the package index; else it is told how to get it.
-        programs: wheels and folders that are judged in place of the pinned wheels.
-
-    Raises:
-        InputError: one of the programs is not there, or holds nothing that names the package.
-    """
-    if trees.rules is not None and trees.rules.digest != trees.manifest.rules_hash:
-        trees = replace(trees, rules=None)
-    if programs:
-        return verify_embedders(trees, [_program(place) for place in programs], ())
-    place = (folder or default_folder()).absolute()
     here: list[Read] = []
     missing: list[str] = []
     for wheel in load_wheels(project_folder()):
         file = None
         try:
-            file = open_wheel(wheel, place, progress.note) if download else cached_wheel(wheel, place)
+            file = (
+                open_wheel(wheel, default_folder(), progress.note)
+                if download
+                else cached_wheel(wheel, default_folder())
+            )
         except InputError as error:
             progress.note(f"{wheel.file} cannot be had: {error}")
         if file is not None:
@@ -104,7 +76,7 @@ def embedders_evidence(
         which = f"for {len(missing)} of {len(missing) + len(here)} wheels" if here else ""
         progress.note(" ".join(filter(None, (f"{EMBEDDERS}: not run", which, _GET_WHEELS))))
     found = verify_embedders(trees, here, missing)
-    # What an embedder takes from a release that nobody answers for is a question, as in `verify_tree`, but for who asks for this level.
+    # What an embedder takes from a release that nobody answers for is a question, as in `verify_level`, but for who asks for this level.
     if download or is_pinned(trees.manifest):
         return found
     asked = found.evidence.asked()
@@ -172,11 +144,7 @@ def find_refused(trees: Trees, analysis: Analysis, interface: Interface) -> tupl
 
 
 def refuse(findings: Sequence[Finding], what: str) -> None:
-    """End the run where there are findings.
-
-    Raises:
-        EvidenceError: names the first of them, and `what` found them.
-    """
+    """End the run where there are findings. Raises EvidenceError: names the first of them, and `what` found them."""
     if not findings:
         return
     shown = "\n".join(f"  {f.path}:{f.line}: [{f.check}] {f.message}" for f in findings[:_SHOWN])

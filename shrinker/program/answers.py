@@ -9,9 +9,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from shrinker.program.saved import load_graph
+from shrinker.program.saved import FORMAT, Files, load_report
 from shrinker.program.symbols.why import Symbols, load_symbols
-from shrinker.program.why import Files
 from shrinker.values.errors import InputError
 from shrinker.values.graph import Chain, Removed
 from shrinker.values.relations import grouped
@@ -31,7 +30,8 @@ class SavedRun:
     @cached_property
     def data(self) -> dict[str, Any]:
         """The saved graph."""
-        return load_graph(self.graph)
+        graph: dict[str, Any] = load_report(self.graph, FORMAT)
+        return graph
 
     @cached_property
     def files(self) -> Files:
@@ -39,13 +39,13 @@ class SavedRun:
         return Files(self.data)
 
     @cached_property
-    def symbols(self) -> Symbols | None:
-        """The saved search; None where it is not there."""
+    def symbols(self) -> Symbols:
+        """The saved search; one that found nothing where it is not there."""
         return load_symbols(self.graph.with_name(SYMBOLS))
 
     def names(self) -> Iterator[str]:
         """Names of everything of which the run knows."""
-        yield from (unit.name for unit in self.symbols.units) if self.symbols is not None else ()
+        yield from (unit.name for unit in self.symbols.units)
         yield from self.files.names()
         yield from self.data.get("whys", ())
         yield from (f"{module}.{row[0]}" for module, rows in self.data["defines"].items() for row in rows)
@@ -65,7 +65,7 @@ def ask(run: SavedRun, query: str, *, every: bool = False) -> list[Chain | Remov
     files, symbols = run.files, run.symbols
     nodes, removed = files.kept(query), files.removed(query)
     chains = [chain for node in nodes or files.defining(query) for chain in files.chains(node, every=every)]
-    if nodes or removed or symbols is None:
+    if nodes or removed:
         return [*chains, *removed]
     found, decided = symbols.find(query), files.decided(query)
     dropped = [symbols.explain_removed(n) for n in found if not symbols.units[n].live]
@@ -80,22 +80,14 @@ def ask(run: SavedRun, query: str, *, every: bool = False) -> list[Chain | Remov
 
 
 def why(run: SavedRun, query: str, *, every: bool = False) -> list[Chain]:
-    """Chains from a root to what is kept; arguments as of `ask`.
-
-    Raises:
-        InputError: nothing kept has that name.
-    """
+    """Chains from a root to what is kept; arguments as of `ask`. Raises InputError when nothing kept has that name."""
     if chains := [one for one in _known(run, query, every) if isinstance(one, Chain)]:
         return chains
     raise InputError(f"{query} is not in the generated tree", f"ask `shrinker why-not {query}`")
 
 
 def why_not(run: SavedRun, query: str) -> list[Removed]:
-    """What removed something; arguments as of `ask`.
-
-    Raises:
-        InputError: nothing removed has that name.
-    """
+    """What removed something; arguments as of `ask`. Raises InputError when nothing removed has that name."""
     if removed := [one for one in _known(run, query) if isinstance(one, Removed)]:
         return removed
     raise InputError(f"{query} is kept", f"ask `shrinker why {query}`")
@@ -128,16 +120,9 @@ def unknown(name: str, known: Iterable[str]) -> InputError:
 
 
 def sample(run: SavedRun, count: int, seed: int, *, live: bool) -> list[str]:
-    """Names of symbols drawn at random, for a spot check: each a question for `why` or `why_not`; all where there are fewer.
-
-    Args:
-        seed: the same one draws the same names from the same tree.
-        live: True for symbols that are kept, False for those of kept modules that are not.
-
-    Raises:
-        InputError: the saved search is not there.
-    """
-    if run.symbols is None:
+    """Names of symbols drawn at random, kept or `live=False` of kept modules and not kept, for a spot check: each a question for `why` or
+    `why_not`; all where there are fewer. The same seed draws the same names. Raises InputError when the saved search is not there."""
+    if not run.symbols.units:
         raise InputError(f"{run.graph.with_name(SYMBOLS)} is not there", "run `make shrink`")
     names = run.symbols.named_units(live=live)
     return random.Random(seed).sample(names, min(count, len(names)))

@@ -103,13 +103,22 @@ def decide_distributions(
 ) -> Distributions:
     """Say of every distribution that upstream declares whether it stays, and why: by `[[distribution]]` rules, `[[remove]]` rules about
     extras, and the folded modules, by path, that the graph keeps."""
-    gone = _removed_extras(tree.declared, rules)
+    # Of several rules the first.
+    removes = ((rule, pattern) for rule in reversed(rules.removes) for pattern in rule.extras)
+    taken = (
+        (extra, rule) for rule, pattern in removes for extra in tree.declared.extras if name_matches(pattern, extra)
+    )
+    gone = {extra: f"{rule.feature} (rule {rule.id})" for extra, rule in taken}
     declared = replace(tree.declared, extras={e: rows for e, rows in tree.declared.extras.items() if e not in gone})
     table = {distribution_name(rule.name): rule for rule in rules.distributions}
     # What travels beside the package declares its own.
     kept = [folded[path] for path in graph.kept if path in folded and module_name(path) is not None]
     code = _Code(tree, kept, written, tuple(m for rule in rules.listings for m in rule.modules))
-    by_name = grouped((distribution_name(Requirement(row[1]).name), row) for row in _requirements(declared))
+    by_name = grouped(
+        (distribution_name(Requirement(text).name), (extra, text))
+        for extra, texts in {"": declared.dependencies, **declared.extras}.items()
+        for text in texts
+    )
     by_name.pop(declared.name, None)
     rows = {name: _decide(name, tuple(sorted(where)), table.get(name), code) for name, where in sorted(by_name.items())}
     _needed(rows, table, code)
@@ -136,22 +145,6 @@ def with_uncertain(graph: Graph, distributions: Distributions) -> Graph:
     uncertain = (row for row in distributions.rows if row.state == "uncertain")
     doubts = (Uncertain(PYPROJECT, 0, f"requires {row.name}: {row.reason}") for row in uncertain)
     return replace(graph, uncertain=tuple(sorted({*graph.uncertain, *doubts})))
-
-
-def _requirements(declared: DeclaredPackage) -> Iterator[tuple[str, str]]:
-    """Extra, empty for none, and requirement."""
-    for extra, requirements in {"": declared.dependencies, **declared.extras}.items():
-        yield from ((extra, requirement) for requirement in requirements)
-
-
-def _removed_extras(declared: DeclaredPackage, rules: Ruleset) -> dict[str, str]:
-    """The extras that a rule removes, and why."""
-    gone: dict[str, str] = {}
-    for extra in declared.extras:
-        for rule in rules.removes:
-            if any(name_matches(pattern, extra) for pattern in rule.extras):
-                gone.setdefault(extra, f"{rule.feature} (rule {rule.id})")
-    return gone
 
 
 def _decide(name: str, declared: tuple[tuple[str, str], ...], rule: Rule | None, code: _Code) -> Distribution:
@@ -199,15 +192,14 @@ def _explained(row: Distribution, rule: Rule | None, code: _Code) -> Distributio
     return replace(row, reason=reason, importers=tuple(importers))
 
 
-def _extras_left(declared: DeclaredPackage, left: set[str]) -> dict[str, tuple[str, ...]]:
+def _extras_left(declared: DeclaredPackage, left: set[str]) -> Mapping[str, tuple[str, ...]]:
     """Extras with what is left in them, but for those in which nothing is."""
-    extras = dict(declared.extras)
-    while True:
-        narrowed = {extra: tuple(_self_narrowed(declared, rows, left, extras)) for extra, rows in extras.items()}
-        narrowed = {extra: rows for extra, rows in narrowed.items() if rows}
-        if narrowed == extras:
-            return narrowed
-        extras = narrowed
+    extras, before = declared.extras, None
+    while extras != before:
+        before = extras
+        found = {extra: tuple(_self_narrowed(declared, rows, left, before)) for extra, rows in before.items()}
+        extras = {extra: rows for extra, rows in found.items() if rows}
+    return extras
 
 
 def _self_narrowed(

@@ -1,9 +1,12 @@
-"""Node ids, and the value by which an edge mechanism says what it found."""
+"""Node ids, the value by which an edge mechanism says what it found, and the modules and files of a tree by what code calls them."""
 
 import re
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from shrinker.values.upstream import module_name
+from shrinker.syntax.imports import package_of, with_packages
+from shrinker.values.relations import grouped
+from shrinker.values.upstream import enclosing, module_name, modules_of
 
 _NATIVE = "c cc cpp cxx cu cuh h hh hpp hxx inl inc ipp s ptx cubin fatbin so pyd dylib mm metal"
 NATIVE_SUFFIXES = frozenset(_NATIVE.split())
@@ -62,3 +65,56 @@ def node_path(node: str) -> str | None:
     """Path of a file node; ``None`` for any other node."""
     kind, _, rest = node.partition(":")
     return rest if kind in ("native", "data") else None
+
+
+class ModuleIndex:
+    """Dotted names of one upstream tree."""
+
+    def __init__(self, paths: Iterable[str]) -> None:
+        """Of every path of the tree; files outside the package are ignored."""
+        self.paths = modules_of(paths)
+        """Dotted name of every Python module to its path."""
+        around = (package_of(name, path.endswith("/__init__.py")) for name, path in self.paths.items())
+        self.packages = with_packages(around) - {""}
+        """Every dotted folder that holds a module at any depth; a namespace package has no entry in `paths`."""
+
+    def prefix(self, dotted: str) -> tuple[str, str]:
+        """Split into the longest leading part that is a module or package, and what remains (``""`` when all is)."""
+        known = (name for name in (dotted, *enclosing(dotted)) if name in self.paths or name in self.packages)
+        name = next(known, "")
+        return name, dotted[len(name) :].removeprefix(".")
+
+    def parents(self, dotted: str) -> Iterator[str]:
+        """Packages above that have an ``__init__``, nearest first."""
+        return (name for name in enclosing(dotted) if name in self.paths)
+
+
+class FileIndex:
+    """Files of the package that are no modules, by what a string, a folder name or an include may say, so that no lookup scans them all."""
+
+    def __init__(self, paths: Iterable[str]) -> None:
+        """Paths are in the layout of the repository."""
+        ordered = sorted(paths)
+        self.by_base = grouped((path.rpartition("/")[2], path) for path in ordered)
+        """Base name to paths, sorted."""
+        self.bases_by_suffix = grouped((suffix(base), base) for base in sorted(self.by_base))
+        """Suffix to the distinct base names that end in it."""
+        self.by_folder = grouped((folder, path) for path in ordered for folder in enclosing(path, "/"))
+        """Folder to all files below it at any depth."""
+        self.folders_by_base = grouped((folder.rpartition("/")[2], folder) for folder in sorted(self.by_folder))
+        """Last component of a folder to the folders that hold such files at any depth."""
+
+
+def nearest(candidates: Iterable[str], folder: str) -> tuple[str, list[str]]:
+    """The candidates below `folder`, else below its parent, and so on upwards: the folder at which some were found (empty when none is) and
+    those found, in their order."""
+    pool = list(candidates)
+    for level in enclosing(f"{folder}/", "/") if pool else ():
+        if found := [path for path in pool if path.startswith(f"{level}/")]:
+            return level, found
+    return "", pool
+
+
+def glob_pattern(text: str) -> re.Pattern[str]:
+    """Compile text in which ``*`` stands for any characters but ``/``."""
+    return re.compile("[^/]*".join(map(re.escape, text.split("*"))))

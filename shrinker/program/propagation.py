@@ -1,25 +1,29 @@
-"""Attributes that every kept store sets to the same literal: what reads them through `self` is that literal.
+"""What the kept modules together say of each, so that it is folded again: attributes that are one literal, and imports that it needs.
 
-Only attributes are looked at that folding gave a literal, or of which a store went: upstream's own constants stay. Names are
-compared, not objects: one other store of the name anywhere, a keyword, an annotated field, a string or a definition of that name,
-and the attribute is open.
+Every kept store sets such an attribute to the same literal: what reads it through `self` is that literal. Only attributes are looked at
+that folding gave a literal, or of which a store went: upstream's own constants stay. Names are compared, not objects: one other store of
+the name anywhere, a keyword, an annotated field, a string or a definition of that name, and the attribute is open.
 
 Such a fact is derived from the folded code of all kept modules. To fold with it deletes code and adds none: what nothing set to another
 value is still set to no other. So a fact, once true, stays true. Only a rescue brings code back; rescues are settled before.
+
+An import is needed that folding dropped, because the facts decide all that it gives, and that must stay for what else it does. Nearly every
+module of predicates and flags is loaded by others, too, so that folding drops such an import without a proof.
 """
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import replace
+from functools import cache
 from typing import Protocol
 
+from shrinker.program.symbols.liveness import Outside
 from shrinker.program.symbols.program import Key
-from shrinker.program.symbols.reasons import Outside
 from shrinker.program.symbols.types import Types
+from shrinker.syntax.imports import with_packages
 from shrinker.syntax.names import is_special
-from shrinker.values.folded import FoldedModule
-from shrinker.values.refinement import NOTHING, Refinement
-from shrinker.values.relations import grouped
-from shrinker.values.symbols import Symbol
+from shrinker.values.folded import NOTHING, FoldedModule, Refinement, Symbol
+from shrinker.values.relations import grouped, reached
 
 _KNOWN_TO_TORCH = frozenset({"training", "dump_patches", "call_super_init"})
 _LITERAL = re.compile(r"[^*_]")
@@ -47,15 +51,8 @@ class Folding(Protocol):
 def propagate_attributes(
     folding: Folding, folded: Mapping[str, FoldedModule], types: Types, outside: Outside, live: Collection[Key]
 ) -> frozenset[str]:
-    """Fold with what such attributes are, in rounds, for as long as there are new ones.
-
-    Args:
-        folded: every module that is left, by path.
-        live: units of them that something reachable names.
-
-    Returns:
-        Paths of the modules that changed.
-    """
+    """Fold with what such attributes are, in rounds, for as long as there are new ones: paths of the modules that changed. `folded` has
+    every module that is left, by path, `live` the units of them that something reachable names."""
     left, changed = dict(folded), set[str]()
     while True:
         facts = _Stores(left.values(), types, outside, live).facts()
@@ -137,11 +134,44 @@ class _Stores:
     def _owners(self, name: str) -> set[Key]:
         """Classes that certainly have the attribute: those that set it, and what inherits from them; none when something else could
         set it, too: a base outside the tree, or a computed name."""
-        program, hierarchy = self._types.program, self._types.hierarchy
+        types, program = self._types, self._types.program
         bound = (key for module, owner in self._fields.get(name, ()) for key in program.bound(module, owner))
         classes = [key for key in bound if program.unit(key).kind == "class"]
-        found = {each for key in classes for each in (key, *hierarchy.below(key))}
+        found = {each for key in classes for each in (key, *types.below(key))}
         # `self` is an instance of the class around it or of one that inherits from it.
         computed = (key for pattern, key in self._computed if pattern.fullmatch(name))
-        set_elsewhere = any(not found.isdisjoint({key, *hierarchy.below(key)}) for key in computed)
-        return found if not set_elsewhere and all(_BENIGN.issuperset(hierarchy.outsiders(k)) for k in found) else set()
+        set_elsewhere = any(not found.isdisjoint({key, *types.below(key)}) for key in computed)
+        return found if not set_elsewhere and all(_BENIGN.issuperset(types.outsiders(k)) for k in found) else set()
+
+
+def find_needed(kept: Iterable[FoldedModule], known: Mapping[str, Refinement]) -> Iterator[tuple[str, Refinement]]:
+    """Modules, by path, that must load others again: those do something, and nothing else loads them.
+
+    Libraries that only such an import loads are not counted: a predicate asks them. What is known before is by path, too.
+    """
+    modules = {module.module: module for module in kept}
+    loads = {name: _loaded(module, modules) for name, module in modules.items()}
+    loaders = grouped((other, name) for name, others in loads.items() for other in others - {name})
+
+    @cache
+    def led_to(name: str) -> frozenset[str]:
+        return frozenset(reached((name,), loads.__getitem__))
+
+    @cache
+    def is_left_alone(name: str) -> bool:
+        """True when no module loads this one, but for those that it loads itself."""
+        return led_to(name).issuperset(loaders.get(name, ()))
+
+    for name, module in modules.items():
+        alone = [m for m in module.summary.unproven_imports if m in modules and is_left_alone(m)]
+        needed = {m for m in alone if any(not modules[n].summary.inert for n in led_to(m) - led_to(name))}
+        before = known.get(module.path, NOTHING)
+        if not needed <= before.needed:
+            yield module.path, replace(before, needed=before.needed | needed)
+
+
+def _loaded(module: FoldedModule, modules: Mapping[str, FoldedModule]) -> frozenset[str]:
+    """Modules of the tree that the module level imports, with the packages around them."""
+    sites = [site for site in module.imports if site.kind == "import"]
+    found = (name for site in sites for name in (site.module, f"{site.module}.{site.name}"))
+    return frozenset(modules.keys() & with_packages((module.module, *found)))

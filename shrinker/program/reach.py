@@ -1,108 +1,224 @@
-"""The frontier search: from the roots outwards in waves, folding each wave of modules at once.
+"""The graph phase: from the roots outwards in waves, folding each wave of modules at once, to what is kept, removed and uncertain, with the
+files that kept modules load.
 
 Subtle: walks and star imports depend on what is kept so far, so that they are looked at again after every wave.
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 
-from shrinker.program.edges.external import external_edges, kernel_edges
-from shrinker.program.edges.imports import import_edges, package_edges, star_edges
-from shrinker.program.edges.named import rule_targets
-from shrinker.program.edges.registry import RegistryEdges
-from shrinker.program.edges.strings import StringEdges
-from shrinker.program.edges.walks import walk_edges
-from shrinker.program.modules import ModuleIndex
-from shrinker.program.nodes import Found, module_node, node_path
+from shrinker.program.edges.data import DataEdges, include_edges
+from shrinker.program.edges.modules import (
+    import_edges,
+    outside_edges,
+    package_edges,
+    rule_targets,
+    star_edges,
+    walk_edges,
+)
+from shrinker.program.edges.strings import DYNAMIC, RegistryEdges
+from shrinker.program.nodes import FileIndex, Found, ModuleIndex, file_node, module_node, node_path, suffix
 from shrinker.program.removals import removed_by_rule
+from shrinker.program.ways import first_reasons
 from shrinker.ruleset import Remove, Ruleset
+from shrinker.syntax.native.conditionals import without_refuted
 from shrinker.values.errors import ShrinkerError
-from shrinker.values.folded import FoldedModule, Uncertain
-from shrinker.values.graph import Edge
-from shrinker.values.upstream import UpstreamTree
+from shrinker.values.folded import FoldedModule, LeakedUse, Uncertain
+from shrinker.values.graph import UNREACHABLE, Edge, Graph, Removal
+from shrinker.values.upstream import PACKAGE_PREFIX, UpstreamTree
 
 Fold = Callable[[Sequence[str]], Iterable[FoldedModule]]
 """Folds Python paths, in any order; one value a path."""
 IMPORT_KINDS = frozenset({"import", "import-local", "import-type", "package"})
 _MODULE = "module:"
+_BINARY = frozenset({"so", "pyd", "dylib", "cubin", "fatbin"})
 
 
-class Search:
+def build_graph(
+    tree: UpstreamTree, rules: Ruleset, fold: Fold, *, rescued: Mapping[str, tuple[str, LeakedUse]] | None = None
+) -> tuple[Graph, dict[str, FoldedModule]]:
+    """Decide for every file of the tree whether it is kept.
+
+    Args:
+        fold: folds Python paths; called with whole waves of the search.
+        rescued: modules that stay although a rule removes them, since the code at that path runs one of their names;
+            the packages above them stay with them.
+
+    Returns:
+        The graph, and the folded module of every kept Python file of the package by path, sorted.
+
+    Raises:
+        ShrinkerError: `fold` did not return one of the paths it was given.
+    """
+    search = _Search(tree, rules)
+    rescues = search.rescue(rescued or {})
+    search.run(fold)
+    search.add_files()
+    first, doubtful = first_reasons(search.edges)
+    kept = {path: edge.reason for node, edge in first.items() if (path := search.path(node)) is not None}
+    doubts = ((search.path(node), reason) for node, reason in doubtful.items())
+    reasons = (*((path, reason) for path, reason in rescues.items() if path in kept), *doubts)
+    uncertain = {item for module in search.modules.values() for item in (*module.uncertain, *_undecided_sites(module))}
+    uncertain.update(search.problems, (Uncertain(path, 0, reason) for path, reason in reasons if path is not None))
+    graph = Graph(
+        edges=tuple(sorted(search.edges)),
+        kept=dict(sorted(kept.items())),
+        removed=dict(search.removals(kept)),
+        uncertain=tuple(sorted(uncertain)),
+    )
+    return graph, {module.path: module for module in sorted(search.modules.values(), key=lambda m: m.path)}
+
+
+def _undecided_sites(module: FoldedModule) -> Iterator[Uncertain]:
+    """Imports of computed names, for which nothing is kept beyond what the strings beside them name."""
+    for site in module.dynamic:
+        if site.mechanism in DYNAMIC and not (site.target or "").strip("*."):
+            yield Uncertain(module.path, site.line, f"imports a computed name: `{site.text}`")
+
+
+class _Search:
     """What is known while the search runs: edges, the nodes they reach, the folded modules."""
 
-    def __init__(self, index: ModuleIndex, paths: Sequence[str], rules: Ruleset, removed: Mapping[str, Remove]) -> None:
-        self.index, self.rules, self.removed, self._paths = index, rules, removed, paths
+    def __init__(self, tree: UpstreamTree, rules: Ruleset) -> None:
+        self._tree, self._rules = tree, rules
+        self._paths = [file.path for file in tree.files]
+        self._index = ModuleIndex(self._paths)
+        self._removed = removed_by_rule(self._paths, rules.removes)
         self.edges: dict[Edge, str] = {}
         """Every edge to why it is weak, ``""`` for a sure one."""
-        self.reached: set[str] = set()
+        self._reached: set[str] = set()
         self.modules: dict[str, FoldedModule] = {}
         self.problems: list[Uncertain] = []
         self._importers = defaultdict[str, set[str]](set)
         self._stars: set[str] = set()
-        self._strings = StringEdges(index)
-        self.registry = RegistryEdges(self._strings)
+        self._registry = RegistryEdges(self._index)
 
-    def add(self, src: str, path: str, found: Iterable[Found]) -> None:
+    def rescue(self, rescued: Mapping[str, tuple[str, LeakedUse]]) -> dict[str, str]:
+        """Let modules stay that a rule removes; path of each to the reason."""
+        reasons: dict[str, str] = {}
+        for name, (path, use) in sorted(rescued.items()):
+            for module in (name, *self._index.parents(name)):
+                own = self._index.paths.get(module, "")
+                if (rule := self._removed.pop(own, None)) is not None:
+                    reasons[own] = f"rule {rule.id} would remove it, but `{use.name}` is used at {path}:{use.line}"
+        return reasons
+
+    def run(self, fold: Fold) -> None:
+        """Search until no new module is reached."""
+        self._start()
+        while wave := sorted({_named(n) for n in self._reached if n.startswith(_MODULE)} - self.modules.keys()):
+            by_path = {item.path: item for item in fold([self._index.paths[name] for name in wave])}
+            for path in (self._index.paths[name] for name in wave):
+                if path not in by_path:
+                    raise ShrinkerError(f"{path}: folding returned nothing", "report this as a defect of shrinker")
+                self._visit(by_path[path])
+            for origin, found in walk_edges(self.modules, self._importers, self._rules.walked(), self._index):
+                self._add_to(self.modules[origin], [found])
+            for package in self._stars & self.modules.keys():
+                self._add_to(self.modules[package], star_edges(self.modules[package], self._index))
+            for module, _, found in self._registry.asked():
+                self._add_to(module, [found])
+
+    def _start(self) -> None:
+        for kind, rules in (("root", self._rules.roots), ("keep", self._rules.keeps)):
+            for rule in rules:
+                nodes = rule_targets(rule, self._index, self._paths)
+                self._add(f"root:{rule.id}", "", (Found(node, kind, 0) for node in nodes))
+        for api in self._rules.apis:
+            known = (module for module in api.modules if module in self._index.paths)
+            self._add(f"root:{api.id}", "", (Found(module_node(module), "api", 0) for module in known))
+
+    def _visit(self, module: FoldedModule) -> None:
+        self.modules[module.module] = module
+        imported = [*import_edges(module, self._index)]
+        for found in imported:
+            self._importers[_named(found.dst)].add(module.module)
+        named = (*package_edges(module.module, self._index), *self._registry.strings.find(module))
+        self._add_to(module, (*imported, *named, *outside_edges(module)))
+        self._registry.read(module)
+        self._stars |= {s.module for s in module.imports if s.name == "*" and s.module in self._index.packages}
+
+    def _add_to(self, module: FoldedModule, found: Iterable[Found]) -> None:
+        self._add(module_node(module.module), module.path, found)
+
+    def _add(self, src: str, path: str, found: Iterable[Found]) -> None:
         """Record edges, but for those whose target a rule removed."""
         for each in found:
             if each.dst == src:
                 continue
-            rule = self.removed.get(self.path(each.dst) or "")
+            rule = self._removed.get(self.path(each.dst) or "")
             if rule is None:
                 edge = Edge(src, each.dst, each.kind, path, each.line)
                 if self.edges.get(edge) != "":
                     self.edges[edge] = each.weak
-                self.reached.add(each.dst)
+                self._reached.add(each.dst)
             elif each.kind in IMPORT_KINDS:
                 reason = f"imports removed module {each.dst.partition(':')[2]} ({each.kind}; rule {rule.id})"
                 self.problems.append(Uncertain(path, each.line, reason))
 
-    def run(self, fold: Fold) -> None:
-        """Search until nothing new is reached."""
-        self._start()
-        while wave := self._frontier():
-            by_path = {item.path: item for item in fold([self.index.paths[name] for name in wave])}
-            for path in (self.index.paths[name] for name in wave):
-                if path not in by_path:
-                    raise ShrinkerError(f"{path}: folding returned nothing", "report this as a defect of shrinker")
-                self._visit(by_path[path])
-            for origin, found in walk_edges(self.modules, self._importers, self.rules.walked(), self.index):
-                self._add(self.modules[origin], [found])
-            for package in self._stars & self.modules.keys():
-                self._add(self.modules[package], star_edges(self.modules[package], self.index))
-            for module, _, found in self.registry.find():
-                self._add(module, [found])
-
-    def _start(self) -> None:
-        for kind, rules in (("root", self.rules.roots), ("keep", self.rules.keeps)):
-            for rule in rules:
-                nodes = rule_targets(rule, self.index, self._paths)
-                self.add(f"root:{rule.id}", "", (Found(node, kind, 0) for node in nodes))
-        for api in self.rules.apis:
-            known = (module for module in api.modules if module in self.index.paths)
-            self.add(f"root:{api.id}", "", (Found(module_node(module), "api", 0) for module in known))
-
-    def _frontier(self) -> list[str]:
-        """Modules that are reached and were not visited."""
-        return sorted({_named(node) for node in self.reached if node.startswith(_MODULE)} - self.modules.keys())
-
-    def _add(self, module: FoldedModule, found: Iterable[Found]) -> None:
-        self.add(module_node(module.module), module.path, found)
-
-    def _visit(self, module: FoldedModule) -> None:
-        self.modules[module.module] = module
-        imported = [*import_edges(module, self.index)]
-        for found in imported:
-            self._importers[_named(found.dst)].add(module.module)
-        named = (*package_edges(module.module, self.index), *self._strings.find(module))
-        self._add(module, (*imported, *named, *external_edges(module), *kernel_edges(module)))
-        self.registry.read(module)
-        self._stars |= {s.module for s in module.imports if s.name == "*" and s.module in self.index.packages}
-
     def path(self, node: str) -> str | None:
         """Path of the module or file that a node is; None for what is neither."""
-        return self.index.paths[_named(node)] if node.startswith(_MODULE) else node_path(node)
+        return self._index.paths[_named(node)] if node.startswith(_MODULE) else node_path(node)
+
+    def add_files(self) -> None:
+        """Add the edges to data files and native sources of the package, transitively, once the modules are found.
+
+        Files outside the package are kept by rules alone.
+        """
+        own = (path for path in self._paths if path.startswith(PACKAGE_PREFIX) and not path.endswith(".py"))
+        files = FileIndex(path for path in own if path not in self._removed)
+        data = DataEdges(files)
+
+        def by_name(module: FoldedModule) -> Iterator[Found]:
+            yield from data.find(module)
+            folder = module.path.rpartition("/")[0]
+            for site in module.strings:
+                # Native source: `load_inline(cuda_sources="#include <x.cuh> …")`.
+                if "#" in site.text and "include" in site.text:
+                    yield from include_edges(site.text, folder, files, site.line)
+            if (stub := module.path + "i") in self._tree.by_path:
+                yield Found(file_node(stub), "data", 1)
+
+        def by_folder(module: FoldedModule) -> Iterator[Found]:
+            globbed = data.globbed(module)
+            for line, folder, text in data.folders(module):
+                inside = data.in_folder(folder)
+                finer = any(file_node(path) in self._reached for path in inside)
+                for path in inside:
+                    if not finer or suffix(path) in globbed:
+                        yield Found(file_node(path), "data", line, f"only its folder is named, by the string {text!r}")
+
+        seen: set[str] = set()
+        prefix = "native:" + PACKAGE_PREFIX
+        for mechanism in (by_name, by_folder):
+            # All are found before one is added, so that the order of the modules makes no difference.
+            for module, found in [(module, [*mechanism(module)]) for module in self.modules.values()]:
+                self._add_to(module, found)
+            while frontier := sorted(node for node in self._reached - seen if node.startswith(prefix)):
+                seen.update(frontier)
+                for path in (node.removeprefix("native:") for node in frontier):
+                    if suffix(path) not in _BINARY:
+                        text = without_refuted(self._tree.read(path), self._rules.undefined).decode("utf-8", "replace")
+                        self._add(f"native:{path}", path, include_edges(text, path.rpartition("/")[0], files))
+
+    def removals(self, kept: Mapping[str, str]) -> Iterator[tuple[str, Removal]]:
+        """Why each file goes that is not kept, by path, sorted."""
+        unasked: dict[str, Removal] = {}
+        for module, site, edge in self._registry.left():
+            place = f"{module.path}:{site.line}"
+            reason = f"only the row of {site.key!r} names it ({place}), and no kept code asks for that"
+            unasked.setdefault(self.path(edge.dst) or "", Removal(site.rule, reason))
+        for path in sorted(path for path in self._paths if path not in kept):
+            if (rule := self._removed.get(path)) is not None:
+                yield path, Removal(rule.id, f"removed feature: {rule.feature}")
+            elif path in unasked:
+                yield path, unasked[path]
+            elif not path.startswith(PACKAGE_PREFIX):
+                yield path, Removal(UNREACHABLE, "out of scope: outside the package and named by no rule")
+            else:
+                imported = "module imports or" if path.endswith(".py") else "module or source"
+                yield path, Removal(UNREACHABLE, f"no kept {imported} names it")
 
 
 def _named(node: str) -> str:

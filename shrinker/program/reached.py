@@ -49,11 +49,8 @@ class Taken:
 
 
 def reached(out: Path, symbols: Symbols, rules: Iterable[Reach]) -> list[Reached]:
-    """Each name of the rules, in their order, in a generated tree and the search of the same run.
-
-    Raises:
-        InputError: the definition that a rule starts at is not in the tree.
-    """
+    """Each name of the rules, in their order, in a generated tree and the search of the same run. Raises InputError when the definition
+    that a rule starts at is not in the tree."""
     wanted = list(rules)
     places = _places(out, frozenset(name for rule in wanted for name in rule.names))
     found: list[Reached] = []

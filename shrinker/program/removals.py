@@ -35,7 +35,7 @@ def _takes(rule: Remove, dotted: str, path: str) -> bool:
     return (
         _names(rule.modules, rule.paths, dotted, path)
         and not (rule.unless and _names(rule.unless, rule.unless, dotted, path))
-        and not (rule.shapes and fits(path, rule.shapes))
+        and not (rule.shapes and _fits(path, rule.shapes))
     )
 
 
@@ -48,7 +48,7 @@ def _dotted(path: str) -> str:
     return module_name(path) or (folder.replace("/", ".") if path.startswith(PACKAGE_PREFIX) else "")
 
 
-_NAMED = re.compile(r"E=(\d+),N=(\d+),device_name=([^,]+?)(?:,(.*))?\.json")
+_NAMED = re.compile(r"E=(\d+),N=(\d+),device_name=[^,]+(?:,.*)?\.json")
 _REDUNDANT = 128
 """More redundant experts than any layout has."""
 _SHARED = 8
@@ -58,16 +58,13 @@ _PARTS = 64
 """Ranks that an expert's width is split over."""
 
 
-def table_name(path: str) -> tuple[int, int, str, str] | None:
-    """Experts, width, card and the rest of the name of a tuning table; None for another file."""
-    match = _NAMED.fullmatch(path.rpartition("/")[2])
-    return (int(match[1]), int(match[2]), match[3], match[4] or "") if match else None
-
-
-def fits(path: str, shapes: Iterable[Shape]) -> bool:
+def _fits(path: str, shapes: Iterable[Shape]) -> bool:
     """True for a file that one of the models may look up, and for one whose name says no shape."""
-    named = table_name(path)
-    return named is None or any(named[0] in _experts(s.experts) and named[1] in _widths(s.width) for s in shapes)
+    named = _NAMED.fullmatch(path.rpartition("/")[2])
+    if named is None:
+        return True
+    experts, width = int(named[1]), int(named[2])
+    return any(experts in _experts(shape.experts) and width in _widths(shape.width) for shape in shapes)
 
 
 @cache

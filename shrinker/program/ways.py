@@ -1,9 +1,9 @@
-"""Ways through a graph: the cheapest ones, and what an edge counts in a chain that explains something.
+"""Ways through a graph: the cheapest ones, what leaves when they are cut, and what an edge counts in a chain that explains something.
 
 Only the standard library is imported: an answer takes less time than loading a graph library would.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from heapq import heappop, heappush
 from typing import Generic, TypeVar
 
@@ -74,6 +74,51 @@ class Ways(Generic[Node, Edge]):
         return edges[::-1]
 
 
+class Cuts:
+    """What would leave a graph of numbered nodes if something were cut: all that is reached through it alone. Its edges are rows that begin
+    with source and target; `owners` are nodes that are reached only where another one is, too: a member and its class."""
+
+    def __init__(
+        self, count: int, edges: Iterable[Sequence[int]], roots: Iterable[int], owners: Mapping[int, int] | None = None
+    ) -> None:
+        self._out: list[list[int]] = [[] for _ in range(count)]
+        for source, target, *_ in edges:
+            self._out[source].append(target)
+        self._roots = [*roots]
+        self._owners = owners or {}
+        self._all = self._reached(())
+
+    def leaving(self, cut: Iterable[int]) -> list[int]:
+        """What is reached, and is not without these nodes, themselves included."""
+        cut = [*cut]
+        if not self._owners and not any(self._out[node] for node in cut):
+            return [node for node in cut if self._all[node]]
+        left = self._reached(cut)
+        return [node for node, reached in enumerate(self._all) if reached and not left[node]]
+
+    def _reached(self, cut: Iterable[int]) -> bytearray:
+        cut = frozenset(cut)
+        seen = bytearray(len(self._out))
+        waiting: dict[int, list[int]] = {}
+        stack = [node for node in self._roots if node not in cut]
+        for node in (*stack, *cut):
+            seen[node] = 1
+        while stack:
+            node = stack.pop()
+            for target in (*self._out[node], *waiting.pop(node, ())):
+                if seen[target]:
+                    continue
+                owner = self._owners.get(target, -1)
+                if owner >= 0 and (not seen[owner] or owner in cut):
+                    waiting.setdefault(owner, []).append(target)
+                    continue
+                seen[target] = 1
+                stack.append(target)
+        for node in cut:
+            seen[node] = 0
+        return seen
+
+
 def cost_of(kind: str, source: str, out: int) -> int:
     """What an edge counts that leaves a node with so many others."""
     cost = _COSTS.get(kind, 1)
@@ -84,14 +129,8 @@ def cost_of(kind: str, source: str, out: int) -> int:
 
 
 def first_reasons(edges: Mapping[FileEdge, str]) -> tuple[dict[str, FileEdge], dict[str, str]]:
-    """The nearest ways from the roots, by sure edges where there are such.
-
-    Args:
-        edges: every edge to why it is weak (``""`` when sure).
-
-    Returns:
-        The last edge of the way to each node, and for the nodes that no way of sure edges reaches, why they are kept.
-    """
+    """The nearest ways from the roots, by sure edges where there are such, of edges each with why it is weak (empty when sure): the last
+    edge of the way to each node, and for the nodes that no way of sure edges reaches, why they are kept."""
     leaving = grouped((edge.src, edge) for edge in sorted(edges))
     roots = {node: 0 for node in leaving if node.startswith("root:")}
     ways = Ways(roots, lambda node: ((e.dst, _WEAK if edges[e] else 1, e) for e in leaving.get(node, ())))

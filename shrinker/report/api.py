@@ -3,26 +3,26 @@
 """
 
 import re
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from shrinker.cache import Cache
 from shrinker.check.capabilities.vocabulary import Vocabulary
-from shrinker.program.definitions import Definition, public_definitions
-from shrinker.program.written import Written
+from shrinker.program.written import Definition, Written, public_definitions
 from shrinker.ruleset import Ruleset
 from shrinker.ruleset.match import any_name_matches
-from shrinker.values.entries import KEPT, Entries
 from shrinker.values.graph import UNREACHABLE, Graph
-from shrinker.values.interface import Difference, Interface, Refused
+from shrinker.values.interface import KEPT, Difference, Entries, Interface, Refused
+from shrinker.values.relations import grouped
 from shrinker.values.upstream import UpstreamTree, module_name
 
 IMPORTED = "only code that is gone imports it"
 SAID = "only its own module says it, in code that is gone"
 DROPPED = "nothing in upstream says it, and a word in it is of something that the profile drops"
 INTERNAL = "nothing in upstream says it, and a person read that nobody outside takes it"
+_HANDED = ("import", "star")
 Lost = Mapping[str, Mapping[Definition, str]]
 """By path of a module its public names that are gone, with the rule that removed them or ``unreachable``."""
 
@@ -60,33 +60,22 @@ def api_page(
     A name is private where upstream's own code is who used it: that went by a rule, and the name with it. Of what nobody used, a name may
     be said to be `[[internal]]`, or hold a word of something that the profile drops.
     """
-    page = ApiPage()
-    vocabulary = Vocabulary(rules.dropped)
+    page, vocabulary = ApiPage(), Vocabulary(rules.dropped)
     internal = tuple(name for rule in rules.internals for name in rule.names)
-    imported: dict[str, set[str]] = defaultdict(set)
-    for path, rows in written.items():
-        for _, dotted in rows:
-            imported[dotted].add(path)
+    imported = grouped((dotted, path) for path, rows in written.items() for _, dotted in rows)
     names: dict[str, Mapping[Definition, str]] = dict(lost)
     names |= {path: dict.fromkeys(found, graph.removed[path].rule) for path, found in gone.items() if found}
-    for path in sorted(names, key=lambda path: module_name(path) or path):
-        module = module_name(path) or path
-        by_rule: dict[str, list[str]] = defaultdict(list)
-        unreachable: list[Definition] = []
-        for one, rule in names[path].items():
-            if one.kind in ("import", "star"):
-                page.handed += path in lost
-            elif rule == UNREACHABLE:
-                unreachable.append(one)
-            else:
-                by_rule[rule].append(one.name)
-        page.ruled += [(module, rule, sorted(found)) for rule, found in sorted(by_rule.items())]
+    for module, path in sorted((module_name(path) or path, path) for path in names):
+        page.handed += sum(one.kind in _HANDED for one in names[path]) if path in lost else 0
+        by_rule = grouped((rule, one) for one, rule in names[path].items() if one.kind not in _HANDED)
+        unreachable = by_rule.pop(UNREACHABLE, [])
+        page.ruled += [(module, rule, sorted(one.name for one in found)) for rule, found in sorted(by_rule.items())]
         text = tree.read(path).decode("utf-8", "replace") if unreachable else ""
         around = module.split(".") if path in gone else []
         unread: list[str] = []
         for one in unreachable:
             qualified = f"{module}.{one.name}"
-            if imported[qualified] - {path}:
+            if any(user != path for user in imported.get(qualified, ())):
                 page.counts[IMPORTED] += 1
             elif _says(text, one):
                 page.counts[SAID] += 1
@@ -110,12 +99,8 @@ def _says(text: str, one: Definition) -> bool:
 
 def definitions_data(gone: Mapping[str, tuple[Definition, ...]]) -> dict[str, list[list[str | int]]]:
     """Path and line of each function and class of removed modules, by its name, for `why-not`."""
-    found: dict[str, list[list[str | int]]] = defaultdict(list)
-    for path, names in gone.items():
-        for one in names:
-            if one.kind in ("function", "class"):
-                found[one.name].append([path, one.line])
-    return found
+    named = ((path, one) for path, names in gone.items() for one in names if one.kind in ("function", "class"))
+    return grouped((one.name, [path, one.line]) for path, one in named)
 
 
 def interface_groups(interface: Interface, entries: Entries, rules: Ruleset) -> dict[str, Any]:

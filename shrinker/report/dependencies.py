@@ -1,19 +1,27 @@
-"""What DEPENDENCIES.md shows: DeepSeek → layers → kernels → hardware, read from the graph; and the picture of the packages as Mermaid text."""
+"""Who imports what. DEPENDENCIES.md: DeepSeek → layers → kernels → hardware, read from the graph, with the shortest chains between the kept modules,
+from any of them and not only from a root; circles; the picture of the packages; and distributions. For `why-not`: where
+upstream imports what was removed, and what became of each place. It serves explanations alone, no decision rests on it.
+"""
 
 import re
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
 from typing import Any
 
-from shrinker.program.edges.external import is_standard, kernel_library
+import networkx
+
+from shrinker.program.decided import folded_away
+from shrinker.program.edges.modules import is_standard, kernel_library
 from shrinker.program.nodes import NATIVE_SUFFIXES, module_node, suffix
-from shrinker.report.chains import outgoing, reached_from, short, show
+from shrinker.program.saved import Importer
+from shrinker.program.ways import Ways
+from shrinker.program.written import Written
 from shrinker.report.summary import Measured, tally
 from shrinker.values.distributions import Distributions
 from shrinker.values.folded import FoldedModule
 from shrinker.values.graph import Edge, Graph
-from shrinker.values.upstream import PACKAGE, PACKAGE_PREFIX
+from shrinker.values.relations import grouped
+from shrinker.values.upstream import PACKAGE, PACKAGE_PREFIX, module_name
 
 MODELS = f"{PACKAGE}.srt.models"
 LAYERS = f"{PACKAGE}.srt.layers"
@@ -27,95 +35,101 @@ _HARDWARE = {
 }
 _PICTURED = frozenset({"import", "import-local", "kernel", "data"})
 """Kinds of edges in the picture."""
+_RUN = frozenset({"import", "import-local", "string", "walk"})
+"""Kinds by which code of one module runs code of another; a parent's ``__init__`` and annotations are left out."""
 _TOLD = ("kept", "state", "reason", "rule", "imports", "needed_by", "declared")
 """What ``dependencies.json`` tells of each distribution as it is."""
-
-
-@dataclass(frozen=True)
-class Group:
-    """One row: some modules that belong together."""
-
-    name: str
-    modules: int
-    lines: int
-    """In the generated tree."""
-    models: str = ""
-    """Models whose imports reach it, each with the fewest steps."""
-    chain: str = ""
-    """Shortest chain from a model."""
-    kernels: str = ""
-    """Kernel libraries that its modules import, with the number of names."""
+_MOST = 8
 
 
 def dependencies(graph: Graph, folded: Mapping[str, FoldedModule], files: Iterable[Measured]) -> dict[str, Any]:
     """Read the page's tables from the graph: everything that the template shows."""
     kept = [file for file in files if file.kept]
     lines = {module_node(folded[f.path].module): f.after for f in kept if f.path in folded}
-    out = outgoing(graph)
+    out = grouped((edge.src, edge) for edge in _between(graph, _RUN))
+
+    def reached_from(starts: Iterable[str]) -> Ways[str, Edge]:
+        return Ways(dict.fromkeys(starts, 0), lambda node: ((edge.dst, 1, edge) for edge in out.get(node, ())))
+
     # Modules that register an architecture, else all of them.
     found = [module for module in folded.values() if module.module.startswith(f"{MODELS}.")]
     entries = [module for module in found if any(name == "EntryClass" for name, _ in module.defines)]
     models = sorted(module_node(module.module) for module in entries or found)
-    reach = {model: reached_from(out, [model]) for model in models}
-    anywhere = reached_from(out, models)
-    used: dict[str, list[Edge]] = defaultdict(list)
-    roots: dict[str, list[str]] = defaultdict(list)
-    for edge in graph.edges:
-        if edge.kind == "kernel":
-            used[edge.dst.removeprefix("kernel:")].append(edge)
-        if edge.src.startswith("root:"):
-            roots[edge.src.removeprefix("root:")].append(edge.dst)
+    reach = {model: reached_from([model]) for model in models}
+    anywhere = reached_from(models)
+    used = grouped((edge.dst.removeprefix("kernel:"), edge) for edge in graph.edges if edge.kind == "kernel")
+    rooted = (edge for edge in graph.edges if edge.src.startswith("root:"))
+    roots = grouped((edge.src.removeprefix("root:"), edge.dst) for edge in rooted)
 
-    def group(name: str, members: list[str]) -> Group:
+    def group(name: str, members: list[str]) -> dict[str, Any]:
+        """One row: some modules that belong together; which models reach them by how many steps, and the shortest chain from one."""
         nearest = min(((anywhere.costs[m], m) for m in members if m in anywhere.costs), default=None)
         inside = frozenset(members)
-        named = (kernel for kernel, edges in used.items() if any(edge.src in inside for edge in edges))
-        libraries = Counter(kernel_library(kernel) or kernel for kernel in named)
+        libraries = Counter(_library(kernel) for kernel, edges in used.items() if any(e.src in inside for e in edges))
         steps = {model: [ways.costs[m] for m in members if m in ways.costs] for model, ways in reach.items()}
-        return Group(
-            name,
-            len(members),
-            sum(lines[member] for member in members),
-            ", ".join(f"{short(model).rpartition('.')[2]} ({min(some)})" for model, some in steps.items() if some),
-            show(anywhere.to(nearest[1])) if nearest else "",
-            ", ".join(f"{library} {count}" for library, count in sorted(libraries.items())),
-        )
+        return {
+            "name": name,
+            "modules": len(members),
+            "lines": sum(lines[member] for member in members),
+            "models": ", ".join(f"{_short(m).rpartition('.')[2]} ({min(some)})" for m, some in steps.items() if some),
+            "chain": _show(anywhere.to(nearest[1])) if nearest else "",
+            "kernels": ", ".join(f"{library} {count}" for library, count in sorted(libraries.items())),
+        }
 
-    def below(package: str) -> list[Group]:
-        members: dict[str, list[str]] = defaultdict(list)
-        for node in sorted(lines):
-            if node.startswith(f"module:{package}."):
-                members[node.removeprefix(f"module:{package}.").partition(".")[0]].append(node)
+    def below(package: str) -> list[dict[str, Any]]:
+        start = f"module:{package}."
+        inside = (node for node in sorted(lines) if node.startswith(start))
+        members = grouped((node.removeprefix(start).partition(".")[0], node) for node in inside)
         return [group(name, nodes) for name, nodes in sorted(members.items())]
 
-    # By library: name, how many modules import it, and the first place.
-    kernels: dict[str, list[tuple[str, int, str]]] = defaultdict(list)
-    for name, edges in sorted(used.items()):
-        row = (name, len({edge.src for edge in edges}), f"{edges[0].path}:{edges[0].line}")
-        kernels[kernel_library(name) or name].append(row)
     native = [file for file in kept if suffix(file.path) in NATIVE_SUFFIXES]
     folders = tally(native, lambda file: "/".join(file.path.removeprefix(PACKAGE_PREFIX).split("/")[:-1][:3]))
     return {
         "roots": [
-            (rule, len(nodes), [short(node) for node in nodes if node.startswith("module:")])
+            (rule, len(nodes), [_short(node) for node in nodes if node.startswith("module:")])
             for rule, nodes in sorted(roots.items())
         ],
-        "models": [replace(group(short(m), [m]), modules=len(reach[m].costs)) for m in models],
+        "models": [group(_short(m), [m]) | {"modules": len(reach[m].costs)} for m in models],
         "layers": below(LAYERS),
-        "attention": [row for row in below(f"{LAYERS}.attention") if row.name.endswith("backend") or row.kernels],
+        "attention": [r for r in below(f"{LAYERS}.attention") if r["name"].endswith("backend") or r["kernels"]],
         "quantization": below(f"{LAYERS}.quantization"),
         "moe": below(f"{LAYERS}.moe"),
-        "kernels": kernels,
+        # By library: name, how many modules import it, and the first place.
+        "kernels": grouped(
+            (_library(name), (name, len({edge.src for edge in edges}), f"{edges[0].path}:{edges[0].line}"))
+            for name, edges in sorted(used.items())
+        ),
         "native": sorted((row.name, row.files_after, row.lines_after) for row in folders),
         "hardware": [*_hardware(kept, used)],
         "externals": _externals(folded),
     }
 
 
+def _between(graph: Graph, kinds: frozenset[str]) -> Iterator[Edge]:
+    """Edges of some kinds between modules."""
+    edges = (edge for edge in graph.edges if edge.kind in kinds and edge.src.startswith("module:"))
+    return (edge for edge in edges if edge.dst.startswith("module:"))
+
+
+def _library(kernel: str) -> str:
+    return kernel_library(kernel) or kernel
+
+
+def _short(node: str) -> str:
+    """Name of a node as the pages write it."""
+    name = node.partition(":")[2]
+    return name.removeprefix("sglang.srt.").removeprefix("sglang.") if node.startswith("module:") else name
+
+
+def _show(steps: list[Edge]) -> str:
+    """``a:12 → b:30 → c``, each with the line of the import."""
+    return " → ".join([*(f"{_short(edge.src)}:{edge.line}" for edge in steps), *(_short(e.dst) for e in steps[-1:])])
+
+
 def _hardware(kept: Iterable[Measured], kernels: Iterable[str]) -> Iterator[tuple[str, str, list[str]]]:
     """Architectures that a kept file or a kernel names; most kernels choose theirs at build or run time."""
     names = [file.path.removeprefix(PACKAGE_PREFIX) for file in kept if not file.path.endswith(".json")]
-    names += sorted(kernels, key=lambda name: (kernel_library(name) or name, name))
+    names += sorted(kernels, key=lambda name: (_library(name), name))
     for architecture, (product, pattern) in _HARDWARE.items():
         stated = re.compile(rf"(?<![a-z0-9])(?:{pattern})(?![0-9])", re.IGNORECASE)
         if found := [name for name in names if stated.search(name)]:
@@ -124,56 +138,50 @@ def _hardware(kept: Iterable[Measured], kernels: Iterable[str]) -> Iterator[tupl
 
 def _externals(folded: Mapping[str, FoldedModule]) -> list[tuple[str, int, bool, str]]:
     """Top-level name of each distribution, how many modules import it, whether one does when it is itself imported, and the first place."""
-    found: dict[str, list[tuple[str, int, bool]]] = defaultdict(list)
-    for path, module in sorted(folded.items()):
-        for site in module.imports:
-            required = site.kind == "import" and not site.guarded
-            found[site.module.partition(".")[0]].append((path, site.line, required))
+    imports = ((path, site) for path, module in sorted(folded.items()) for site in module.imports)
+    found = grouped((site.module.partition(".")[0], (path, site)) for path, site in imports)
     rows = [
-        (top, len({path for path, _, _ in sites}), any(required for *_, required in sites), "{}:{}".format(*sites[0]))
+        (
+            top,
+            len({path for path, _ in sites}),
+            any(site.kind == "import" and not site.guarded for _, site in sites),
+            f"{sites[0][0]}:{sites[0][1].line}",
+        )
         for top, sites in found.items()
         if top and top != PACKAGE and not is_standard(top)
     ]
     return sorted(rows, key=lambda row: (-row[1], row[0]))
 
 
-def mermaid(graph: Graph) -> str:
-    """The imports from the models over the layers to the kernels, counted, as Mermaid text, with the GPU at its end."""
-    pairs = Counter((_package(edge.src), _package(edge.dst)) for edge in graph.edges if edge.kind in _PICTURED)
-    chosen = {pair: count for pair, count in sorted(pairs.items()) if 0 <= _rank(pair[0]) < _rank(pair[1])}
-    shown = sorted({name for pair in chosen for name in pair}, key=lambda name: (_rank(name), name))
-    ids = {name: f"n{number}" for number, name in enumerate(shown)}
-    rows = ["flowchart LR"]
-    for rank, title in enumerate(("DeepSeek", "layers", "kernels")):
-        if members := [name for name in shown if _rank(name) == rank]:
-            rows += [f"  subgraph {title}", *(f'    {ids[name]}["{name}"]' for name in members), "  end"]
-    rows.append('  gpu(["NVIDIA GPU (CUDA)"])')
-    rows += [f"  {ids[a]} -->|{count}| {ids[b]}" for (a, b), count in chosen.items()]
-    rows += [f"  {ids[name]} --> gpu" for name in shown if _rank(name) == 2]
-    return "\n".join(rows)
+def cycles(graph: Graph) -> list[int]:
+    """Sizes of the groups of modules that import each other in a circle, the largest first."""
+    pairs = {(edge.src, edge.dst) for edge in _between(graph, _RUN | {"import-type", "package"})}
+    groups = networkx.strongly_connected_components(networkx.DiGraph(list(pairs)))
+    return sorted((len(group) for group in groups if len(group) > 1), reverse=True)
 
 
-def _package(node: str) -> str:
-    """Of a model, a layer or a kernel: what stands for it in the picture; else nothing."""
+def picture(graph: Graph) -> dict[str, Any]:
+    """The imports from the models over the layers to the kernels: rank and name of each node, and number, count and number of each arrow."""
+    pairs = Counter((_pictured(edge.src), _pictured(edge.dst)) for edge in graph.edges if edge.kind in _PICTURED)
+    chosen = {(a, b): count for (a, b), count in pairs.items() if 0 <= a[0] < b[0]}
+    nodes = sorted({each for pair in chosen for each in pair})
+    by_name = sorted(chosen.items(), key=lambda item: [name for _, name in item[0]])
+    return {"nodes": nodes, "arrows": [(nodes.index(a), count, nodes.index(b)) for (a, b), count in by_name]}
+
+
+def _pictured(node: str) -> tuple[int, str]:
+    """What stands for a model (0), a layer (1) or a kernel (2) in the picture; -1 of anything else."""
     kind, _, name = node.partition(":")
     match kind:
         case "kernel":
-            return kernel_library(name) or name
+            return 2, _library(name)
         case "native" if "/jit_kernel/" in name:
-            return "jit_kernel sources"
-        case "module" if name.startswith((f"{MODELS}.", f"{LAYERS}.")):
-            return ".".join(name.split(".")[2:4])
+            return 2, "jit_kernel sources"
         case "module" if name.startswith(f"{PACKAGE}.jit_kernel"):
-            return name.split(".")[1]
-    return ""
-
-
-def _rank(name: str) -> int:
-    if name.startswith("models."):
-        return 0
-    if name.startswith("layers."):
-        return 1
-    return 2 if kernel_library(name) or name.startswith("jit_kernel") else -1
+            return 2, name.split(".")[1]
+        case "module" if name.startswith((f"{MODELS}.", f"{LAYERS}.")):
+            return int(name.startswith(LAYERS)), ".".join(name.split(".")[2:4])
+    return -1, ""
 
 
 def distributions_data(found: Distributions) -> dict[str, Any]:
@@ -189,3 +197,41 @@ def distributions_data(found: Distributions) -> dict[str, Any]:
         "extras": found.extras,
         "dropped_extras": dict(found.dropped_extras),
     }
+
+
+def removed_importers(graph: Graph, folded: Mapping[str, FoldedModule], written: Written) -> dict[str, list[Importer]]:
+    """By path of a removed module at most eight of the places that import it in upstream, kept files first, and what became of each."""
+    targets = {name: path for path in graph.removed if (name := module_name(path)) is not None}
+    sites = (
+        (targets.get(dotted, path), (path, line, dotted)) for path, rows in written.items() for line, dotted in rows
+    )
+    return _importers(grouped((gone, site) for gone, site in sites if gone != site[0]), graph, folded)
+
+
+def dropped_importers(
+    distributions: Distributions, graph: Graph, folded: Mapping[str, FoldedModule]
+) -> dict[str, list[Importer]]:
+    """The same by name of a dropped distribution."""
+    return _importers({row.name: row.importers for row in distributions.rows if row.importers}, graph, folded)
+
+
+def _importers(
+    places: Mapping[str, Iterable[tuple[str, int, str]]], graph: Graph, folded: Mapping[str, FoldedModule]
+) -> dict[str, list[Importer]]:
+    found: dict[str, list[Importer]] = {}
+    for gone, sites in sorted(places.items()):
+        rows = sorted((path in graph.removed, path, line, dotted) for path, line, dotted in sites)[:_MOST]
+        found[gone] = [(path, line, _fate(graph, folded, path, line, dotted)) for _, path, line, dotted in rows]
+    return found
+
+
+def _fate(graph: Graph, folded: Mapping[str, FoldedModule], path: str, line: int, dotted: str) -> str:
+    if (gone := graph.removed.get(path)) is not None:
+        return f"itself removed ({gone.rule})"
+    module = folded.get(path)
+    if module is None:
+        return "kept"
+    for site in module.imports:
+        if site.line == line and dotted in (site.module, f"{site.module}.{site.name}"):
+            return f"still imported ({site.kind})"
+    return folded_away(module, line)

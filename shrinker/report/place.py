@@ -14,9 +14,8 @@ from typing import TYPE_CHECKING, Any
 from shrinker.project import default_out, project_folder
 from shrinker.source import open_upstream
 from shrinker.source.pins import load_pins
-from shrinker.values.contents import MANIFEST
 from shrinker.values.errors import InputError
-from shrinker.values.manifest import Manifest
+from shrinker.values.manifest import MANIFEST, Manifest
 from shrinker.values.upstream import Identity, UpstreamTree
 
 if TYPE_CHECKING:
@@ -43,11 +42,9 @@ def reports_beside(out: Path) -> Path:
 
 
 def new_reports(out: Path, upstream: Identity, profile: str, *, usual: bool = True) -> Path:
-    """Where a run puts the reports of the tree that it makes: the project's `reports/PROFILE` for what its owner keeps, the usual tree of the
-    pinned upstream in its usual place. For any other a folder beside the tree, so that no experiment replaces what is kept.
-
-    Args:
-        usual: whether it is made by the project's own rules, all of them, as `shrink` is by default.
+    """Where a run puts the reports of the tree that it makes: the project's `reports/PROFILE` for what its owner keeps, the `usual` tree (by the
+    project's own rules, all of them) of the pinned upstream in its usual place. For any other a folder beside the tree, so that no experiment
+    replaces what is kept.
     """
     project = project_folder()
     in_place = out.resolve() == (project / default_out(profile)).resolve()
@@ -57,12 +54,12 @@ def new_reports(out: Path, upstream: Identity, profile: str, *, usual: bool = Tr
 
 
 def reports_of(out: Path, manifest: Manifest, asked: Path | None = None) -> Path:
-    """Where the reports of a tree are: the folder whose lock is the tree's manifest, byte for byte.
+    """Where the reports of a tree are: the folder whose lock is the tree's manifest, byte for byte; else where a run would put them.
 
     A run puts the lock in place last, so that a folder with another one belongs to another tree or to a run that died.
-    Where no folder has it, the one where a run would put them.
     """
-    found = (folder for folder in candidates(out, manifest.profile) if are_of(folder, out))
+    likely = (reports_beside(out), project_folder() / "reports" / manifest.profile)
+    found = (folder for folder in likely if are_of(folder, out))
     return asked or next(found, None) or new_reports(out, manifest.upstream, manifest.profile)
 
 
@@ -77,31 +74,28 @@ def _recorded(out: Path) -> Path:
     return out if out.is_file() else out / MANIFEST
 
 
-def candidates(out: Path, profile: str) -> tuple[Path, ...]:
-    """Folders that may hold the reports of a tree, the likeliest first."""
-    return reports_beside(out), project_folder() / "reports" / profile
-
-
 def foreign_reports(folder: Path) -> list[Path]:
     """Files of a folder that a run would replace and that no run wrote: there is no lock beside them."""
     return [] if (folder / LOCK).is_file() else [folder / name for name in WRITTEN if os.path.lexists(folder / name)]
 
 
 def evidence_folder(out: Path, reports: Path, name: str, same: Callable[[Any], bool]) -> Path:
-    """Where evidence of a tree goes: among its reports, unless what stands there was asked for otherwise. Then beside the tree: a quick try
-    replaces no evidence that somebody keeps.
-
-    Args:
-        name: of the JSON file of this evidence.
-        same: says of the content of such a file whether it was asked for as this run is.
+    """Where evidence of a tree goes: among its reports, unless the JSON file of that `name` there was asked for otherwise, as `same` says of its
+    content. Then beside the tree: a quick try replaces no evidence that somebody keeps.
     """
-    try:
-        free = same(json.loads((reports / name).read_text("utf-8")))
-    except (OSError, ValueError):
-        free = True
-    except (KeyError, TypeError, AttributeError):
-        free = False
-    return reports if free else reports_beside(out)
+    kept = document(reports / name)
+    with contextlib.suppress(KeyError, TypeError, AttributeError):
+        if not kept or same(kept):
+            return reports
+    return reports_beside(out)
+
+
+def document(place: Path) -> dict[str, Any]:
+    """A JSON document of some reports; empty where it is not there, or damaged."""
+    with contextlib.suppress(OSError, ValueError):
+        found: dict[str, Any] = json.loads(place.read_text("utf-8"))
+        return found
+    return {}
 
 
 def mark_stale(reports: Path, manifest: Manifest) -> Sequence[str]:
@@ -147,29 +141,25 @@ def read_manifest(out: Path) -> Manifest:
     """SHRINK.json of a generated tree, or a lock. Raises InputError when there is none or it is not one."""
     path = _recorded(out)
     try:
-        text = path.read_text("utf-8")
+        text = path.read_bytes()
     except OSError as error:
         raise InputError(f"{path}: {error.strerror or error}", "generate the tree first: `make shrink`") from error
-    except UnicodeDecodeError as error:
-        message = f"{path} is not a SHRINK.json: {error}"
-        raise InputError(message, "generate the tree again with `make shrink`") from error
     return Manifest.from_json(text, str(path))
 
 
 def recorded_rules(manifest: Manifest) -> "Ruleset | None":
-    """The rules of the profile that a tree was made by, as they are now; None when there is no such profile here."""
+    """The rules that a tree was made by; None when they are not those of its profile here."""
     from shrinker.ruleset import load_profile
 
     with contextlib.suppress(InputError):
-        return load_profile(manifest.profile)
+        rules = load_profile(manifest.profile)
+        return rules if rules.digest == manifest.rules_hash else None
     return None
 
 
 def open_recorded(out: Path, recorded: Identity, asked: str | None, note: Callable[[str], None]) -> UpstreamTree:
-    """The upstream that a tree was generated from. Raises InputError when nothing says where it is, or it cannot be read.
-
-    Args:
-        asked: where to read it instead; needed for a commit or folder, whose place is not recorded.
+    """The upstream that a tree was generated from, read where that is `asked`, as it must be for a commit or folder, whose place is not recorded.
+    Raises InputError when nothing says where it is, or it cannot be read.
     """
     spec = asked or {"release": recorded.spec, "submodule": "submodule"}.get(recorded.kind)
     if spec is None:

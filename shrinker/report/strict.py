@@ -2,7 +2,6 @@
 
 import json
 import re
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from textwrap import indent
 
@@ -15,6 +14,7 @@ from shrinker.values.folded import FoldedModule
 from shrinker.values.leftovers import KINDS, Kind, Leftovers
 from shrinker.values.leftovers import Leftover as Found
 from shrinker.values.outcome import Finding
+from shrinker.values.relations import grouped
 from shrinker.values.upstream import UpstreamTree, module_name
 
 REFUSED: frozenset[Kind] = frozenset({"predicates", "flags", "environment", "absent imports"})
@@ -38,10 +38,8 @@ def strict_findings(
     """What strict mode refuses.
 
     Args:
-        effects: what each rule did.
         missing_roots: rule id and module of each root that the tree does not have.
         folded: the kept modules, for what folding could not decide.
-        left: what is left of other platforms.
         tree: upstream: a rule that decides nothing has its match where upstream still writes what it names.
     """
     version = tree.identity.version if tree is not None else None
@@ -107,15 +105,12 @@ def _constructs(rules: Iterable[Leftover], folded: Mapping[str, FoldedModule]) -
 def _unexplained(rules: Ruleset, left: Leftovers) -> Iterator[Finding]:
     """One finding for each name."""
     named = _named(rules)
-    groups: dict[tuple[Kind, str], list[Found]] = defaultdict(list)
-    for leftover in left.unexplained:
-        if leftover.kind in REFUSED:
-            groups[leftover.kind, leftover.text.removesuffix("()")].append(leftover)
+    refused = (each for each in left.unexplained if each.kind in REFUSED)
+    groups = grouped(((each.kind, each.text.removesuffix("()")), each) for each in refused)
     for (kind, name), rows in sorted(groups.items(), key=lambda item: (KINDS.index(item[0][0]), item[0][1])):
         # A condition is what the person should look at first, and its call what a fact would name.
         first = min(rows, key=lambda row: (row.position != "test", not row.text.endswith("()"), row.path, row.line))
-        text = first.text
-        sites = _sites([(row.path, row.line) for row in rows])
+        text, sites = first.text, _sites([(row.path, row.line) for row in rows])
         known = named.get(name.rpartition(".")[2]) or named.get(name)
         if known is not None:
             check, says = "undecided-fact", f"rule {_place(rules, known)} decides `{text}`, but not in this construct"

@@ -1,15 +1,19 @@
-"""Files and lines before and after, each with its area and its language; ``summary.json``, and the table that the command line prints of it."""
+"""Files and lines before and after, each with its area and its language: counted in ``summary.json``, and in the table that the command line prints
+of it; and listed in reports of one line a row, columns separated by tabs, all sorted.
+"""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from shrinker.emit.writer import count_lines
 from shrinker.program.nodes import suffix
+from shrinker.syntax.lines import count_lines
 from shrinker.values.folded import FoldedModule
 from shrinker.values.graph import Graph
 from shrinker.values.manifest import Manifest
+from shrinker.values.outcome import Evidence
+from shrinker.values.relations import grouped
 from shrinker.values.upstream import PACKAGE_PREFIX, UpstreamTree
 
 if TYPE_CHECKING:
@@ -66,9 +70,13 @@ class Tally:
 
 
 def build_summary(
-    manifest: Manifest, graph: Graph, folded: Mapping[str, FoldedModule], files: Sequence[Measured]
+    manifest: Manifest,
+    graph: Graph,
+    folded: Mapping[str, FoldedModule],
+    files: Sequence[Measured],
+    evidence: Iterable[Evidence],
 ) -> dict[str, Any]:
-    """Everything countable about the tree; no evidence, no times, no memory."""
+    """Everything countable about the tree; no times, no memory."""
     decisions = [decision for module in folded.values() for decision in module.decisions]
     touched = [file for file in manifest.files if file.changed and file.lines_before]
     package = [f for f in files if f.path.startswith(PACKAGE_PREFIX) and f.path.endswith(".py")]
@@ -96,6 +104,11 @@ def build_summary(
         "edges": Counter(edge.kind for edge in graph.edges),
         "removed_by_rule": Counter(removal.rule for removal in graph.removed.values()),
         "uncertain": len(graph.uncertain),
+        "evidence": [
+            {"level": item.level, "passed": item.passed, "checks": dict(item.checks)}
+            | {kind: len(getattr(item, kind)) for kind in ("findings", "inherited", "open")}
+            for item in evidence
+        ],
     }
 
 
@@ -153,13 +166,62 @@ def language(path: str) -> str:
 
 def tally(files: Iterable[Measured], key: Callable[[Measured], str]) -> list[Tally]:
     """Sums by key, the largest before first."""
-    sums: dict[str, list[int]] = {}
-    for file in files:
-        row = sums.setdefault(key(file), [0, 0, 0, 0])
-        row[:] = row[0] + 1, row[1] + file.kept, row[2] + file.before, row[3] + file.after
-    return sorted((Tally(name, *row) for name, row in sums.items()), key=lambda t: (-t.lines_before, t.name))
+    sums = (
+        Tally(name, len(each), sum(f.kept for f in each), sum(f.before for f in each), sum(f.after for f in each))
+        for name, each in grouped((key(file), file) for file in files).items()
+    )
+    return sorted(sums, key=lambda t: (-t.lines_before, t.name))
 
 
 def total(files: Iterable[Measured]) -> Tally:
     """The sum of all."""
     return next(iter(tally(files, lambda _: "total")), Tally("total", 0, 0, 0, 0))
+
+
+def file_lists(graph: Graph, folded: Mapping[str, FoldedModule], files: Sequence[Measured]) -> dict[str, str]:
+    """By file name the lists of what stays and what goes: ``keep.txt``, ``remove.txt``, ``uncertain.txt``, whose paths have a line where it is
+    not the whole file, and ``errors.txt``, which has the statements that became the named error of a removed feature, by upstream's lines.
+    """
+    kept = ((f.path, f.before, f.after, graph.kept.get(f.path, "written by a rule")) for f in files if f.kept)
+    gone = ((f.path, f.before, graph.removed[f.path]) for f in files if f.path in graph.removed)
+    removed = ((path, lines, removal.rule, removal.reason) for path, lines, removal in gone)
+    uncertain = ((f"{u.path}:{u.line}" if u.line else u.path, " ".join(u.reason.split())) for u in graph.uncertain)
+    errors = (
+        (f"{path}:{decision.line}", decision.rule, " ".join(decision.text.split()))
+        for path, module in sorted(folded.items())
+        for decision in sorted(module.decisions, key=lambda d: d.line)
+        if decision.outcome == "raises"
+    )
+    return {
+        "keep.txt": text_rows("path\tlines before\tlines after\tfirst reason", kept),
+        "remove.txt": text_rows("path\tlines\trule\treason", removed),
+        "uncertain.txt": text_rows("path\treason", uncertain),
+        "errors.txt": text_rows("path\trule\tstatement that is now the named error", errors),
+    }
+
+
+def tuning_list(graph: Graph) -> str:
+    """Card, shape and what else the name says, and rule, of each tuning table that is gone: the kernel then takes its default there."""
+    rows: set[tuple[str, ...]] = set()
+    for path, removal in graph.removed.items():
+        shape, found, rest = path.rpartition("/")[2].removesuffix(".json").partition(",device_name=")
+        if found:
+            card, _, more = rest.partition(",")
+            rows.add((card, shape, more, removal.rule))
+    return text_rows("card\tshape\ttype\trule", sorted(rows))
+
+
+def lines_list(files: Sequence[Measured]) -> str:
+    """Folder, language, files and lines before and after; first the sums: of a language, and of Python, C++ and CUDA together."""
+    groups = (
+        *tally((file for file in files if file.language in CODE), lambda file: f"all\t{', '.join(CODE)}"),
+        *tally(files, lambda file: f"all\t{file.language}"),
+        *sorted(tally(files, lambda file: f"{file.area}\t{file.language}"), key=lambda row: row.name),
+    )
+    rows = ((row.name, *row.counts.values()) for row in groups)
+    return text_rows("folder\tlanguage\tfiles before\tfiles after\tlines before\tlines after", rows)
+
+
+def text_rows(head: str, rows: Iterable[Iterable[object]]) -> str:
+    """A report of one line a row."""
+    return "".join(f"{line}\n" for line in (f"# {head}", *("\t".join(map(str, row)) for row in rows)))

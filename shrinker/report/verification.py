@@ -1,18 +1,29 @@
-"""What `verify` found, as JSON and as a page to read."""
+"""What `verify` found, as JSON and as a page to read; and ``index.html`` of a run, which tells of it, too: one file, without a network, to look at
+the tree before reading about it. That has a map of all files by lines (ECharts, copied from its npm package: Apache-2.0), a search over files
+and symbols, and the tables of the other reports. It is made of what lies beside it, so that it says nothing that the reports do not.
+"""
 
-from collections.abc import Sequence
+import json
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from shrinker.report.page import PAGE, index_page
-from shrinker.report.pages import readable, render, write_files
+from shrinker.program.saved import load_report
+from shrinker.report.effects import QUESTIONABLE
+from shrinker.report.pages import SHARED, readable, render, templates, write_files
+from shrinker.report.place import document
+from shrinker.values.graph import UNREACHABLE
 from shrinker.values.manifest import Manifest
 from shrinker.values.outcome import LevelResult
+from shrinker.values.relations import grouped
 
-JSON_NAME, PAGE_NAME = "verify.json", "verify.md"
+JSON_NAME, PAGE_NAME, INDEX = "verify.json", "verify.md", "index.html"
 _KINDS = ("findings", "inherited", "open")
 _SHOWN = 40
+_MOST = 800
+"""Rows of a table of the index that goes on for long."""
 
 NOT_SHOWN = (
     "No compiled kernel ran: kernels are references in PyTorch and Triton's own interpreter. That both trees call the same "
@@ -59,15 +70,76 @@ def write_verification(
 ) -> Path:
     """Write both into the folder of the tree's reports; returns the page's path."""
     data = verification(manifest, results, where_upstream_runs=where_upstream_runs)
-    idle = [result.evidence.level for result in results if not result.ran]
-    verdict = f"Every level that could run passed; not run here: {', '.join(idle)}." if idle else "Every level passed."
-    if where_upstream_runs:
-        verdict += " Only what upstream's own tree can run here was judged; what it cannot is listed level by level."
-    verdict = verdict if data["passed"] else "**A level failed.**"
-    told = {"manifest": manifest, "verdict": verdict, "results": results, "not_shown": NOT_SHOWN, "most": _SHOWN}
-    page = render("verify.md.jinja", **told)
+    page = render("verify.md.jinja", manifest=manifest, data=data, results=results, most=_SHOWN)
     # Not sorted: levels and checks stay in the order in which they were made.
     write_files(folder, {JSON_NAME: readable(data, ordered=False), PAGE_NAME: page})
-    if (folder / PAGE).is_file():
-        write_files(folder, {PAGE: index_page(folder, folder)})
+    if (folder / INDEX).is_file():
+        write_files(folder, {INDEX: index_page(folder, folder)})
     return folder / PAGE_NAME
+
+
+def index_page(folder: Path, earlier: Path) -> bytes:
+    """The page of a folder of reports; `earlier`: where ``verify.json`` is, if it is anywhere. Raises InputError when a report cannot be read."""
+    data = _data(folder, earlier)
+    # `</script>` within a text would end the script that holds it.
+    text = json.dumps(data, separators=(",", ":"), ensure_ascii=False).replace("<", "\\u003c")
+    script = (SHARED / "echarts.min.js").read_text("utf-8")
+    page = templates(SHARED, escaped=True).get_template("index.html.jinja")
+    return page.render(head=data["head"], data=text, echarts=script).encode()
+
+
+def _data(folder: Path, earlier: Path) -> dict[str, Any]:
+    names = ("summary", "graph", "symbols", "rules", "dependencies")
+    summary, graph, symbols, rules, required = (load_report(folder / f"{name}.json") for name in names)
+    verified = document(earlier / JSON_NAME)
+    # Path, lines before and after, whether it is kept, and why.
+    files = [(path, int(before), int(after), 1, why) for path, before, after, why in _rows(folder, "keep.txt")]
+    for path, before, rule, why in _rows(folder, "remove.txt"):
+        files.append((path, int(before), 0, 0, why if rule == UNREACHABLE else f"{rule}: {why}"))
+    lines = {path: after for path, _, after, _, _ in files}
+    gone = grouped((path, part) for name, rows in graph["gone"].items() for path, line in rows for part in (name, line))
+    # Names in their modules, and of each node the last step of its best chain.
+    modules = symbols["modules"]
+    units = [[at, name[len(modules[at][0]) + 1 :], line, int(live)] for at, _, name, line, *_, live in symbols["units"]]
+    best = [number for edge in symbols["best"] for number in edge or (-1, 0, 0)]
+    others = {name: symbols[name] for name in ("others", "kinds")}
+    effects, counted = rules["effects"], ("decisions", "folded_lines", "files", "lines")
+    return {
+        "head": {
+            "profile": summary["profile"],
+            "upstream": summary["upstream"]["spec"],
+            "before": sum(row[1] for row in files),
+            "after": sum(row[2] for row in files),
+        },
+        "files": files,
+        "symbols": {"modules": modules, "units": units, "best": best, **others},
+        "lost": [[f"{module}.{name}", line, rule, why] for module, name, line, _, rule, why in symbols["gone"]],
+        "gone": gone,
+        "retained": graph["retained"],
+        "optional": graph["optional"],
+        "rules": [
+            [id, kind, graph["whys"].get(id, ""), *(effects.get(id, {}).get(key, 0) for key in counted)]
+            for id, (kind, _) in rules["rules"].items()
+        ],
+        "questionable": [[name, int(n), why] for name, n, why in islice(_rows(folder, QUESTIONABLE), _MOST)],
+        "uncertain": [[at, why, lines.get(at.partition(":")[0], 0)] for at, why in _rows(folder, "uncertain.txt")],
+        "errors": [*_rows(folder, "errors.txt")],
+        "distributions": [[name, row["kept"], row["reason"]] for name, row in required["distributions"].items()],
+        "evidence": [*_evidence(summary, verified, graph["tree"])],
+        "limits": verified.get("not_shown", []),
+    }
+
+
+def _rows(folder: Path, name: str) -> Iterator[list[str]]:
+    return (line.split("\t") for line in (folder / name).read_text("utf-8").splitlines()[1:])
+
+
+def _evidence(summary: Mapping[str, Any], verified: Mapping[str, Any], tree: str) -> Iterator[list[Any]]:
+    """Level, what came of it, how much was looked at, and of which tree where it is not this one."""
+    levels = {level["level"]: (level, True, "") for level in summary["evidence"]}
+    for name, level in verified.get("levels", {}).items():
+        other = "" if verified["tree"] == tree else f"another one, {verified['tree'][:12]}"
+        levels.setdefault(name, (level, level["ran"], other))
+    for name, (level, ran, other) in levels.items():
+        said = "passed" if level["passed"] else "failed"
+        yield [name, said if ran else "not run", sum(level["checks"].values()), other]

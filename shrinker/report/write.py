@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,30 +11,25 @@ from shrinker.cache import Cache
 from shrinker.program.saved import graph_data
 from shrinker.program.symbols.saved import SymbolData, root_costs
 from shrinker.program.written import Written
-from shrinker.report import api
-from shrinker.report.chains import cycles, dropped_importers, removed_importers
-from shrinker.report.dependencies import dependencies, distributions_data, mermaid
-from shrinker.report.effects import RuleEffect, rule_effects
-from shrinker.report.lists import file_lists, lines_list, questionable_list, tuning_list
-from shrinker.report.page import PAGE, index_page
+from shrinker.report import api, dependencies, summary
+from shrinker.report.effects import QUESTIONABLE, RuleEffect, questionable_list, rule_effects
 from shrinker.report.pages import readable, templates, write_files
 from shrinker.report.retained import retained_data
-from shrinker.report.summary import Measured, build_summary, measure, tally, total
+from shrinker.report.summary import Measured, tally, total
+from shrinker.report.verification import INDEX, index_page
 from shrinker.ruleset import Ruleset
 from shrinker.values.distributions import Distributions
-from shrinker.values.entries import Entries
+from shrinker.values.edits import Cut
 from shrinker.values.folded import FoldedModule
 from shrinker.values.graph import UNREACHABLE, Graph
-from shrinker.values.interface import Interface
+from shrinker.values.interface import Entries, Interface
 from shrinker.values.manifest import Manifest
-from shrinker.values.native import Cut
 from shrinker.values.outcome import Evidence
+from shrinker.values.relations import grouped
 from shrinker.values.upstream import UpstreamTree
 
 _MOST_FOLDERS = 150
 _MOST_KEPT = 20
-_NEEDED = "needed by nothing that is kept"
-_UNDEFINED = "not defined"
 _COUNTED = ("decisions", "folded_lines", "files", "lines", "kept")
 
 
@@ -53,6 +47,8 @@ class Made:
     """Imports of all of upstream."""
     distributions: Distributions
     """What the generated package requires."""
+    symbols: SymbolData
+    evidence: Sequence[Evidence]
     interface: Interface = field(default_factory=Interface)
     """What the command lines and servers take and answer otherwise than upstream's."""
     lost: api.Lost = field(default_factory=dict)
@@ -65,15 +61,14 @@ class Made:
     """Results of earlier runs; what it found is counted in ``run.json``."""
 
 
-def begin_reports(folder: Path, made: Made, *, pages: bool = True) -> dict[str, Any]:
-    """Write lists, pages and graph: all that does not wait for the evidence. Returns the summary without that, for `finish_reports`. Raises
-    InputError when the folder, which is made if it is not there, cannot be written.
-
-    Args:
-        pages: with what people look at; without it only what a comparison of two trees reads is whole.
+def write_reports(folder: Path, made: Made, *, pages: bool = True) -> dict[str, Any]:
+    """Write lists, pages, graph, symbols and the summary, which is returned; without `pages`, at which people look, only what a comparison of two
+    trees reads is whole. Raises InputError when the folder, which is made if it is not there, cannot be written.
     """
-    graph, folded, manifest = made.graph, made.folded, made.manifest
-    files = measure(made.tree, manifest)
+    graph, folded, manifest, symbols = made.graph, made.folded, made.manifest, made.symbols
+    # By themselves: these texts are large.
+    write_files(folder, {"symbols.json": _compact(symbols.data), "symbol_edges.json": _compact(symbols.edges)})
+    files = summary.measure(made.tree, manifest)
     effects = rule_effects(made.rules, graph, folded, files, made.cuts)
     gone = api.removed_definitions(made.tree, graph, made.cache) if pages else {}
     data = graph_data(
@@ -81,9 +76,9 @@ def begin_reports(folder: Path, made: Made, *, pages: bool = True) -> dict[str, 
         folded,
         profile=manifest.profile,
         upstream=manifest.upstream.spec,
-        importers=removed_importers(graph, folded, made.written),
+        importers=dependencies.removed_importers(graph, folded, made.written),
         distributions=made.distributions,
-        dropped=dropped_importers(made.distributions, graph, folded),
+        dropped=dependencies.dropped_importers(made.distributions, graph, folded),
     )
     data["decisions"] |= {path: [_row(cut) for cut in cuts] for path, cuts in made.cuts.items()}
     data |= {
@@ -94,10 +89,10 @@ def begin_reports(folder: Path, made: Made, *, pages: bool = True) -> dict[str, 
         "whys": {rule.id: rule.why for rule in made.rules.by_id().values()},
     }
     texts = {
-        **file_lists(graph, folded, files),
-        "tuning.txt": tuning_list(graph),
-        "lines.txt": lines_list(files),
-        "dependencies.json": readable(distributions_data(made.distributions)),
+        **summary.file_lists(graph, folded, files),
+        "tuning.txt": summary.tuning_list(graph),
+        "lines.txt": summary.lines_list(files),
+        "dependencies.json": readable(dependencies.distributions_data(made.distributions)),
         "interface.json": readable(api.interface_data(made.interface, made.entries)),
         "rules.json": readable(_rules_data(made.rules, effects)),
     }
@@ -105,19 +100,15 @@ def begin_reports(folder: Path, made: Made, *, pages: bool = True) -> dict[str, 
         data |= retained_data(data, {file.path: file.after for file in files if file.kept}, made.cache)
         page = api.api_page(made.tree, graph, made.lost, gone, made.written, made.rules)
         texts |= _pages(made, effects, files, page, data["retained"])
-    write_files(folder, {**texts, "graph.json": _compact(data)})
-    return build_summary(manifest, graph, folded, files)
+    counted = summary.build_summary(manifest, graph, folded, files, made.evidence)
+    write_files(folder, {**texts, "graph.json": _compact(data), "summary.json": readable(counted)})
+    return counted
 
 
 def _row(cut: Cut) -> list[object]:
     """Lines of native code that go, in the form of a decision."""
-    rule, why = ("+".join(cut.rules), _UNDEFINED) if cut.rules else (UNREACHABLE, _NEEDED)
+    rule, why = ("+".join(cut.rules), "not defined") if cut.rules else (UNREACHABLE, "needed by nothing that is kept")
     return [cut.first, rule, "lines", cut.what, why, cut.last - cut.first + 1, cut.first, cut.last]
-
-
-def write_symbols(folder: Path, symbols: SymbolData) -> None:
-    """Write what was found of symbols. Raises InputError when the folder cannot be written."""
-    write_files(folder, {"symbols.json": _compact(symbols.data), "symbol_edges.json": _compact(symbols.edges)})
 
 
 def _compact(data: object) -> str:
@@ -125,39 +116,23 @@ def _compact(data: object) -> str:
 
 
 def finish_reports(
-    folder: Path,
-    counted: Mapping[str, Any],
-    cache: Cache,
-    evidence: Sequence[Evidence],
-    timings: Mapping[str, float],
-    peak_memory: int,
-    earlier: Path | None,
-) -> dict[str, Any]:
-    """Write the summary, which is returned, what the run itself took (to ``run.json`` alone), and the page to look at. Raises as that does.
+    folder: Path, cache: Cache, timings: Mapping[str, float], peak_memory: int, earlier: Path | None
+) -> None:
+    """Write what the run itself took, seconds by phase and bytes, to ``run.json`` alone, and the page to look at. Raises as `write_reports` does.
 
     Args:
-        counted: what `begin_reports` returned.
-        timings: seconds by phase.
-        peak_memory: bytes.
         earlier: folder of reports with what levels found that no default run asks; None where nobody looks at pages.
     """
-    judged = [
-        {"level": item.level, "passed": item.passed, "checks": dict(item.checks)}
-        | {kind: len(getattr(item, kind)) for kind in ("findings", "inherited", "open")}
-        for item in evidence
-    ]
-    summary = {**counted, "evidence": judged}
     run = {
         "phases_seconds": {name: round(seconds, 3) for name, seconds in timings.items()},
         "total_seconds": round(sum(timings.values()), 3),
         "peak_memory_bytes": peak_memory,
         "cache": {name: {"asked": c.asked, "found": c.found} for name, c in sorted(cache.counts.items())},
     }
-    write_files(folder, {"summary.json": readable(summary), "run.json": readable(run, ordered=False)})
+    write_files(folder, {"run.json": readable(run, ordered=False)})
     if earlier is not None:
-        write_files(folder, {"questionable.txt": questionable_list(folder)})
-        write_files(folder, {PAGE: index_page(folder, earlier)})
-    return summary
+        write_files(folder, {QUESTIONABLE: questionable_list(folder)})
+        write_files(folder, {INDEX: index_page(folder, earlier)})
 
 
 def _pages(
@@ -184,10 +159,10 @@ def _pages(
             "more": len(folders) - _MOST_FOLDERS,
         },
         "DEPENDENCIES.md": {
-            "page": dependencies(graph, folded, files),
+            "page": dependencies.dependencies(graph, folded, files),
             "distributions": made.distributions,
-            "chart": mermaid(graph),
-            "cycles": cycles(graph, made.cache),
+            "chart": dependencies.picture(graph),
+            "cycles": dependencies.cycles(graph),
             "retained": sorted(retained.items(), key=lambda row: (-row[1][1], row[0]))[:_MOST_KEPT],
         },
         "api.md": {"page": public},
@@ -203,13 +178,9 @@ def _pages(
 
 def _absents(rules: Ruleset) -> dict[str, dict[str, str]]:
     """What no machine or build has, by name: what each rule says of it."""
-    found: dict[str, dict[str, str]] = defaultdict(dict)
-    for absent in rules.absents:
-        for name in absent.modules:
-            found[name][absent.id] = "it is not installed"
-    for macro, rule in rules.undefined.items():
-        found[macro][rule] = "no build defines it"
-    return found
+    said = [(name, (absent.id, "it is not installed")) for absent in rules.absents for name in absent.modules]
+    said += [(macro, (rule, "no build defines it")) for macro, rule in rules.undefined.items()]
+    return {name: dict(rows) for name, rows in grouped(said).items()}
 
 
 def _rules_data(rules: Ruleset, effects: Sequence[RuleEffect]) -> dict[str, Any]:

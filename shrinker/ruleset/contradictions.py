@@ -14,12 +14,8 @@ _NEXT = "take one of the two out, or narrow its patterns until they mean differe
 
 
 def refuse_contradictions(rules: Ruleset) -> None:
-    """Compare the rules with each other.
-
-    Raises:
-        InputError: two rules contradict each other; names both with file and line.
-    """
-    kinds = (_values, _variables, _domains, _kept_and_removed, _absent_and_stated, _asked_and_stated)
+    """Compare the rules with each other. Raises InputError: two rules contradict each other; names both with file and line."""
+    kinds = (_facts, _otherwise_stated, _kept_and_removed)
     found = [
         f"{rules.places.get(one.id, '?')}: rule {one.id} {said}, "
         f"but {rules.places.get(other.id, '?')}: rule {other.id} says {against}"
@@ -31,33 +27,37 @@ def refuse_contradictions(rules: Ruleset) -> None:
         raise InputError("rules contradict each other:\n  " + "\n  ".join([*found[:_SHOWN], *more]), _NEXT)
 
 
-def _values(rules: Ruleset) -> Iterator[Clash]:
+def _facts(rules: Ruleset) -> Iterator[Clash]:
     for one, other in combinations(rules.facts, 2):
-        if (type(one.value), one.value, one.exact) == (type(other.value), other.value, other.exact):
-            continue
-        for pattern, against in _overlapping(one, other.calls, (*other.names, *other.attributes)):
-            yield one, f"says {pattern} is {_text(one)}", other, f"{against} is {_text(other)}"
+        if (type(one.value), one.value, one.exact) != (type(other.value), other.value, other.exact):
+            for pattern, against in _overlapping(one, other.calls, (*other.names, *other.attributes)):
+                yield one, f"says {pattern} is {_text(one)}", other, f"{against} is {_text(other)}"
+        if one.value != other.value:
+            for name in sorted({*one.environment} & {*other.environment}):
+                yield one, f"says the variable {name} is {_text(one)}", other, f"it is {_text(other)}"
 
 
 def _overlapping(fact: Fact, calls: Sequence[str], names: Sequence[str]) -> Iterator[tuple[str, str]]:
     """Patterns of a fact, each with one of another rule that may name the same."""
-    for pair in chain(product(fact.calls, calls), product((*fact.names, *fact.attributes), names)):
-        if overlap(*pair):
-            yield pair
+    pairs = chain(product(fact.calls, calls), product((*fact.names, *fact.attributes), names))
+    return (pair for pair in pairs if overlap(*pair))
 
 
-def _variables(rules: Ruleset) -> Iterator[Clash]:
-    for one, other in combinations(rules.facts, 2):
-        if one.value != other.value:
-            for name in sorted(set(one.environment) & set(other.environment)):
-                yield one, f"says the variable {name} is {_text(one)}", other, f"it is {_text(other)}"
-
-
-def _domains(rules: Ruleset) -> Iterator[Clash]:
+def _otherwise_stated(rules: Ruleset) -> Iterator[Clash]:
+    """Facts, each against a rule of another kind."""
     for fact, domain in product(rules.facts, rules.domains):
         if fact.value in domain.never or (domain.only and fact.value not in (None, *domain.only)):
             for pattern, against in _overlapping(fact, domain.calls, domain.names):
                 yield fact, f"says {pattern} is {_text(fact)}", domain, f"{against} never is"
+    for fact, absent in product(rules.facts, rules.absents):
+        for name in sorted({*fact.names, *fact.attributes} & {*absent.attributes, *absent.modules}):
+            yield fact, f"says {name} is {_text(fact)}", absent, "there is no such thing"
+    # A fact about a function of a removed module is how its use becomes decidable; the error would be another answer.
+    # The fact counts first: a wide pattern says what holds for all that no fact speaks of.
+    for fact, remove in product(rules.facts, rules.removes):
+        for name in fact.calls:
+            if name in remove.only_when_asked:
+                yield fact, f"says {name} is {_text(fact)}", remove, f"a use of {name} is an error"
 
 
 def _kept_and_removed(rules: Ruleset) -> Iterator[Clash]:
@@ -77,21 +77,6 @@ def _kept_and_removed(rules: Ruleset) -> Iterator[Clash]:
                 for pattern in remove.modules if is_module else remove.paths:
                     if matches(pattern, name):
                         yield rule, f"keeps {name}", remove, f"{pattern} is removed"
-
-
-def _absent_and_stated(rules: Ruleset) -> Iterator[Clash]:
-    for fact, absent in product(rules.facts, rules.absents):
-        for name in sorted({*fact.names, *fact.attributes} & {*absent.attributes, *absent.modules}):
-            yield fact, f"says {name} is {_text(fact)}", absent, "there is no such thing"
-
-
-def _asked_and_stated(rules: Ruleset) -> Iterator[Clash]:
-    # A fact about a function of a removed module is how its use becomes decidable; the error would be another answer.
-    # The fact counts first: a wide pattern says what holds for all that no fact speaks of.
-    for fact, remove in product(rules.facts, rules.removes):
-        for name in fact.calls:
-            if name in remove.only_when_asked:
-                yield fact, f"says {name} is {_text(fact)}", remove, f"a use of {name} is an error"
 
 
 def _text(fact: Fact) -> str:

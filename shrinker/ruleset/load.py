@@ -6,7 +6,8 @@ import difflib
 import hashlib
 import re
 import tomllib
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar, get_args
 
@@ -15,16 +16,11 @@ from pydantic import BaseModel, ValidationError
 from shrinker.cache import hash_of
 from shrinker.project import RULES_FOLDER, rules_folder
 from shrinker.ruleset.contradictions import refuse_contradictions
-from shrinker.ruleset.models import Profile, Refusal, Rule, Ruleset
+from shrinker.ruleset.models import Kinds, Profile, Refusal, Rule, Ruleset
 from shrinker.values.errors import InputError
 
 Model = TypeVar("Model", bound=BaseModel)
-MODELS: dict[str, type[Rule]] = {
-    field: kind
-    for field, info in Ruleset.model_fields.items()
-    for kind in get_args(info.annotation)[:1]
-    if isinstance(kind, type) and issubclass(kind, Rule)
-}
+MODELS: dict[str, type[Rule]] = {field: get_args(info.annotation)[0] for field, info in Kinds.model_fields.items()}
 """By field of the ruleset."""
 _NAMED = {
     "refusals": "reject",
@@ -46,42 +42,32 @@ _SCOPES = ("family", "features", "profiles")
 
 
 def load_profile(name: str, folder: Path | None = None) -> Ruleset:
-    """Read `profiles/<name>.toml` of a folder of rules, and the rule files it includes.
-
-    Args:
-        name: of the profile.
-        folder: with rule files and `profiles/`; the project's own rules, else those of the package, when not given.
-
-    Raises:
-        InputError: no such folder, unknown profile, broken TOML, unknown kind or key, two rules of one id.
+    """Read `profiles/<name>.toml` of a folder of rules (by default `project.rules_folder`), and the rule files it includes. Raises InputError: no
+    such folder, unknown profile, broken TOML, unknown kind or key, two rules of one id, two rules that contradict each other.
     """
     folder = folder or rules_folder()
-    _check_profile(folder, name)
-    profile_path = folder / "profiles" / f"{name}.toml"
-    profile = _read_profile(profile_path)[1]
     paths = [folder / f"{stem}.toml" for stem in profile_files(folder, name)]
+    profile_path = folder / "profiles" / f"{name}.toml"
     rules = load_rules(paths, name, profile_path.read_bytes(), folder)
     scope = {rule for rule, place in rules.places.items() if place.partition("/")[0] in _SCOPES}
-    return rules.model_copy(update={"scope": tuple(sorted(scope)), "budget": profile.budget})
+    return rules.model_copy(update={"scope": tuple(sorted(scope)), "budget": _read_profile(profile_path)[1].budget})
 
 
-def _check_profile(folder: Path, name: str, at: str = "") -> None:
+def profile_files(folder: Path, name: str, below: tuple[str, ...] = (), at: str = "") -> tuple[str, ...]:
+    """The rule files of a profile, without ``.toml``: those of the profile that it extends, without what it drops, then its own.
+
+    Args:
+        below: the profiles that extend it, and `at` where the last of them says so.
+    """
     profiles = profile_names(folder)
     if name not in profiles:
         raise InputError(f"{at}no profile {name!r}{nearest(name, profiles)}", f"profiles here: {', '.join(profiles)}")
-
-
-def profile_files(folder: Path, name: str, below: tuple[str, ...] = ()) -> tuple[str, ...]:
-    """The rule files of a profile, without ``.toml``: those of the profile that it extends, without what it drops, then its own."""
     path = folder / "profiles" / f"{name}.toml"
     text, profile = _read_profile(path)
     at = f"{path.name}:{_line_of(text, 'extends')}: "
     if name in below:
         raise InputError(f"{at}extends itself by way of {' and '.join(below)}", "break the circle")
-    files: tuple[str, ...] = ()
-    if profile.extends:
-        _check_profile(folder, profile.extends, at)
-        files = profile_files(folder, profile.extends, (*below, name))
+    files = profile_files(folder, profile.extends, (*below, name), at) if profile.extends else ()
     rule_files = (p.relative_to(folder) for p in folder.rglob("*.toml") if p.parent != path.parent)
     known = sorted(file.with_suffix("").as_posix() for file in rule_files)
     places = {*known, *(parent.as_posix() for stem in known for parent in Path(stem).parents)}
@@ -124,27 +110,28 @@ def _read_profile(path: Path) -> tuple[str, Profile]:
 
 
 def load_rules(paths: Sequence[Path], profile: str = "", salt: bytes = b"", folder: Path | None = None) -> Ruleset:
-    """Read rule files.
+    """Read rule files, in the order in which their rules count. Raises as `load_profile`.
 
     Args:
-        paths: the files, in the order in which their rules count.
         profile: name that the ruleset carries.
         salt: further bytes that belong to the digest (the profile's own file).
         folder: places name files below it; without one, files by their last name.
-
-    Raises:
-        InputError: broken TOML, unknown kind or key, two rules of one id, two rules that contradict each other.
     """
     digest = hashlib.sha256()
-    collected: dict[str, list[Rule]] = {plural: [] for plural, _ in KINDS.values()}
-    seen: dict[str, str] = {}
+    kinds: dict[str, list[Rule]] = defaultdict(list)
+    places: dict[str, str] = {}
     for path in paths:
         name = path.relative_to(folder).as_posix() if folder else path.name
         digest.update(name.encode() + b"\0" + path.read_bytes())
-        _load_file(path, name, collected, seen)
+        for field, rule, line in _rules_of(path, name):
+            if rule.id in places:
+                taken = f"{name}:{line}: rule id {rule.id!r} is taken by {places[rule.id]}"
+                raise InputError(taken, "give each rule its own id")
+            places[rule.id] = f"{name}:{line}"
+            kinds[field].append(rule)
     digest.update(salt)
-    kinds = {plural: tuple(rules) for plural, rules in collected.items()}
-    rules = Ruleset(profile=profile, digest=digest.hexdigest(), places=seen, **kinds)  # type: ignore[arg-type]
+    told: dict[str, Any] = {field: tuple(rules) for field, rules in kinds.items()}
+    rules = Ruleset(profile=profile, digest=digest.hexdigest(), places=places, **told)
     refusals = tuple(_of_its_domain(rule, rules) if rule.domain else rule for rule in rules.refusals)
     rules = rules.model_copy(update={"refusals": refusals})
     refuse_contradictions(rules)
@@ -155,16 +142,15 @@ def _of_its_domain(refusal: Refusal, rules: Ruleset) -> Refusal:
     """The refusal with the texts of the domain that it names."""
     domains = {domain.id: domain for domain in rules.domains}
     if refusal.domain not in domains:
-        raise InputError(
-            f"{rules.places[refusal.id]}: rule {refusal.id} names no domain: {refusal.domain!r}"
-            f"{nearest(refusal.domain, list(domains))}",
-            "name a [[domain]] rule of the profile",
-        )
+        near = f"{refusal.domain!r}{nearest(refusal.domain, list(domains))}"
+        message = f"{rules.places[refusal.id]}: rule {refusal.id} names no domain: {near}"
+        raise InputError(message, "name a [[domain]] rule of the profile")
     domain = domains[refusal.domain]
     return refusal.model_copy(update={"values": domain.never, "only": domain.only})
 
 
-def _load_file(path: Path, place: str, collected: dict[str, list[Rule]], seen: dict[str, str]) -> None:
+def _rules_of(path: Path, place: str) -> Iterator[tuple[str, Rule, int]]:
+    """Each rule of a file, with its field of the ruleset and its line."""
     text, data = _read_toml(path)
     for kind, rows in data.items():
         if kind not in KINDS or not isinstance(rows, list):
@@ -177,17 +163,11 @@ def _load_file(path: Path, place: str, collected: dict[str, list[Rule]], seen: d
                 f"{place}:{line}: unknown kind of rule {kind!r}{nearest(kind, list(KINDS))}",
                 f"a rule starts with one of: {', '.join(f'[[{k}]]' for k in KINDS)}",
             )
-        plural, model = KINDS[kind]
-        lines = [n for n, row in enumerate(text.splitlines(), 1) if row.strip().startswith(f"[[{kind}]]")]
-        for index, row in enumerate(rows):
-            start = lines[index] if index < len(lines) else 1
-            rule = _checked(model, row, place, text, start)
-            if rule.id in seen:
-                raise InputError(
-                    f"{place}:{start}: rule id {rule.id!r} is taken by {seen[rule.id]}", "give each rule its own id"
-                )
-            seen[rule.id] = f"{place}:{start}"
-            collected[plural].append(rule)
+        field, model = KINDS[kind]
+        lines = (n for n, row in enumerate(text.splitlines(), 1) if row.strip().startswith(f"[[{kind}]]"))
+        for row in rows:
+            start = next(lines, 1)
+            yield field, _checked(model, row, place, text, start), start
 
 
 def _read_toml(path: Path) -> tuple[str, dict[str, object]]:
@@ -230,10 +210,8 @@ def nearest(word: str, known: list[str]) -> str:
 
 
 def without(rules: Ruleset, ids: Collection[str]) -> Ruleset:
-    """The ruleset as if the rules of these ids had not been written, with a digest of its own.
-
-    Raises:
-        InputError: the profile has no rule of such an id.
+    """The ruleset as if the rules of these ids had not been written, with a digest of its own. Raises InputError: the profile has no rule of
+    such an id.
     """
     if not ids:
         return rules
@@ -251,15 +229,8 @@ def without(rules: Ruleset, ids: Collection[str]) -> Ruleset:
 
 
 def with_rule(rules: Ruleset, table: str, row: Mapping[str, Any]) -> Ruleset:
-    """The ruleset as if this rule had been written, too, with a digest of its own.
-
-    Args:
-        table: field of the ruleset: ``facts``, ``domains`` ….
-        row: what a file of rules would say.
-
-    Raises:
-        InputError: the rule contradicts another one.
-        pydantic.ValidationError: it is no rule of that kind.
+    """The ruleset as if a rule had been written, too, in a field (``facts``, ``domains`` …) and as a file of rules would say it; with a digest of
+    its own. Raises InputError when the rule contradicts another one, and pydantic.ValidationError when it is no rule of that kind.
     """
     rule = MODELS[table].model_validate(row)
     places = {**rules.places, rule.id: "planted"}

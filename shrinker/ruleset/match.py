@@ -9,6 +9,8 @@ import re
 from collections.abc import Sequence
 from functools import cache
 
+from shrinker.values.upstream import enclosing
+
 
 @cache
 def _sorted_out(patterns: Sequence[str], separator: str, below: bool) -> tuple[frozenset[str], re.Pattern[str] | None]:
@@ -25,11 +27,8 @@ def _sorted_out(patterns: Sequence[str], separator: str, below: bool) -> tuple[f
 def _any_matches(patterns: Sequence[str], text: str, separator: str) -> bool:
     """True when one of the patterns names `text` or something that holds it."""
     plain, others = _sorted_out(patterns, separator, True)
-    at = len(text) if plain else -1
-    while at >= 0:
-        if text[:at] in plain:
-            return True
-        at = text.rfind(separator, 0, at)
+    if plain and not plain.isdisjoint((text, *enclosing(text, separator))):
+        return True
     return others is not None and others.fullmatch(text) is not None
 
 

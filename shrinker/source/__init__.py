@@ -4,8 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from shrinker.source.cache import default_folder
-from shrinker.source.checkout import open_folder
-from shrinker.source.git import open_commit
+from shrinker.source.git import open_commit, open_folder
 from shrinker.source.pins import load_pins
 from shrinker.source.spec import GitSpec, PathSpec, ReleaseSpec, SubmoduleSpec, parse_spec
 from shrinker.values.errors import InputError
@@ -19,24 +18,17 @@ def open_upstream(
     repository: Path,
     progress: Callable[[str], None] = lambda line: None,
 ) -> UpstreamTree:
-    """Open an upstream tree, whatever it comes from; its files then lie in the cache folder.
+    """Open an upstream tree; its files then lie in the cache folder. Equal sources give equal files, whatever the machine, the Python version and
+    the way they came. Raises InputError for anything that keeps the tree from being had.
 
     Args:
-        spec: `release:VERSION`, `git:PATH_OR_URL@COMMIT`, `submodule` or `path:DIR`; ``None`` or empty
-            for the submodule when it is checked out, else the default release of upstream.toml.
-        cache: the cache folder; by default `$SHRINKER_CACHE`, `$XDG_CACHE_HOME/shrinker` or `~/.cache/shrinker`.
+        spec: an UPSTREAM value; ``None`` or empty for the submodule when it is checked out, else the default of upstream.toml.
+        cache: the cache folder, see `cache.default_folder`.
         repository: root of the checkout of shrinker, which holds upstream.toml and perhaps `upstream/`.
         progress: called with one line for each thing that a person should know.
-
-    Returns:
-        Sorted files with hashes, the identity and what upstream declares of its package. Equal
-        sources give equal files, whatever the machine, the Python version and the way they came.
-
-    Raises:
-        InputError: with the next step, for anything that keeps the tree from being had.
     """
     pins = load_pins(repository)
-    folder = default_folder() if cache is None else cache.absolute()
+    folder = (cache or default_folder()).absolute()
     submodule, where = repository / pins.submodule_path, f"submodule {pins.submodule_path}/"
     if not spec:
         there = (submodule / PACKAGE_PREFIX / "__init__.py").is_file()

@@ -19,8 +19,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from shrinker.source.layout import Guard
-from shrinker.values.contents import files_below
 from shrinker.values.errors import InputError
+from shrinker.values.manifest import files_below
 from shrinker.values.upstream import DeclaredPackage, SourceFile
 
 Progress = Callable[[str], None]
@@ -101,11 +101,8 @@ def tree_key(*identity: str) -> str:
 
 
 def tree(cache: Path, key: str, build: Builder, where: str) -> Materialised:
-    """The tree of a key, see `tree_key`: the cached one when every byte of it is as recorded, else built anew. Messages call its source `where`.
-
-    Raises:
-        InputError: from `build`, or for a path that must not be written.
-        OSError: the cache cannot be written.
+    """The tree of a key, see `tree_key`: the cached one when every byte of it is as recorded, else built anew. Messages call its source
+    `where`. Raises InputError, as `build` does or for a path that must not be written, and OSError where the cache cannot be written.
     """
     place = cache / "trees" / key
     with locked(place):
@@ -119,10 +116,8 @@ def tree(cache: Path, key: str, build: Builder, where: str) -> Materialised:
             found = _sound(place)
             forget(place.parent, {place}, MOST_TREES)
         if found is None:
-            raise InputError(
-                f"{place} does not hold what was just written to it",
-                "check the disk, or set SHRINKER_CACHE to another one",
-            )
+            message = f"{place} does not hold what was just written to it"
+            raise InputError(message, "check the disk, or set SHRINKER_CACHE to another one")
         return found
 
 
@@ -172,12 +167,10 @@ def _sound(place: Path) -> Materialised | None:
             return None
         data = json.loads(body)
         files = tuple(SourceFile(path, sha256, size) for path, (sha256, size) in sorted(data["files"].items()))
-        if set(files_below(root)) != {file.path for file in files}:
+        there = {path: root / path for path in files_below(root)}
+        regular = all(stat.S_ISREG(file.lstat().st_mode) for file in there.values())
+        if not regular or {path: sha256_of(file) for path, file in there.items()} != {f.path: f.sha256 for f in files}:
             return None
-        for file in files:
-            place = root / file.path
-            if not stat.S_ISREG(place.lstat().st_mode) or sha256_of(place) != file.sha256:
-                return None
         declared = data["declared"]
         extras = {extra: tuple(rows) for extra, rows in declared["extras"].items()}
         lists = {"dependencies": tuple(declared["dependencies"]), "extras": extras}

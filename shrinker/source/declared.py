@@ -38,20 +38,16 @@ def from_repository(
 
 
 def from_pyproject(content: bytes, where: str) -> DeclaredPackage:
-    """Read the `[project]` table of a `pyproject.toml`, which messages call `where`.
-
-    Raises:
-        InputError: not TOML, no `[project]` table, or a requirement that is not PEP 508.
+    """Read the `[project]` table of a `pyproject.toml`, which messages call `where`. Raises InputError: not TOML, no `[project]` table, or a
+    requirement that is not PEP 508.
     """
     with _reading(where):
         return _declared(tomllib.loads(content.decode("utf-8"))["project"])
 
 
 def from_metadata(metadata: bytes, entry_points: bytes, where: str) -> DeclaredPackage:
-    """Read a wheel's METADATA and entry_points.txt (empty when the wheel has none).
-
-    Raises:
-        InputError: a field is missing or a requirement is not PEP 508.
+    """Read a wheel's METADATA and entry_points.txt (empty when the wheel has none). Raises InputError: a field is missing or a requirement is
+    not PEP 508.
     """
     with _reading(where):
         message, _ = parse_email(metadata)

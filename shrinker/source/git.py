@@ -1,35 +1,32 @@
-"""A commit of a git repository, read from its objects: no work tree is needed or touched.
+"""The tree of a commit, read from a repository's objects: no work tree is needed or touched; and that of a folder: the submodule, a checkout, or
+a plain copy of one, whose files are copied to the cache, keyed by content.
 
 Blobs come from `git cat-file`, not from `git archive`: export attributes would change the bytes.
 """
 
 import contextlib
+import hashlib
 import io
-import posixpath
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import Literal
 
 from packaging.version import InvalidVersion, Version
 
 from shrinker.source import cache, declared, layout
 from shrinker.source.cache import Progress, Writer
 from shrinker.source.pins import Pins
-from shrinker.source.repository import Commit, commit_at, fetched, git, git_bytes
+from shrinker.source.repository import Commit, commit_at, fetched, git
 from shrinker.source.spec import GitSpec
 from shrinker.values.errors import InputError
 from shrinker.values.upstream import PACKAGE_PREFIX, DeclaredPackage, Identity, UpstreamTree
 
-_MAX_LINKS = 8
-_FILE, _LINK = "100", "120000"
-"""How the modes of plain files begin, and the mode of a symbolic link."""
+_SUBMODULE = "160000 "
+"""How its row in a list of files begins."""
 
 
 def open_commit(spec: GitSpec, pins: Pins, folder: Path, progress: Progress) -> UpstreamTree:
-    """The tree of a commit.
-
-    Raises:
-        InputError: not a repository, no such commit, not fetchable, or not SGLang.
-    """
+    """The tree of a commit. Raises InputError: not a repository, no such commit, not fetchable, or not SGLang."""
     commit = fetched(spec, folder, progress) if spec.is_url else _local(spec)
     where, key = f"git@{commit.hash[:12]}", cache.tree_key("git", commit.hash)
     identity = Identity("git", f"git@{commit.hash}", version_of(commit, pins), commit.hash, False)
@@ -66,52 +63,88 @@ def _local(spec: GitSpec) -> Commit:
 
 
 def _unpack(commit: Commit, write: Writer, where: str) -> DeclaredPackage:
-    entries = _entries(commit)
-    if not any(path.startswith(PACKAGE_PREFIX) for path in entries):
+    rows = git("ls-tree", "-r", "-z", "--full-tree", commit.hash, at=commit.repository).split("\0")[:-1]
+    paths = [row.partition("\t")[2] for row in rows if not row.startswith(_SUBMODULE)]
+    if not any(path.startswith(PACKAGE_PREFIX) for path in paths):
         raise InputError(
             f"{where} is not SGLang: it has no folder {PACKAGE_PREFIX}", "give a commit of the SGLang repository"
         )
-    blobs = {path: oid for path in entries if layout.in_tree(path) and (oid := _blob(commit, path, entries))}
-    return declared.from_repository(_contents(commit, blobs, where), write, where)
+    return declared.from_repository(_contents(commit, [*filter(layout.in_tree, paths)], where), write, where)
 
 
-def _entries(commit: Commit) -> dict[str, tuple[str, str]]:
-    """Mode and hash of every blob, link and submodule of the commit, by path."""
-    entries: dict[str, tuple[str, str]] = {}
-    for row in git("ls-tree", "-r", "-z", "--full-tree", commit.hash, at=commit.repository).split("\0"):
-        if row:
-            head, _, path = row.partition("\t")
-            mode, _, oid = head.split(" ")
-            entries[path] = mode, oid
-    return entries
-
-
-def _blob(commit: Commit, path: str, entries: Mapping[str, tuple[str, str]]) -> str:
-    """Hash of the file at a path, or of the one that a link there leads to within the commit; empty for anything else.
-
-    A wheel holds the file's content where the repository has such a link, so the two are equal only
-    in this way. Only the commit's own list of paths is consulted, never the file system.
+def _contents(commit: Commit, paths: Sequence[str], where: str) -> Iterator[tuple[str, bytes]]:
+    """Path and bytes of each file, by one `git cat-file --batch`. A link is the file that it leads to by the commit's own list of paths, as whose
+    content a wheel has it, and none where it leads elsewhere.
     """
-    for _ in range(_MAX_LINKS):
-        mode, oid = entries.get(path, ("", ""))
-        if mode != _LINK:
-            return oid if mode.startswith(_FILE) else ""
-        target = git("cat-file", "blob", oid, at=commit.repository)
-        path = posixpath.normpath(posixpath.join(posixpath.dirname(path), target))
-    return ""
-
-
-def _contents(commit: Commit, blobs: Mapping[str, str], where: str) -> Iterator[tuple[str, bytes]]:
-    """Path and bytes of each blob, by one `git cat-file --batch`."""
-    asked = "".join(f"{oid}\n" for oid in blobs.values())
-    answer = io.BytesIO(git_bytes("cat-file", "--batch", at=commit.repository, given=asked))
-    for path in blobs:
+    asked = "".join(f"{commit.hash}:{layout.checked_path(path, where)}\n" for path in paths)
+    said = git("cat-file", "--batch", "--follow-symlinks", at=commit.repository, given=asked)
+    answer = io.BytesIO(said.encode("utf-8", "surrogateescape"))
+    for path in paths:
         match answer.readline().split():
-            case _, b"blob", size:
-                yield path, answer.read(int(size))
-                answer.read(1)
+            case (_, b"blob" | b"tree" as kind, size) | (b"symlink" | b"dangling" | b"loop" | b"notdir" as kind, size):
+                content = answer.read(int(size) + 1)
+                if kind == b"blob":
+                    yield path, content[:-1]
             case _:
                 raise InputError(
                     f"{where}: the content of {path} is missing from the repository",
                     "fetch the whole commit there and run again",
                 )
+
+
+def open_folder(
+    kind: Literal["submodule", "path"], folder: Path, where: str, pins: Pins, store: Path, progress: Progress
+) -> UpstreamTree:
+    """The tree of a folder in the layout of upstream's repository, which was asked for as some `kind` and is called `where` in messages. Raises
+    InputError when it is not there, or not SGLang.
+    """
+    if not folder.is_dir():
+        raise InputError(f"{where}: there is no such folder", "give a checkout of SGLang")
+    if not (folder / PACKAGE_PREFIX / "__init__.py").is_file():
+        raise InputError(
+            f"{where} is not SGLang: it has no {PACKAGE_PREFIX}__init__.py",
+            "give the top folder of a checkout of SGLang",
+        )
+    commit, dirty, sources = _repository(folder, where, progress)
+    # Read once, so that an edit made while shrinker runs cannot mix two states of the folder.
+    contents = {path: source.read_bytes() for path, source in sources.items()}
+    facts = [f"{path}\t{hashlib.sha256(content).hexdigest()}" for path, content in contents.items()]
+
+    def build(write: Writer) -> DeclaredPackage:
+        if layout.PYPROJECT not in contents:
+            progress(f"{where}: no {layout.PYPROJECT}: no dependency is known")
+        return declared.from_repository(contents.items(), write, where)
+
+    found = cache.tree(store, cache.tree_key("folder", *facts), build, where)
+    if commit is None:
+        return UpstreamTree(Identity(kind, kind, None, None, dirty), *found)
+    if kind == "submodule" and commit.hash != pins.submodule_commit:
+        progress(f"{where} is at {commit.hash[:12]}, not at the pinned {pins.submodule_commit[:12]}")
+    if dirty:
+        progress(f"{where} differs from its commit {commit.hash[:12]}")
+    spec = f"{kind}@{commit.hash}" if kind == "submodule" else kind
+    version = None if dirty else version_of(commit, pins)
+    return UpstreamTree(Identity(kind, spec, version, commit.hash, dirty), *found)
+
+
+def _repository(folder: Path, where: str, progress: Progress) -> tuple[Commit | None, bool, dict[str, Path]]:
+    """Git's tracked files when the folder is a checkout, else all."""
+    if not (folder / ".git").exists():
+        found = (path for top in layout.NEEDED for path in (folder / top, *(folder / top).rglob("*")))
+        return None, True, _inside(folder, (path.relative_to(folder).as_posix() for path in found))
+    head = git("rev-parse", "--verify", "--end-of-options", "HEAD^{commit}", at=folder).strip()
+    sources = _inside(folder, git("ls-files", "-z", "--", *layout.NEEDED, at=folder).split("\0"))
+    command = ("status", "--porcelain=v1", "-z", "--ignore-submodules=all", "--", *layout.NEEDED)
+    status = git(*command, at=folder).split("\0")[:-1]
+    if new := sum(row.startswith("??") for row in status):
+        progress(f"{where}: {new} untracked files or folders are not read (`git add` them to include them)")
+    return commit_at(folder, head), new < len(status), sources
+
+
+def _inside(folder: Path, paths: Iterable[str]) -> dict[str, Path]:
+    """Regular files of the tree; a link counts as the file that it names when that lies in the folder, too. Tracked files that were deleted are
+    left out (and make the checkout dirty).
+    """
+    real = folder.resolve()
+    wanted = ((path, folder / path) for path in sorted(paths) if layout.in_tree(path))
+    return {path: file for path, file in wanted if file.is_file() and file.resolve().is_relative_to(real)}

@@ -73,14 +73,9 @@ def index_url(environment: Mapping[str, str] = os.environ) -> str:
 
 
 def list_files(index: str, project: str) -> tuple[IndexFile, ...]:
-    """All files of a project, in the index's order.
-
-    Raises:
-        InputError: no network, no such project, or an answer that is neither form.
-    """
+    """All files of a project, in the index's order. Raises InputError: no network, no such project, or an answer that is neither form."""
     page = f"{index}/{project}/"
-    content_type, body, base = fetch(page)
-    kind = content_type.partition(";")[0].strip().lower()
+    kind, body, base = fetch(page)
     try:
         if kind in _JSON:
             return tuple(_rows(json.loads(body)["files"], base))
@@ -94,12 +89,8 @@ def list_files(index: str, project: str) -> tuple[IndexFile, ...]:
 
 
 def choose(files: tuple[IndexFile, ...], version: str, index: str) -> IndexFile:
-    """The file that stands for a release, the same on every machine.
-
-    A pure wheel first, then x86_64, then by name. The Python and the platform that shrinker runs on play no part.
-
-    Raises:
-        InputError: unknown version (the nearest ones are named), or no sha256 to verify with.
+    """The file that stands for a release, the same on every machine: a pure wheel first, then x86_64, then by name. Raises InputError for an
+    unknown version (the nearest ones are named), or without a sha256 to verify with.
     """
     by_version: dict[Version, list[tuple[int, str, IndexFile]]] = {}
     for file in files:
@@ -122,9 +113,8 @@ def choose(files: tuple[IndexFile, ...], version: str, index: str) -> IndexFile:
 
 
 def download_size(index: str, requirement: str) -> int | None:
-    """Bytes of the file that an x86-64 Linux machine would download of the newest version that fits.
-
-    Neither dependencies nor the marker of the requirement (PEP 508) count. A size that cannot be had is None, never an error.
+    """Bytes of the file that an x86-64 Linux machine would download of the newest version that fits, whatever the marker of the requirement (PEP
+    508) says; None, and no error, where they cannot be had.
     """
     wanted = Requirement(requirement)
     fits: list[tuple[Version, int, str, int]] = []
@@ -141,13 +131,8 @@ def download_size(index: str, requirement: str) -> int | None:
 
 
 def fetch(url: str) -> tuple[str, bytes, str]:
-    """GET a URL, with a timeout and retries; `user:password@` in it is sent as basic authentication.
-
-    Returns:
-        Content type, body and the URL after redirects.
-
-    Raises:
-        InputError: it cannot be had.
+    """GET a URL, with a timeout and retries; `user:password@` in it is sent as basic authentication. Returns content type, body and the URL after
+    redirects. Raises InputError when it cannot be had.
     """
     shown = without_password(url)
     problem: Exception | None = None
@@ -162,7 +147,7 @@ def fetch(url: str) -> tuple[str, bytes, str]:
                 length = answer.headers.get("Content-Length")
                 if length is not None and int(length) != len(body):
                     raise http.client.IncompleteRead(b"", int(length) - len(body))
-                return answer.headers.get("Content-Type", ""), body, answer.geturl()
+                return answer.headers.get_content_type(), body, answer.geturl()
         except (http.client.HTTPException, OSError) as error:
             if isinstance(error, urllib.error.HTTPError) and error.code < 500 and error.code not in (408, 429):
                 raise InputError(f"{shown}: HTTP {error.code} {error.reason}", f"{_CHECK} and the version") from error

@@ -47,10 +47,8 @@ class Pins:
 
 
 def load_pins(repository: Path) -> Pins:
-    """Read the `upstream.toml` of a project, or that of the package where it has none.
-
-    Raises:
-        InputError: it is missing, is not TOML or lacks a key.
+    """Read the `upstream.toml` of a project, or that of the package where it has none. Raises InputError: it is missing, is not TOML or lacks
+    a key.
     """
     path = pins_file(repository)
     with reading(path):
@@ -77,14 +75,8 @@ def reading(path: Path) -> Iterator[None]:
 
 
 def moved(text: str, *, release: str | None, commit: str | None) -> str:
-    """The content of `upstream.toml` with another default; comments and everything else stay.
-
-    Args:
-        release: becomes the default.
-        commit: of the repository, becomes the submodule's; and the default where no release is given.
-
-    Raises:
-        InputError: a line that has to change is not there.
+    """The content of `upstream.toml` with a release as its default, and a commit as the submodule's, which is the default where no release is given;
+    comments and everything else stay. Raises InputError when a line that has to change is not there.
     """
     text = re.sub(r"(?m)^default_commit = .*\n", "", text)
     if release is not None:
@@ -114,9 +106,5 @@ def index_commit(repository: Path, submodule: str) -> str | None:
 
 
 def set_index_commit(repository: Path, submodule: str, commit: str) -> None:
-    """Move the submodule's entry in git's index.
-
-    Raises:
-        InputError: git refused.
-    """
+    """Move the submodule's entry in git's index. Raises InputError: git refused."""
     git("update-index", "--cacheinfo", f"{_ENTRY},{commit},{submodule}", at=repository)

@@ -42,22 +42,13 @@ class Commit:
 
 
 def git(*arguments: str, at: Path | None = None, given: str = "", variables: Mapping[str, str] | None = None) -> str:
-    """Run git and return what it prints, as text; see `git_bytes`."""
-    return git_bytes(*arguments, at=at, given=given, variables=variables).decode("utf-8", "surrogateescape")
-
-
-def git_bytes(
-    *arguments: str, at: Path | None = None, given: str = "", variables: Mapping[str, str] | None = None
-) -> bytes:
-    """Run git and return what it prints: nothing of a surrounding hook, no prompts, no search above `at`, only plain transports.
+    """Run git and return what it prints: nothing of a surrounding hook, no prompts, no search above `at`, only plain transports. What is not
+    UTF-8 is escaped by surrogates. Raises InputError when git is not installed, or failed (its own words are in the message).
 
     Args:
         at: the repository.
         given: what it reads from its standard input.
         variables: of its environment, besides the usual ones.
-
-    Raises:
-        InputError: git is not installed, or it failed (its own words are in the message).
     """
     outside = {name: value for name, value in os.environ.items() if name not in _LOCAL_VARIABLES}
     environment = outside | _VARIABLES | dict(variables or {})
@@ -76,7 +67,7 @@ def git_bytes(
         said = done.stderr.decode("utf-8", "replace").strip().splitlines() or [f"exit {done.returncode}"]
         hint = next((line.strip() for line in said if "safe.directory" in line and "git config" in line), "")
         raise InputError(f"git {arguments[0]}: {said[0].strip()}", hint or "check the repository and the commit")
-    return done.stdout
+    return done.stdout.decode("utf-8", "surrogateescape")
 
 
 def commit_at(repository: Path, name: str) -> Commit:
@@ -86,10 +77,8 @@ def commit_at(repository: Path, name: str) -> Commit:
 
 
 def resolve(repository: Path, name: str) -> str:
-    """Full hash of a commit named by hash, abbreviated hash, tag or branch.
-
-    Raises:
-        InputError: no such commit, or the abbreviation fits several.
+    """Full hash of a commit named by hash, abbreviated hash, tag or branch. Raises InputError: no such commit, or the abbreviation fits
+    several.
     """
     try:
         return git("rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}", at=repository).strip()
@@ -112,11 +101,8 @@ class Told:
 
 
 def history(repository: Path, old: str, new: str, folders: tuple[str, ...]) -> list[Told]:
-    """Commits that `new` has and `old` has not (hashes, tags or branches), the newest first, without merges; those that change one of
-    some folders or files.
-
-    Raises:
-        InputError: no repository, or one of the commits is not there.
+    """Commits that `new` has and `old` has not (hashes, tags or branches), the newest first, without merges; those that change one of some folders
+    or files. Raises InputError when this is no repository, or one of the commits is not there.
     """
     bounds = [resolve(repository, name) for name in (old, new)]
     form = f"--format={_COMMIT}%H%x00%s"
@@ -134,10 +120,8 @@ def history(repository: Path, old: str, new: str, folders: tuple[str, ...]) -> l
 
 
 def fetched(spec: GitSpec, folder: Path, progress: cache.Progress) -> Commit:
-    """The commit in the cache's clone of the URL; fetched when it is not there.
-
-    Raises:
-        InputError: no network, or the repository has no such commit.
+    """The commit in the cache's clone of the URL; fetched when it is not there. Raises InputError: no network, or the repository has no such
+    commit.
     """
     bare = folder / "git" / f"{hashlib.sha256(spec.repository.encode()).hexdigest()[:16]}.git"
     with cache.locked(bare):

@@ -57,11 +57,7 @@ def without_password(url: str) -> str:
 
 
 def parse_spec(text: str) -> Spec:
-    """Read an UPSTREAM value.
-
-    Raises:
-        InputError: it has none of the four forms, or a part of it is missing.
-    """
+    """Read an UPSTREAM value. Raises InputError: it has none of the four forms, or a part of it is missing."""
     kind, _, rest = text.strip().partition(":")
     if kind == "submodule" and not rest:
         return SubmoduleSpec()

@@ -37,10 +37,8 @@ class Wheel:
 
 
 def load_wheels(project: Path) -> tuple[Wheel, ...]:
-    """Read the `embedders.toml` of a project, or that of the package where it has none.
-
-    Raises:
-        InputError: it is missing, is not TOML, or a row is not whole.
+    """Read the `embedders.toml` of a project, or that of the package where it has none. Raises InputError: it is missing, is not TOML, or a
+    row is not whole.
     """
     path = pins_file(project, PINS)
     with reading(path):
@@ -58,10 +56,8 @@ def cached_wheel(wheel: Wheel, folder: Path) -> Path | None:
 
 
 def open_wheel(wheel: Wheel, folder: Path, progress: Progress) -> Path:
-    """Its file in the cache folder; downloaded when it is not there.
-
-    Raises:
-        InputError: no network, no such file on the index, or another hash than the pinned one.
+    """Its file in the cache folder; downloaded when it is not there. Raises InputError: no network, no such file on the index, or another
+    hash than the pinned one.
     """
     with cache.locked(_place(folder, wheel.file, wheel.sha256)):
         found = cached_wheel(wheel, folder)
@@ -80,13 +76,24 @@ def open_wheel(wheel: Wheel, folder: Path, progress: Progress) -> Path:
 
 
 def open_release(version: str, pins: Pins, folder: Path, progress: Progress) -> UpstreamTree:
-    """The tree of a release, by its normalised version (PEP 440).
-
-    Raises:
-        InputError: unknown version, no network and not cached, hash mismatch, or a hostile archive.
+    """The tree of a release, by its normalised version (PEP 440). Raises InputError: unknown version, no network and not cached, hash
+    mismatch, or a hostile archive.
     """
-    file, sha256 = _downloaded(version, folder, progress)
-    found = cache.tree(folder, cache.tree_key("release", sha256), lambda write: unpack(file, write), file.name)
+    url = index.index_url()
+    # By index: two indexes may serve different files under one version. Hashed: the URL may hold a password.
+    record = folder / "index" / hashlib.sha256(url.encode()).hexdigest()[:16] / f"{version}.json"
+    with cache.locked(record):
+        name, sha256 = _recorded(record)
+        file = _cached(folder, name, sha256)
+        if file is None:
+            progress(f"looking for {PACKAGE} {version} on {without_password(url)}")
+            chosen = index.choose(index.list_files(url, PACKAGE), version, url)
+            assert chosen.sha256 is not None
+            name, sha256 = layout.checked_path(chosen.filename, "index"), chosen.sha256
+            file = _cached(folder, name, sha256) or _download(chosen, folder, progress)
+            with cache.replacing(record) as new:
+                new.write_text(json.dumps({"filename": name, "sha256": sha256}), "utf-8")
+    found = cache.tree(folder, cache.tree_key("release", sha256), lambda write: unpack(file, write), name)
     return UpstreamTree(Identity("release", f"release:{version}", version, pins.commit_of.get(version), False), *found)
 
 
@@ -109,11 +116,8 @@ def unpack(file: Path, write: Writer) -> DeclaredPackage:
 
 
 def members(archive: Path) -> Iterator[tuple[str, bytes]]:
-    """Path and bytes of every regular file of a wheel, in the archive's order.
-
-    Raises:
-        InputError: damaged, or a member is absolute, climbs with `..`, is a link or a device, is given
-            twice, or is larger than `layout.MAX_MEMBER_BYTES`.
+    """Path and bytes of every regular file of a wheel, in the archive's order. Raises InputError: damaged, or a member is absolute, climbs
+    with `..`, is a link or a device, is given twice, or is larger than `layout.MAX_MEMBER_BYTES`.
     """
     guard = layout.Guard(archive.name)
     try:
@@ -137,25 +141,6 @@ def members(archive: Path) -> Iterator[tuple[str, bytes]]:
         raise InputError(
             f"{archive.name} cannot be read: {error}", "remove it from the cache (`make clean-cache`) and run again"
         ) from error
-
-
-def _downloaded(version: str, folder: Path, progress: Progress) -> tuple[Path, str]:
-    """The release's file in the cache and its SHA-256; the network is used only when it is not there."""
-    url = index.index_url()
-    # By index: two indexes may serve different files under one version. Hashed: the URL may hold a password.
-    record = folder / "index" / hashlib.sha256(url.encode()).hexdigest()[:16] / f"{version}.json"
-    with cache.locked(record):
-        known = _recorded(record)
-        if file := _cached(folder, *known):
-            return file, known[1]
-        progress(f"looking for {PACKAGE} {version} on {without_password(url)}")
-        chosen = index.choose(index.list_files(url, PACKAGE), version, url)
-        assert chosen.sha256 is not None
-        layout.checked_path(chosen.filename, "index")
-        file = _cached(folder, chosen.filename, chosen.sha256) or _download(chosen, folder, progress)
-        with cache.replacing(record) as new:
-            new.write_text(json.dumps({"filename": chosen.filename, "sha256": chosen.sha256}), "utf-8")
-    return file, chosen.sha256
 
 
 def _place(folder: Path, filename: str, sha256: str) -> Path:

@@ -9,9 +9,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from shrinker.syntax.imports import bound_name, names_of
-from shrinker.syntax.walk import definitions, evaluated, walk
+from shrinker.syntax.walk import children, definitions, evaluated, walk
 
 _LEAVES = (ast.Return, ast.Raise, ast.Continue, ast.Break)
+_PARTS = (ast.stmt, ast.ExceptHandler, ast.match_case)
+_PLAIN = (ast.Name, ast.Constant, ast.alias)
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,9 +113,10 @@ class _Collector:
 
     def _statement(self, node: ast.stmt, guards: tuple[Branch, ...]) -> None:
         line, found = node.lineno, self.found
+        for part in children(node):
+            if part.__class__ not in _PLAIN and not isinstance(part, _PARTS):
+                self._walrus(part, line, guards)
         match node:
-            case ast.Expr() | ast.Return():
-                self._walrus(line, guards, node)
             case ast.Import():
                 for alias in node.names:
                     name = bound_name(node, alias)
@@ -127,28 +130,23 @@ class _Collector:
                         found.add(name, binding)
             case ast.FunctionDef() | ast.AsyncFunctionDef():
                 found.add(node.name, Binding("def", line, guards, node=node))
-                self._walrus(line, guards, *node.decorator_list, node.args)
             case ast.ClassDef():
                 found.add(node.name, Binding("class", line, guards, node=node))
             case ast.Assign():
                 for place in node.targets:
                     self._target(place, node.value, line, guards)
-                self._walrus(line, guards, node.value)
             case ast.AnnAssign(value=None):
                 if isinstance(node.target, ast.Name):
                     found.declared.setdefault(node.target.id, line)
             case ast.AnnAssign(target=place, value=ast.expr() as value):
                 self._target(place, value, line, guards)
-                self._walrus(line, guards, value)
             case ast.AugAssign():
                 self._target(node.target, None, line, guards)
-                self._walrus(line, guards, node.value)
             case ast.Global():
                 found.globals.update(node.names)
             case ast.Nonlocal():
                 found.nonlocals.update(node.names)
             case ast.If():
-                self._walrus(line, guards, node.test)
                 self.block(node.body, (*guards, Branch("if", node.test, True)))
                 self.block(node.orelse, (*guards, Branch("if", node.test, False)))
             case ast.Try():
@@ -162,34 +160,28 @@ class _Collector:
                 self.block(node.finalbody, guards)
             case ast.For() | ast.AsyncFor():
                 inner = (*guards, Branch("loop"))
-                self._walrus(line, guards, node.iter)
                 self._target(node.target, None, line, inner)
                 self.block(node.body, inner)
                 self.block(node.orelse, inner)
             case ast.While():
                 inner = (*guards, Branch("loop"))
-                self._walrus(line, guards, node.test)
                 self.block(node.body, (*inner, Branch("if", node.test, True)))
                 self.block(node.orelse, inner)
             case ast.With() | ast.AsyncWith():
                 for item in node.items:
-                    self._walrus(line, guards, item.context_expr)
                     if item.optional_vars is not None:
                         self._target(item.optional_vars, None, line, guards)
                 self.block(node.body, guards)
             case ast.Match():
                 inner = (*guards, Branch("loop"))
-                self._walrus(line, guards, node.subject)
                 for case in node.cases:
                     for part in walk(case.pattern):
                         captured = getattr(part, "name", None) or getattr(part, "rest", None)
                         if isinstance(captured, str):
                             found.add(captured, Binding("opaque", line, inner))
                     if case.guard is not None:
-                        self._walrus(line, inner, case.guard)
+                        self._walrus(case.guard, line, inner)
                     self.block(case.body, inner)
-            case _:
-                self._walrus(line, guards, node)
 
     def _target(
         self, target: ast.expr, value: ast.expr | None, line: int, guards: tuple[Branch, ...], alone: bool = True
@@ -208,12 +200,9 @@ class _Collector:
                 for item, element in zip(inner, values, strict=True):
                     self._target(item, element, line, guards, alone=False)
 
-    def _walrus(self, line: int, guards: tuple[Branch, ...], *nodes: ast.AST) -> None:
-        for node in nodes:
-            if not any(part.__class__ is ast.NamedExpr for part in walk(node)):
-                # Nearly all.
-                continue
-            # What the body of a lambda binds is the lambda's own.
+    def _walrus(self, node: ast.AST, line: int, guards: tuple[Branch, ...]) -> None:
+        # Hardly any has one. What the body of a lambda binds is the lambda's own.
+        if [part for part in walk(node) if part.__class__ is ast.NamedExpr]:
             for part in evaluated(node):
                 if isinstance(part, ast.NamedExpr):
                     self.found.add(part.target.id, Binding("opaque", line, guards, value=part.value))

@@ -67,3 +67,10 @@ def one_line(text: str, most: int) -> str:
     """A text as one line, cut where it is longer than this."""
     line = " ".join(text.split())
     return line if len(line) <= most else f"{line[: most - 1]}…"
+
+
+def count_lines(data: bytes) -> int:
+    """Lines of a text, 0 for a binary file."""
+    if b"\0" in data[:8192]:
+        return 0
+    return data.count(b"\n") + (1 if data and not data.endswith(b"\n") else 0)

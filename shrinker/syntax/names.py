@@ -17,11 +17,17 @@ def is_special(name: str) -> bool:
 
 def dotted(node: ast.AST) -> str:
     """``a.b.c`` of names and attributes; empty for anything else."""
-    end = ""
+    root, names = attribute_chain(node)
+    return ".".join([root.id, *names]) if isinstance(root, ast.Name) else ""
+
+
+def attribute_chain(node: ast.AST) -> tuple[ast.AST, tuple[str, ...]]:
+    """Root of an attribute chain and the names below it; ``a.b().c.d`` has the root ``a.b()``."""
+    names: list[str] = []
     while isinstance(node, ast.Attribute):
-        end = f".{node.attr}{end}"
+        names.append(node.attr)
         node = node.value
-    return f"{node.id}{end}" if isinstance(node, ast.Name) else ""
+    return node, tuple(reversed(names))
 
 
 def written(node: ast.expr) -> str:

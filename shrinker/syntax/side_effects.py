@@ -6,7 +6,7 @@ adds what the closed world knows of names.
 """
 
 import ast
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from shrinker.syntax.bindings import collect
 from shrinker.syntax.control import is_generator
@@ -56,7 +56,9 @@ _OWN_MAKING = frozenset({"__new__", "__setattr__", "__getattribute__", "__getatt
 def hands_back(decorator: ast.expr) -> bool:
     """True for a decorator that hands the definition back and tells nobody else of it, whatever making it does."""
     name = dotted(decorator.func if isinstance(decorator, ast.Call) else decorator)
-    return any(name == w or (name.endswith("." + w) and name.count(".") <= 2) for w in _WRAPPERS)
+    return name.endswith((".setter", ".getter", ".deleter")) or any(
+        name == w or (name.endswith("." + w) and name.count(".") <= 2) for w in _WRAPPERS
+    )
 
 
 def only_wraps(decorator: ast.expr) -> bool:
@@ -133,7 +135,14 @@ def function_calls(node: Function, own: str = "", fixed: frozenset[str] = frozen
     # What a decorator hands back may do more than the function.
     if not isinstance(node, ast.FunctionDef) or node.decorator_list:
         return None
-    parts = joined(_statement(statement, own, fixed) for statement in node.body)
+
+    def is_place(target: ast.expr) -> bool:
+        match target:
+            case ast.Attribute(value=ast.Name(id=name), attr=attribute):
+                return name == own and attribute not in fixed
+        return isinstance(target, ast.Name)
+
+    parts = joined(_statement(statement, is_place) for statement in node.body)
     if parts is None or is_generator(node) or not parts.isdisjoint(parameters_of(node.args) | bound_by(*node.body)):
         return None
     return tuple(sorted(parts))
@@ -152,31 +161,24 @@ def class_calls(node: ast.ClassDef) -> tuple[str, ...] | None:
     return None
 
 
-def _statement(node: ast.stmt, own: str, fixed: frozenset[str]) -> frozenset[str] | None:
+def _statement(node: ast.stmt, is_place: Callable[[ast.expr], bool]) -> frozenset[str] | None:
+    """Names whose calls must be pure for a statement to set such targets and do nothing else."""
     match node:
         case ast.Expr(value=ast.Constant()) | ast.Pass() | ast.Nonlocal():
             return frozenset()
         case ast.FunctionDef() | ast.AsyncFunctionDef():
             defaults = (*node.args.defaults, *filter(None, node.args.kw_defaults))
             return joined((*map(wrapping_calls, node.decorator_list), *map(open_calls, defaults)))
-        case ast.Assign(targets=targets, value=value) if all(_is_place(t, own, fixed) for t in targets):
+        case ast.Assign(targets=targets, value=value) if all(map(is_place, targets)):
             return open_calls(value)
-        case ast.AnnAssign(target=target) if not _is_place(target, own, fixed):
+        case ast.AnnAssign(target=target) if not is_place(target):
             return None
         case ast.Return(value=value) | ast.AnnAssign(value=value):
             return open_calls(value) if value is not None else frozenset()
         case ast.If():
-            blocks = (_statement(statement, own, fixed) for statement in (*node.body, *node.orelse))
+            blocks = (_statement(statement, is_place) for statement in (*node.body, *node.orelse))
             return joined((open_calls(node.test), *blocks))
     return None
-
-
-def _is_place(target: ast.expr, own: str, fixed: frozenset[str]) -> bool:
-    """True for a local name, and for an attribute of the object that is being made."""
-    match target:
-        case ast.Attribute(value=ast.Name(id=name), attr=attribute):
-            return name == own and attribute not in fixed
-    return isinstance(target, ast.Name)
 
 
 def bound_by(*body: ast.stmt) -> frozenset[str]:
@@ -195,29 +197,21 @@ def is_inert(tree: ast.Module) -> bool:
 def acts(node: ast.stmt) -> bool:
     """True for a statement of a module or class that may do something besides binding names."""
     match node:
-        case ast.Import() | ast.ImportFrom() | ast.Pass():
+        case ast.Import() | ast.ImportFrom():
             return False
         case ast.Expr(value=value):
             return not is_pure_value(value)
-        case ast.FunctionDef() | ast.AsyncFunctionDef():
-            defaults = (*node.args.defaults, *filter(None, node.args.kw_defaults))
-            quiet = all(only_wraps(d) or is_accessor(d) for d in node.decorator_list)
-            return not (quiet and all(map(is_pure_value, defaults)))
         case ast.ClassDef():
             quiet = all(map(only_wraps, node.decorator_list)) and all(map(is_pure_value, node.bases))
             plain = all(dotted(k.value).rpartition(".")[2] == "ABCMeta" for k in node.keywords)
             return not (quiet and plain) or any(map(acts, node.body))
-        case ast.Assign(targets=targets, value=value):
-            return not (all(map(unpacks, targets)) and is_pure_value(value))
-        case ast.AnnAssign(target=ast.Name(), value=value):
-            return value is not None and not is_pure_value(value)
         case ast.If():
             inside = (*node.body, *node.orelse)
             return not _typing_only(node) and (not is_pure_value(node.test) or any(map(acts, inside)))
         case ast.Try():
             handled = (s for handler in node.handlers for s in handler.body)
             return any(map(acts, (*node.body, *handled, *node.orelse, *node.finalbody)))
-    return True
+    return _statement(node, unpacks) != frozenset()
 
 
 def unpacks(target: ast.expr) -> bool:
@@ -227,8 +221,3 @@ def unpacks(target: ast.expr) -> bool:
 
 def _typing_only(node: ast.If) -> bool:
     return not node.orelse and is_type_checking(node.test)
-
-
-def is_accessor(decorator: ast.expr) -> bool:
-    """``@name.setter`` of a property."""
-    return dotted(decorator).endswith((".setter", ".getter", ".deleter"))

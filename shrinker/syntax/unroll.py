@@ -6,18 +6,14 @@ name of the module that holds one and is only ever looped over or copied.
 
 import ast
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from functools import cached_property
 
 from shrinker.syntax.names import assigned
 from shrinker.syntax.ranges import span
-from shrinker.syntax.scopes import Comprehension
 from shrinker.syntax.walk import walk
-from shrinker.values.edits import Span
 
-Loop = tuple[ast.expr, ast.expr]
-"""What a loop binds, and what it runs over."""
 Bound = dict[str, ast.expr | None]
 """Names of loops to what they are in one row; None for what is not known."""
 Display = ast.Tuple | ast.List
@@ -94,22 +90,16 @@ def _texts(nodes: Sequence[ast.expr], bound: Bound, module: str, package: str) -
     return found if len(found) == len(nodes) else None
 
 
-def _combinations(loops: Iterable[Loop], tables: dict[str, Display]) -> list[Bound]:
+def _combinations(loops: Sequence[ast.For], tables: dict[str, Display], around: Bound) -> Iterator[Bound]:
     """What the names of nested loops are, row by row, outermost first; a loop whose rows are not known gives its names no value."""
-    found: list[Bound] = [{}]
-    for target, iterated in loops:
-        fresh: list[Bound] = []
-        for bound in found:
-            rows = rows_of(iterated, tables, bound)
-            for row in [None] if rows is None else rows:
-                fresh.append({**bound})
-                bind(target, row, fresh[-1])
-            if len(fresh) > _MOST:
-                bind(target, None, bound)
-                fresh = [bound]
-                break
-        found = fresh
-    return found
+    if not loops:
+        yield around
+        return
+    rows = rows_of(loops[0].iter, tables, around)
+    for row in [None] if rows is None else rows:
+        bound = {**around}
+        bind(loops[0].target, row, bound)
+        yield from _combinations(loops[1:], tables, bound)
 
 
 def displays_of(tree: ast.Module) -> dict[str, Display]:
@@ -156,11 +146,11 @@ def tables_of(tree: ast.Module) -> dict[str, Display]:
 class Unroller:
     """Texts of one module that its loops put together."""
 
-    def __init__(self, tree: ast.Module, loops: Iterable[ast.For | Comprehension], module: str, package: str) -> None:
+    def __init__(self, tree: ast.Module, loops: Iterable[ast.For], module: str, package: str) -> None:
         self._tree = tree
         self._module = module
         self._package = package
-        self._around = [_Around(loop) for loop in loops]
+        self._loops = sorted(loops, key=span)
 
     @cached_property
     def _tables(self) -> dict[str, Display]:
@@ -168,60 +158,36 @@ class Unroller:
 
     def texts(self, node: ast.expr) -> tuple[str, ...] | None:
         """All that an expression of the tree may be, where loops around it say so; None where they do not."""
-        loops = self._loops(node)
-        rows = self._rows(loops, [node]) if loops else None
+        rows = self.rows(node) if any(self._around(node)) else None
         return None if rows is None else tuple(dict.fromkeys(text for (text,) in rows))
 
     def rows(self, *nodes: ast.expr) -> list[tuple[str, ...]] | None:
         """What some expressions that stand together are, once or, where loops are around them, row by row; None where one is not known."""
-        return self._rows(self._loops(nodes[0]), nodes)
-
-    def _loops(self, node: ast.expr) -> list[Loop]:
-        within = span(node)
-        around = [each for each in self._around if any(_holds(part, within) for part in each.places)]
-        return [loop for each in sorted(around, key=lambda each: each.place) if each.binds_alone for loop in each.loops]
-
-    def _rows(self, loops: list[Loop], nodes: Sequence[ast.expr]) -> list[tuple[str, ...]] | None:
+        loops = [loop for loop in self._around(nodes[0]) if _binds_alone(loop)]
         found: list[tuple[str, ...]] = []
-        for bound in _combinations(loops, self._tables):
+        for bound in _combinations(loops, self._tables, {}):
             texts = _texts(nodes, bound, self._module, self._package)
-            if texts is None:
+            if texts is None or len(found) == _MOST:
                 return None
             found.append(tuple(texts))
         return found
+
+    def _around(self, node: ast.expr) -> Iterator[ast.For]:
+        """Loops in whose body an expression stands, outermost first."""
+        for loop in self._loops:
+            first, last = loop.body[0], loop.body[-1]
+            if (first.lineno, first.col_offset) <= (node.lineno, node.col_offset) and span(node) < span(last).after:
+                yield loop
 
 
 _LATER = (ast.arg, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda, ast.Global)
 
 
-class _Around:
-    """A loop statement or a comprehension."""
-
-    loops: Sequence[Loop]
-    inside: Sequence[ast.stmt | ast.expr]
-    """What sees the names of the loops."""
-
-    def __init__(self, node: ast.For | Comprehension) -> None:
-        self.place = span(node)
-        if isinstance(node, ast.For):
-            self.loops, self.inside = [(node.target, node.iter)], node.body
-        else:
-            results = [node.key, node.value] if isinstance(node, ast.DictComp) else [node.elt]
-            self.loops = [(each.target, each.iter) for each in node.generators]
-            self.inside = [*results, *(test for each in node.generators for test in each.ifs)]
-        self.places = [span(part) for part in self.inside]
-
-    @cached_property
-    def binds_alone(self) -> bool:
-        """False when code inside gives a name of the loop another value, or defines what may run when the loop has gone on."""
-        names = {n.id for target, _ in self.loops for n in walk(target) if isinstance(n, ast.Name)}
-        return not any(
-            isinstance(n, _LATER) or (isinstance(n, ast.Name) and n.id in names and isinstance(n.ctx, ast.Store))
-            for part in self.inside
-            for n in walk(part)
-        )
-
-
-def _holds(around: Span, within: Span) -> bool:
-    before = (around.line, around.col) <= (within.line, within.col)
-    return before and (within.end_line, within.end_col) <= (around.end_line, around.end_col)
+def _binds_alone(loop: ast.For) -> bool:
+    """False when code inside gives a name of the loop another value, or defines what may run when the loop has gone on."""
+    names = {n.id for n in walk(loop.target) if isinstance(n, ast.Name)}
+    return not any(
+        isinstance(n, _LATER) or (isinstance(n, ast.Name) and n.id in names and isinstance(n.ctx, ast.Store))
+        for part in loop.body
+        for n in walk(part)
+    )

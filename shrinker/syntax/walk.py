@@ -3,7 +3,7 @@
 import ast
 import re
 from collections.abc import Callable, Iterator
-from typing import TypeVar
+from typing import Any, TypeVar
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 Definition = Function | ast.ClassDef
@@ -11,10 +11,7 @@ T = TypeVar("T")
 
 _LEAVES = frozenset(["identifier", "string", "int", "constant", "expr_context"])
 """Types of the grammar that hold no node that is of use."""
-_WITH_GAPS = frozenset(["keys", "kw_defaults"])
-"""Lists in which None stands for an element that is not written: ``{**rest}``, a parameter without a default."""
 _DECLARED = re.compile(r"(\w+)[?*]? (\w+)")
-_MANY = re.compile(r"\w+\* (\w+)")
 
 
 class _OfKind(dict[type[ast.AST], T]):
@@ -28,19 +25,14 @@ class _OfKind(dict[type[ast.AST], T]):
         return found
 
 
-def _fields_of(kind: type[ast.AST]) -> tuple[tuple[str, bool], ...]:
-    """Fields that hold nodes, in their order, and whether it is a list of nothing else.
-
-    What a field may hold is told by the grammar, which each class of `ast` has as its documentation.
-    """
+def _holders(kind: type[ast.AST]) -> tuple[str, ...]:
+    # The grammar, which each class of `ast` has as its documentation, tells what a field may hold.
     grammar = next(base.__doc__ for base in kind.__mro__ if base.__module__ == "ast" and base.__doc__)
     leaves = {name for held, name in _DECLARED.findall(grammar) if held in _LEAVES}
-    lists = {*_MANY.findall(grammar)} - _WITH_GAPS
-    return tuple((name, name in lists) for name in kind._fields if name not in leaves)
+    return tuple(name for name in kind._fields if name not in leaves)
 
 
-_FIELDS = _OfKind(_fields_of)
-HOLDERS = _OfKind(lambda kind: tuple(name for name, _ in _FIELDS[kind]))
+HOLDERS = _OfKind(_holders)
 """The fields of each class that hold nodes: most nodes are names, constants and attributes, with one or none."""
 BLOCKS = ("body", "orelse", "finalbody", "handlers", "cases")
 """Fields of a node that hold statements, or clauses that hold them."""
@@ -63,23 +55,22 @@ class ByClass(dict[type[ast.AST], T]):
 
 def walk(node: ast.AST) -> Iterator[ast.AST]:
     """The node and everything below it, in no particular order."""
-    stack = [node]
-    pop, push, known = stack.pop, stack.append, _FIELDS
+    stack: list[Any] = [node]
+    pop, push, known = stack.pop, stack.append, HOLDERS
     while stack:
         current = pop()
-        yield current
-        fields = known[current.__class__]
-        if fields:
-            values = current.__dict__
-            for name, many in fields:
-                value = values.get(name)
-                if many:
-                    if value:
+        # Of an element that is not written there is None: ``{**rest}``, a parameter without a default.
+        if current is not None:
+            yield current
+            fields = known[current.__class__]
+            if fields:
+                values = current.__dict__
+                for name in fields:
+                    value = values.get(name)
+                    if value.__class__ is list:
                         stack += value
-                elif value.__class__ is list:
-                    stack += [item for item in value if item is not None]
-                elif value is not None:
-                    push(value)
+                    else:
+                        push(value)
 
 
 def children(node: ast.AST) -> Iterator[ast.AST]:
@@ -142,9 +133,9 @@ def evaluated(node: ast.AST) -> Iterator[ast.AST]:
         stack.extend(children(part.args if isinstance(part, ast.Lambda) else part))
 
 
-def own_nodes(function: Function) -> Iterator[ast.AST]:
-    """Every node of a function's body, but for what stands in functions and classes within it."""
-    stack: list[ast.AST] = list(function.body)
+def own_nodes(definition: Definition) -> Iterator[ast.AST]:
+    """Every node of the body of a function or class, but for what stands in functions and classes within it."""
+    stack: list[ast.AST] = list(definition.body)
     while stack:
         part = stack.pop()
         yield part

@@ -3,7 +3,6 @@ everything is as it was.
 """
 
 import contextlib
-import os
 import shutil
 import tempfile
 from collections.abc import Iterator
@@ -14,7 +13,7 @@ from pathlib import Path
 from shrinker.check.levels import EVIDENCE_LEVELS
 from shrinker.check.trees import Trees
 from shrinker.emit.staging import refuse_foreign
-from shrinker.pipeline import Progress, Request, lock_evidence, shrink, verify_tree
+from shrinker.pipeline import Progress, Request, lock_evidence, shrink, verify_level
 from shrinker.project import own_pins_file, pins_file
 from shrinker.report.diff import Review, Side
 from shrinker.report.pages import render
@@ -25,10 +24,9 @@ from shrinker.source import open_upstream
 from shrinker.source.pins import Pins, index_commit, load_pins, moved, set_index_commit
 from shrinker.source.repository import remote_refs
 from shrinker.upgrade.check_upstream import SECTIONS, Diagnosis, diagnose
-from shrinker.upgrade.generated import generate, wanted
-from shrinker.upgrade.sides import compare_sides, generated_side, recorded_side
-from shrinker.values.contents import MANIFEST, foreign
+from shrinker.upgrade.sides import compare_sides, generated, recorded_side
 from shrinker.values.errors import EvidenceError, InputError
+from shrinker.values.manifest import MANIFEST, foreign
 from shrinker.values.outcome import Finding
 
 _AS_THEY_WERE = "the pin, the tree and its reports are as they were"
@@ -70,11 +68,8 @@ class Bumped:
 
 
 def bump(asked: Bump, progress: Progress) -> Bumped:
-    """Move the pin.
-
-    Raises:
-        InputError: the new upstream cannot be had, or the pin's files are not what they should be.
-        EvidenceError: the new tree failed its evidence, or strict mode refused it. In both cases everything is restored.
+    """Move the pin. Raises InputError when the new upstream cannot be had, or the pin's files are not what they should be; EvidenceError when the
+    new tree failed its evidence, or strict mode refused it. In both cases everything is restored.
     """
     pins = load_pins(asked.repository)
     if asked.release is None and asked.commit is None:
@@ -115,14 +110,7 @@ def bump(asked: Bump, progress: Progress) -> Bumped:
 
 def bump_section(done: Bumped, most: int = 60) -> str:
     """What the page of a bump says besides the comparison, in Markdown, with at most so many findings listed, and how many there are."""
-    unknown = [f"{SECTIONS.get(s.section, s.section)}: `{s.name}`: {s.text}" for s in done.unknown.symptoms]
-    asked = [f"{each.path}:{each.line}: [{each.check}] {each.message}" for each in done.open]
-    sections = (
-        ("What the rules do not know of the new upstream", unknown, f"check-upstream {done.after}"),
-        ("Open, until a word of `[[dropped]]` or a rule answers", asked, "verify"),
-        ("Evidence to be made again", done.stale, ""),
-    )
-    return render("bump.md.jinja", sections=sections, most=most)
+    return render("bump.md.jinja", done=done, titles=SECTIONS, most=most)
 
 
 def _tagged(place: str, release: str | None, progress: Progress) -> str | None:
@@ -141,8 +129,11 @@ def _judge(asked: Bump, new: Side, progress: Progress) -> None:
     """All evidence again, from what now lies in place."""
     assert new.upstream is not None, "it was just generated from it"
     trees = Trees(new.upstream, asked.out, new.manifest, load_profile(asked.profile, asked.rules), asked.jobs)
-    lock = lock_evidence(asked.out, new.manifest, asked.reports)
-    for item in (lock, *verify_tree(trees, EVIDENCE_LEVELS, {}, progress)):
+    evidence = [lock_evidence(asked.out, new.manifest, asked.reports)]
+    for level in EVIDENCE_LEVELS:
+        progress.phase(f"verify {level}")
+        evidence.append(verify_level(level, trees, progress))
+    for item in evidence:
         if not item.passed:
             first = item.findings[0]
             place = f"{first.path}:{first.line}: [{first.check}]"
@@ -157,9 +148,7 @@ def _old_side(asked: Bump, pins: Pins, spec: str, kept: Path, progress: Progress
             side = recorded_side(spec, tree, spec, progress, reports)
             if side.reports is not None and pins.is_pinned(side.manifest.upstream):
                 return side
-        made = wanted(spec, asked.profile, asked.rules, progress)
-        generate([made], asked.jobs, progress)
-        return generated_side(made)
+        return generated([spec], asked.profile, asked.rules, asked.jobs, progress)[0]
     except InputError as error:
         if not (reports / LOCK).is_file():
             raise
@@ -169,10 +158,7 @@ def _old_side(asked: Bump, pins: Pins, spec: str, kept: Path, progress: Progress
 
 @contextlib.contextmanager
 def _restored(asked: Bump, submodule: str) -> Iterator[Path]:
-    """Put the pin, the tree and its reports back when the block raises; gives a folder with what they were.
-
-    Copies are hard links: what shrinker writes it writes beside the old file and renames.
-    """
+    """Put the pin, the tree and its reports back when the block raises; gives a folder with what they were."""
     entry = index_commit(asked.repository, submodule)
     pin = own_pins_file(asked.repository)
     text = pin.read_bytes() if pin.is_file() else None
@@ -182,7 +168,7 @@ def _restored(asked: Bump, submodule: str) -> Iterator[Path]:
         kept = Path(name)
         there = [place for place in places if place.exists()]
         for place in there:
-            shutil.copytree(place, kept / place.name, copy_function=_link)
+            shutil.copytree(place, kept / place.name)
         try:
             yield kept
         except BaseException:
@@ -194,15 +180,6 @@ def _restored(asked: Bump, submodule: str) -> Iterator[Path]:
                 if place in there:
                     shutil.move(kept / place.name, place)
             raise
-
-
-def _link(source: str, target: str) -> str:
-    try:
-        os.link(source, target)
-    except OSError:
-        # Another file system, or one without links.
-        shutil.copy2(source, target)
-    return target
 
 
 def overruns(review: Review, budget: Budget) -> list[str]:

@@ -12,13 +12,12 @@ from itertools import chain
 
 from shrinker.cache import Cache
 from shrinker.cache.files import map_cached
-from shrinker.check.leftovers.vocabulary import Vocabulary, build_vocabulary
+from shrinker.check.leftovers.vocabulary import Vocabulary
 from shrinker.ruleset import Ruleset
 from shrinker.source.layout import NEEDED
 from shrinker.syntax.parsing import parsed
+from shrinker.values.relations import grouped
 from shrinker.values.upstream import PACKAGE_PREFIX, UpstreamTree, module_name
-
-KINDS = ("platforms", "registries", "walks", "entry points", "package data", "folders")
 
 _REGISTER = re.compile(r"_*register(?:_\w+)?|\w+_register|\w*[Rr]egistry")
 _TABLE = re.compile(r"_?(?:[A-Z0-9]+_)*(?:REGISTRY|REGISTRIES)")
@@ -27,7 +26,6 @@ _OF_PLATFORMS = re.compile("hardware")
 _WALKS = frozenset({"iter_modules", "walk_packages"})
 _LONGEST = 24
 """Characters of a text that may be a platform's name."""
-_MOST_LINES = 40_000
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -35,7 +33,7 @@ class Item:
     """One thing."""
 
     kind: str
-    """One of `KINDS`."""
+    """``platforms``, ``registries``, ``walks``, ``entry points``, ``package data`` or ``folders``."""
     name: str
     path: str
     line: int
@@ -46,9 +44,9 @@ class Item:
 
 def inventory(tree: UpstreamTree, rules: Ruleset, results: Cache) -> tuple[Item, ...]:
     """All items of an upstream, sorted; what a `[[remove]]` rule takes away holds none."""
-    words = build_vocabulary(rules)
+    words = Vocabulary(rules)
     layer = results.layer("inventory", rules.digest)
-    stay = {file.path: file.sha256 for file in tree.files if not is_removed(file.path, rules)}
+    stay = {file.path: file.sha256 for file in tree.files if not _is_removed(file.path, rules)}
     contents = {path: sha for path, sha in stay.items() if path.startswith(PACKAGE_PREFIX) and path.endswith(".py")}
     read = map_cached(lambda path: _of_file(path, tree.read(path), words), layer, contents, tree.root, jobs=1)
     whole = (*_of_tree(stay, tree.declared.scripts), *_of_folders(tree.by_path, rules, words))
@@ -58,28 +56,25 @@ def inventory(tree: UpstreamTree, rules: Ruleset, results: Cache) -> tuple[Item,
 def fresh_items(items: Iterable[Item], before: Iterable[Item]) -> Iterator[tuple[Item, list[str]]]:
     """Items of whose name the other inventory has none of the kind: the first of each, and all their places."""
     known = {(item.kind, item.name) for item in before}
-    named: dict[tuple[str, str], list[Item]] = defaultdict(list)
-    for item in items:
-        named[item.kind, item.name].append(item)
-    for key in sorted(named.keys() - known, key=lambda key: (KINDS.index(key[0]), key[1])):
-        yield named[key][0], [f"{item.path}:{item.line}" if item.line else item.path for item in named[key]]
+    fresh = grouped(((item.kind, item.name), item) for item in items if (item.kind, item.name) not in known)
+    for _, found in sorted(fresh.items()):
+        yield found[0], [f"{item.path}:{item.line}" if item.line else item.path for item in found]
 
 
-def is_removed(path: str, rules: Ruleset) -> bool:
+def _is_removed(path: str, rules: Ruleset) -> bool:
     """True for a file or folder that a `[[remove]]` rule takes away."""
     dotted = path.removeprefix("python/").removesuffix(".py").removesuffix("/__init__").replace("/", ".")
     return any(rule.takes_module(dotted) or rule.takes_path(path) for rule in rules.removes)
 
 
 def _of_file(path: str, data: bytes, words: Vocabulary) -> tuple[Item, ...]:
-    tree = parsed(data) if data.count(b"\n") <= _MOST_LINES else None
-    return tuple(sorted({*_named(path, tree), *_platforms(path, tree, words)})) if tree is not None else ()
+    tree = parsed(data)
+    return (*_named(path, tree), *_platforms(path, tree, words)) if tree is not None else ()
 
 
 def _named(path: str, tree: ast.Module) -> Iterator[Item]:
-    first: set[ast.AST] = set()
-    for row in tree.body:
-        first.update([row.value] if isinstance(row, ast.Expr) else getattr(row, "decorator_list", ()))
+    rows = ([row.value] if isinstance(row, ast.Expr) else getattr(row, "decorator_list", ()) for row in tree.body)
+    first = frozenset(chain.from_iterable(rows))
     for node in ast.walk(tree):
         match node:
             case ast.Call(func=ast.Attribute(attr=name) | ast.Name(id=name), args=args) if _REGISTER.fullmatch(name):
@@ -92,12 +87,12 @@ def _named(path: str, tree: ast.Module) -> Iterator[Item]:
             ) if _TABLE.fullmatch(name):
                 yield Item("registries", name, path, node.lineno)
             case ast.Call(func=ast.Attribute(attr=called) | ast.Name(id=called)) if called in _WALKS:
-                what = ast.unparse(node.args[0]) if node.args else ""
+                what = "".join(map(ast.unparse, node.args[:1]))
                 yield Item("walks", f"{module_name(path)}: {called}({what})", path, node.lineno)
             case ast.Call(func=ast.Attribute(attr="entry_points") | ast.Name(id="entry_points")):
-                group = (*(keyword.value for keyword in node.keywords if keyword.arg == "group"), *node.args)
-                shown = ast.unparse(group[0]) if group else ""
-                yield Item("entry points", f"entry_points({shown})", path, node.lineno)
+                group = [*(keyword.value for keyword in node.keywords if keyword.arg == "group"), *node.args]
+                what = "".join(map(ast.unparse, group[:1]))
+                yield Item("entry points", f"entry_points({what})", path, node.lineno)
 
 
 def _platforms(path: str, tree: ast.Module, words: Vocabulary) -> Iterator[Item]:
@@ -112,7 +107,7 @@ def _platforms(path: str, tree: ast.Module, words: Vocabulary) -> Iterator[Item]
 
 
 def _groups(tree: ast.Module) -> Iterator[list[tuple[str, int]]]:
-    compared: dict[tuple[int, str], list[tuple[str, int]]] = defaultdict(list)
+    compared: list[tuple[tuple[int, str], tuple[str, int]]] = []
     pending: list[tuple[ast.AST, int]] = [(tree, 0)]
     while pending:
         node, scope = pending.pop()
@@ -129,11 +124,11 @@ def _groups(tree: ast.Module) -> Iterator[list[tuple[str, int]]]:
             case ast.Call(
                 func=ast.Attribute(attr=called) | ast.Name(id=called), args=[ast.Constant(value=str(text)), *_]
             ) if _REGISTER.fullmatch(called):
-                compared[0, called].append((text, node.lineno))
+                compared.append(((0, called), (text, node.lineno)))
             case ast.Compare(left=left, ops=[ast.Eq() | ast.NotEq()], comparators=[ast.Constant(value=str(text))]):
-                compared[scope, ast.unparse(left)].append((text, node.lineno))
+                compared.append(((scope, ast.unparse(left)), (text, node.lineno)))
         pending += [(child, scope) for child in ast.iter_child_nodes(node)]
-    yield from compared.values()
+    yield from grouped(compared).values()
 
 
 def _texts(nodes: Iterable[ast.expr]) -> list[tuple[str, int]]:
@@ -172,7 +167,7 @@ def _of_folders(paths: Iterable[str], rules: Ruleset, words: Vocabulary) -> Iter
             continue
         for name, path in plain.items():
             place = path if path == f"{folder}/{name}.py" else f"{folder}/{name}"
-            if name not in known and not is_removed(place, rules):
+            if name not in known and not _is_removed(place, rules):
                 yield Item("platforms", name.lower(), place, 0, ", ".join(known[:6]))
 
 

@@ -1,11 +1,13 @@
 """An upstream that the rules have not seen: what they do not know of it, each with its sites and a rule to paste.
 
-What strict mode refuses comes from a run that refuses nothing; what is new comes from comparing inventories with those of an
-upstream that the rules were written for.
+What strict mode refuses comes from a run that refuses nothing; what is new comes from comparing inventories with those of an upstream that
+the rules were written for. So do names and modules that rules speak of and that are gone: an optional rule, or one of several names of a
+rule, may lose its match without a word in strict mode; what is new where the old name was defined may be its new name.
 """
 
 import re
 import tempfile
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -14,20 +16,22 @@ from shrinker.cache import Cache
 from shrinker.check.tokens import is_subsequence
 from shrinker.pipeline import Progress, Request, shrink
 from shrinker.project import project_folder
+from shrinker.report.effects import names_of, places_of
 from shrinker.report.pages import some
 from shrinker.report.place import reports_beside
 from shrinker.report.strict import propose_fact, slug, table
-from shrinker.ruleset import Ruleset, load_profile
-from shrinker.ruleset.match import any_path_matches
+from shrinker.ruleset import Rule, Ruleset, load_profile
+from shrinker.ruleset.match import any_path_matches, module_matches, path_matches
+from shrinker.ruleset.models import Keep, Remove, Root, Walk
 from shrinker.source import open_upstream
 from shrinker.source.cache import default_folder
 from shrinker.source.pins import load_pins
 from shrinker.syntax.lines import line_elsewhere
 from shrinker.upgrade.census import Item, fresh_items, inventory
-from shrinker.upgrade.unmatched_names import Fresh, lost_names
 from shrinker.values.errors import InputError, ShrinkerError
 from shrinker.values.outcome import Finding
-from shrinker.values.upstream import UpstreamTree
+from shrinker.values.relations import grouped
+from shrinker.values.upstream import UpstreamTree, module_name
 
 SECTIONS = {
     "generation": "The tree could not be generated",
@@ -49,7 +53,9 @@ SECTIONS = {
 }
 """Checks of strict mode, and kinds of the inventory, with their titles, in the order of the page."""
 _MOST_SITES = 8
+_MOST_FRESH = 5
 _WORD = re.compile(r"\w+")
+_DEFINITION = re.compile(r"[ \t]*(?:async[ \t]+)?(?:def|class)[ \t]+(\w+)")
 _OF_THE_TREE = frozenset({"unnamed-predicate", "undecided-fact", "leftover"})
 """Checks that name a line of the generated tree."""
 _NAMES = {"unmatched-rule": r"rule (\S+)", "missing-root": "$^"}
@@ -86,10 +92,8 @@ class Diagnosis:
 def diagnose(
     upstream: str, since: str | None, profile: str, jobs: int, progress: Progress, rules: Path | None = None
 ) -> Diagnosis:
-    """Look at an upstream; nothing is written but to the cache. Raises InputError when the upstream or the rules cannot be read.
-
-    Args:
-        since: an upstream that the rules know; by default what `upstream.toml` pins.
+    """Look at an upstream, by one that the rules know: what `upstream.toml` pins, unless `since` names another. Nothing is written but to the cache.
+    Raises InputError when the upstream or the rules cannot be read.
     """
     ruleset = load_profile(profile, rules)
     opened = partial(open_upstream, repository=project_folder(), progress=progress.note)
@@ -107,7 +111,7 @@ def diagnose(
     else:
         progress.phase("inventory")
         before = inventory(other, ruleset, cache)
-        lost = [_of_lost(*name, ruleset, known) for name in lost_names(ruleset, tree, other)]
+        lost = [*_lost(ruleset, tree, other, known)]
     items = inventory(tree, ruleset, cache)
     with tempfile.TemporaryDirectory(prefix="shrinker-check-upstream-") as name:
         out = Path(name) / "tree"
@@ -115,12 +119,11 @@ def diagnose(
         found, kept = _generated(tree, asked, progress)
     found += lost
     for item, places in fresh_items(items, before):
-        if not _known(item, ruleset):
-            below = () if item.line else [path for path in kept if f"{path}/".startswith(f"{item.path}/")]
-            text, rule = _words(item, len(below))
+        below = () if item.line else [path for path in kept if f"{path}/".startswith(f"{item.path}/")]
+        if told := _told(item, len(below), ruleset):
+            text, rule = told
             found.append(Symptom(item.kind, item.name, text, some(places, _MOST_SITES), rule))
-    order = {section: place for place, section in enumerate(SECTIONS)}
-    found.sort(key=lambda symptom: order.get(symptom.section, len(order)))
+    found.sort(key=lambda symptom: [*SECTIONS].index(symptom.section))
     return Diagnosis(upstream, known, tuple(found), len(kept), notes)
 
 
@@ -136,13 +139,71 @@ def _generated(tree: UpstreamTree, asked: Request, progress: Progress) -> tuple[
     return found, frozenset(file.path for file in done.manifest.files)
 
 
-def _of_lost(rule: str, pattern: str, was: str, fresh: Fresh, rules: Ruleset, since: str) -> Symptom:
-    text = f"rule {rule} ({rules.places.get(rule, 'rules')}) names it; {since} has it at {was}"
-    if not fresh:
-        return Symptom("lost", pattern, text, (was,))
-    names, places = zip(*fresh, strict=True)
-    text += f". New where it was defined: {', '.join(f'`{name}`' for name in names)}. Of one that is its new name:"
-    return Symptom("lost", pattern, text, places, propose_fact(f"{names[0]}()"))
+def _lost(rules: Ruleset, tree: UpstreamTree, before: UpstreamTree, since: str) -> Iterator[Symptom]:
+    """Names that `before` has and `tree` has not, in the order of the rules."""
+    known = places_of(before, sorted({name for rule in rules.all_rules() for name in names_of(rule)}))
+    here = places_of(tree, known)
+    gone = {pattern: place for pattern, place in known.items() if pattern not in here}
+    fresh = _fresh({_last(pattern) for pattern in gone}, tree, before)
+    for rule in rules.all_rules():
+        place = f"rule {rule.id} ({rules.places.get(rule.id, 'rules')}) names it; {since} has it at"
+        for name in dict.fromkeys(name for name in names_of(rule) if name in gone):
+            text, sites, fact = f"{place} {gone[name]}", [gone[name]], ""
+            if new := fresh.get(_last(name)):
+                names, sites = [each for each, _ in new], [site for _, site in new]
+                told = ", ".join(f"`{each}`" for each in names)
+                text += f". New where it was defined: {told}. Of one that is its new name:"
+                fact = propose_fact(f"{names[0]}()")
+            yield Symptom("lost", name, text, tuple(sites), fact)
+        for pattern, was in _lost_modules(rule, tree, before):
+            yield Symptom("lost", pattern, f"{place} {was}", (was,))
+
+
+def _lost_modules(rule: Rule, tree: UpstreamTree, before: UpstreamTree) -> Iterator[tuple[str, str]]:
+    """Patterns over modules and paths, each with a path of `before` that it means."""
+    modules, paths = tuple[str, ...](), tuple[str, ...]()
+    match rule:
+        case Root(optional=False):
+            # Strict mode tells of its modules.
+            paths = rule.paths
+        case Root() | Keep() | Remove():
+            modules, paths = rule.modules, rule.paths
+        case Walk():
+            modules = (rule.package,)
+    for matches, patterns in ((_module_matches, modules), (path_matches, paths)):
+        for pattern in patterns:
+            was = next((file.path for file in before.files if matches(pattern, file.path)), None)
+            if was is not None and not any(matches(pattern, file.path) for file in tree.files):
+                yield pattern, was
+
+
+def _module_matches(pattern: str, path: str) -> bool:
+    return module_matches(pattern, module_name(path) or "")
+
+
+def _last(pattern: str) -> str:
+    return pattern.replace("()", "").rpartition(".")[2]
+
+
+def _fresh(names: set[str], tree: UpstreamTree, before: UpstreamTree) -> dict[str, list[tuple[str, str]]]:
+    """What is defined anew in the files that defined some names, by name, each with ``path:line``."""
+    found: list[tuple[str, tuple[str, str]]] = []
+    for path, file in before.by_path.items() if names else ():
+        now = tree.by_path.get(path)
+        if now is not None and now.sha256 != file.sha256 and path.endswith(".py"):
+            old = _defined(before, path)
+            if here := names & old.keys():
+                more = [row for row in _defined(tree, path).items() if row[0] not in old]
+                found += [(name, row) for name in here for row in more]
+    return {name: rows[:_MOST_FRESH] for name, rows in grouped(found).items()}
+
+
+def _defined(tree: UpstreamTree, path: str) -> dict[str, str]:
+    """Functions and classes of a file, each with its first place."""
+    text = tree.read(path).decode("utf-8", "replace")
+    rows = ((_DEFINITION.match(row), line) for line, row in enumerate(text.split("\n"), 1))
+    places = grouped((found[1], f"{path}:{line}") for found, line in rows if found is not None)
+    return {name: lines[0] for name, lines in places.items()}
 
 
 def _of_finding(finding: Finding, tree: UpstreamTree, out: Path) -> Symptom:
@@ -172,22 +233,14 @@ def upstream_line(generated: str, upstream: str, line: int) -> int:
     return next((n for n, row in places if words and is_subsequence(words, _WORD.findall(row))), line)
 
 
-def _known(item: Item, rules: Ruleset) -> bool:
-    """True for what a rule speaks of already."""
-    match item.kind:
-        case "platforms":
-            words = {word.lower() for rule in rules.platforms for word in rule.words}
-            return item.name in words or any(item.name in (*d.never, *d.only) for d in rules.domains)
-        case "package data":
-            return any(any_path_matches(rule.paths, item.path) for rule in rules.keeps)
-    return False
-
-
-def _words(item: Item, kept: int) -> tuple[str, str]:
-    """What to make of an item, and a rule to paste."""
+def _told(item: Item, kept: int, rules: Ruleset) -> tuple[str, str] | None:
+    """What to make of an item, and a rule to paste; nothing of what a rule speaks of already."""
     name, keys = slug(item.name), dict[str, object]()
     match item.kind:
         case "platforms":
+            words = {word.lower() for rule in rules.platforms for word in rule.words}
+            if item.name in words or any(item.name in (*d.never, *d.only) for d in rules.domains):
+                return None
             text = f"`{item.name}` stands beside {item.beside}; if it is another platform's, strict mode should know the word"
             return text, table("platform", f"words-{name}", {"words": [item.name]})
         case "registries":
@@ -203,6 +256,8 @@ def _words(item: Item, kept: int) -> tuple[str, str]:
         case "entry points":
             return "reads what other packages install; what it may load is not in the tree", ""
         case "package data":
+            if any(any_path_matches(rule.paths, item.path) for rule in rules.keeps):
+                return None
             folder, suffix = item.path.rpartition("/")[0], item.path.rpartition(".")[2]
             text = f"{'kept' if kept else 'not kept'}: a file that code finds by a computed name needs a keep rule"
             return text, table("keep", f"keep-{name[-40:]}", {"paths": [f"{folder}/*.{suffix}"]})

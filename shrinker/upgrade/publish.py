@@ -11,9 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from shrinker.source.repository import git
-from shrinker.values.contents import MANIFEST, contents, foreign
 from shrinker.values.errors import InputError
-from shrinker.values.manifest import Manifest
+from shrinker.values.manifest import MANIFEST, Manifest, contents, foreign
 
 _MODE = "100644"
 _NOBODY = {"NAME": "shrinker", "EMAIL": "shrinker@localhost"}

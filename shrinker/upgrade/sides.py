@@ -1,30 +1,39 @@
-"""What a person names as one side of a comparison: a generated tree, a lock, or an upstream."""
+"""What a person names as one side of a comparison: a generated tree, a lock, or an upstream, whose tree is generated in the cache folder and not
+judged. Such a tree is found by everything that it depends on: this tool, the rules, the profile, and upstream's identity and files.
+"""
 
 import re
+from collections.abc import Callable, Sequence
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import nullcontext
+from contextlib import ExitStack, nullcontext
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from shrinker.cache.workers import run_in_child
+from shrinker.cache import hash_of
+from shrinker.cache.layer import tool_identity
+from shrinker.cache.workers import Tell, run_in_child
 from shrinker.check.leftovers import find_leftovers
 from shrinker.check.trees import Trees
-from shrinker.pipeline import Progress
+from shrinker.pipeline import Progress, Request, shrink
+from shrinker.pipeline.run import Told as Quiet
 from shrinker.project import project_folder
 from shrinker.report.diff import Side, review
-from shrinker.report.diff.difference import Pair
+from shrinker.report.diff.pair import Pair
 from shrinker.report.diff.values import Reason, Review, Row
-from shrinker.report.place import GRAPH, are_of, candidates, read_manifest
+from shrinker.report.place import GRAPH, are_of, read_manifest, reports_beside, reports_of
 from shrinker.ruleset import load_profile
 from shrinker.source import open_upstream
+from shrinker.source.cache import default_folder, forget, locked, touch
 from shrinker.source.layout import NEEDED
 from shrinker.source.repository import Told, history
 from shrinker.source.spec import GitSpec, parse_spec
-from shrinker.upgrade.generated import Wanted, generate, wanted
 from shrinker.values.errors import InputError, ShrinkerError
+from shrinker.values.upstream import UpstreamTree
 
 _KINDS = ("release:", "git:", "path:")
+_MOST_TREES = 6
+"""Trees that stay in the cache folder; one is 30 to 60 MiB with its reports."""
 
 
 def open_sides(
@@ -35,19 +44,66 @@ def open_sides(
     jobs: int,
     progress: Progress,
 ) -> tuple[Side, Side]:
-    """Both sides; what is an upstream is generated. Raises InputError when one of them is nothing that can be compared.
-
-    Args:
-        upstreams: where to read the upstream of each side that is a tree or a lock.
+    """Both sides; what is an upstream is generated, and `upstreams` are where to read that of each side that is a tree or a lock. Raises InputError
+    when one of them is nothing that can be compared.
     """
     places = {name: _asked(name) for name in names}
-    trees = {name: wanted(name, profile, rules, progress) for name, place in places.items() if place is None}
-    generate([*trees.values()], jobs, progress)
+    made = generated([name for name, place in places.items() if place is None], profile, rules, jobs, progress)
+    sides = {side.name: side for side in made}
     old, new = (
-        recorded_side(name, place, upstream, progress) if (place := places[name]) else generated_side(trees[name])
+        recorded_side(name, place, upstream, progress) if (place := places[name]) else sides[name]
         for name, upstream in zip(names, upstreams, strict=True)
     )
     return old, new
+
+
+def generated(
+    specs: Sequence[str | None], profile: str, rules: Path | None, jobs: int, progress: Progress
+) -> list[Side]:
+    """The trees of some upstreams, None for the pinned one. Those that are not there are made; two at once where there are processes for both,
+    since much of an analysis is one after the other. Raises InputError when something cannot be read, or a tree not be generated.
+    """
+    folder, sought = default_folder() / "generated", list[tuple[str, Request, UpstreamTree]]()
+    for spec in specs:
+        ruleset = load_profile(profile, rules)
+        upstream = open_upstream(spec, repository=project_folder(), progress=progress.note)
+        content = (f"{file.path}:{file.sha256}" for file in upstream.files)
+        key = hash_of(tool_identity(), ruleset.digest, profile, repr(upstream.identity), *content).hex()[:32]
+        out = folder / key / "tree"
+        asked = Request(spec, profile, out, jobs, reports=reports_beside(out), rules=rules, judge=False)
+        sought.append((spec or upstream.identity.spec, asked, upstream))
+
+    def missing() -> dict[Path, tuple[str, Request]]:
+        # One that is there is whole: the lock is put in place last.
+        return {a.out: (name, a) for name, a, _ in sought if not are_of(reports_beside(a.out), a.out)}
+
+    with ExitStack() as stack:
+        # In one order, so that two runs that want the same trees never wait for each other.
+        for place in sorted(missing(), key=str):
+            stack.enter_context(locked(place.parent))
+        left = [*missing().values()]
+        if left:
+            progress.note(f"generating {' and '.join(name for name, _ in left)}")
+        runs: list[Callable[[], object]] = [partial(shrink, asked, progress) for _, asked in left]
+        if len(left) == 2 and jobs > 1:
+            halves = (partial(_make, replace(asked, jobs=jobs // 2)) for _, asked in left)
+            runs = [stack.enter_context(run_in_child(half)) for half in halves]
+        for (name, _), run in zip(left, runs, strict=True):
+            try:
+                run()
+            except BrokenProcessPool as error:
+                message = f"{name} cannot be generated: its process was killed (often: out of memory)"
+                raise InputError(message, "run again with JOBS=1") from error
+    kept = {asked.out.parent for _, asked, _ in sought}
+    for place in kept:
+        touch(place)
+    forget(folder, kept, _MOST_TREES)
+    return [Side(name, read_manifest(asked.out), asked.out, asked.reports, tree) for name, asked, tree in sought]
+
+
+def _make(asked: Request, _: Tell) -> None:
+    # Two at once would be told in disorder.
+    shrink(asked, Quiet(lambda message: None))
 
 
 def _asked(name: str) -> Path | None:
@@ -62,23 +118,15 @@ def _asked(name: str) -> Path | None:
     return place
 
 
-def generated_side(tree: Wanted) -> Side:
-    """The side of a tree in the cache folder."""
-    return Side(tree.name, read_manifest(tree.place), tree.place, tree.reports, tree.upstream)
-
-
 def recorded_side(
     name: str, place: Path, upstream: str | None, progress: Progress, reports: Path | None = None
 ) -> Side:
-    """The side of a tree, by its folder, or of a lock. Raises InputError for anything else.
-
-    Args:
-        upstream: where to read what it was generated from.
-        reports: its reports; by default where `shrink` puts them.
+    """The side of a tree, by its folder, or of a lock; `upstream`: where to read what it was generated from; `reports`: by default where `shrink` puts
+    them. Raises InputError for anything else.
     """
     manifest, folder = read_manifest(place), place if place.is_dir() else None
-    folders = [*([reports] if reports else []), *candidates(place, manifest.profile)] if folder else [place.parent]
-    found = next((each for each in folders if (each / GRAPH).is_file() and are_of(each, place)), None)
+    beside = reports_of(place, manifest, reports) if folder else place.parent
+    found = beside if (beside / GRAPH).is_file() and are_of(beside, place) else None
     # Only a release says by itself where it is.
     spec = upstream or (manifest.upstream.spec if manifest.upstream.kind == "release" else None)
     tree = open_upstream(spec, repository=project_folder(), progress=progress.note) if spec is not None else None
@@ -88,11 +136,8 @@ def recorded_side(
 def compare_sides(
     sides: tuple[Side, Side], *, history: str | None, rules: Path | None, jobs: int, predicates: bool = True
 ) -> Review:
-    """All that a reviewer must know of two sides, the old one and the new one; `history` as of `told_between`.
-
-    Raises:
-        InputError: a report or a file of one side is damaged.
-        ShrinkerError: a worker process was killed.
+    """All that a reviewer must know of two sides, the old one and the new one; `history` as of `told_between`. Raises InputError when a report or a
+    file of one is damaged, ShrinkerError when a worker process was killed.
     """
     told, notes = told_between(sides, history)
     if not predicates:
@@ -111,11 +156,8 @@ def compare_sides(
 
 
 def told_between(sides: tuple[Side, Side], repository: str | None) -> tuple[list[Told], list[str]]:
-    """Upstream's commits between the sides, and what keeps them from being told.
-
-    Args:
-        repository: where history is, with ``@OLD..NEW`` where it knows neither the commits of the sides nor the tags of
-            their releases; by default what the new side was read from, when that is git.
+    """Upstream's commits between the sides, and what keeps them from being told; `repository`: where history is, with ``@OLD..NEW`` where it knows
+    neither the commits of the sides nor the tags of their releases; by default what the new side was read from, when that is git.
     """
     old, new = (side.manifest.upstream.reference for side in sides)
     text, at, bounds = (repository or "").rpartition("@")

@@ -30,21 +30,24 @@ class Span:
 
 
 @dataclass(frozen=True, slots=True)
-class DropStatement:
+class Edit:
+    """One of those below."""
+
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class DropStatement(Edit):
     """Delete a whole statement (decorators included). An emptied block receives `pass`."""
 
-    span: Span
-
 
 @dataclass(frozen=True, slots=True)
-class DropTail:
+class DropTail(Edit):
     """Delete the statement at `span` and all that follow it in the same block (dead code)."""
 
-    span: Span
-
 
 @dataclass(frozen=True, slots=True)
-class TakeBlock:
+class TakeBlock(Edit):
     """Replace a compound statement by one of its blocks, dedented into its place.
 
     `block` is ``body`` or ``orelse`` of an `if`/`while`; ``body`` or ``handler:<n>`` of a `try`.
@@ -52,66 +55,55 @@ class TakeBlock:
     On an `if` whose ``orelse`` is an `elif`, that `elif` becomes the `if`.
     """
 
-    span: Span
     block: str
 
 
 @dataclass(frozen=True, slots=True)
-class DropBlock:
-    """Delete one clause of a compound statement: ``orelse`` or ``handler:<n>``."""
-
-    span: Span
-    block: str
+class DropElse(Edit):
+    """Delete the `else` of a compound statement."""
 
 
 @dataclass(frozen=True, slots=True)
-class Raise:
+class Raise(Edit):
     """Replace a statement, and all that follow it in its block, by the named error of a removed feature."""
 
-    span: Span
     message: str
     error: str = "RuntimeError"
     """Name of the builtin exception: `RuntimeError`, or what upstream itself would raise (`ImportError`, `AttributeError`)."""
 
 
 @dataclass(frozen=True, slots=True)
-class Literal:
+class Literal(Edit):
     """Replace an expression by ``True``, ``False``, ``None``, or the text that a `[[default]]` rule gives (with its quotes)."""
 
-    span: Span
     text: str
 
 
 @dataclass(frozen=True, slots=True)
-class TakeOperand:
+class TakeOperand(Edit):
     """Replace an expression by one of its direct children.
 
     `child` is a field of the `ast` node: ``body`` or ``orelse`` of a ternary, ``value`` of a subscript.
     """
 
-    span: Span
     child: str
 
 
 @dataclass(frozen=True, slots=True)
-class DropElement:
+class DropElement(Edit):
     """Delete one element of a list: an operand of `and`/`or`, an element of a tuple, list, set or dict
     (span of the value), a class base, a decorator, a comprehension's `if`, the annotation of a parameter or return value, one name of
     an import that keeps others."""
 
-    span: Span
     container: str
     """``BoolOp``, ``Tuple``, ``List``, ``Set``, ``Dict``, ``ClassDef``, ``decorator``, ``comprehension``, ``annotation``, ``returns`` or
     ``alias``."""
 
 
 @dataclass(frozen=True, slots=True)
-class Refuse:
-    """Insert, on a line of its own before a statement, the look at an argument that ends a run which asks for
-    something removed. Like `Guard` it replaces nothing."""
+class Refuse(Edit):
+    """Insert, where `Guard` does, the look at an argument that ends a run which asks for something removed."""
 
-    span: Span
-    """Of the statement that it stands before, which begins its line."""
     place: str
     """Qualified name of the function that looks."""
     argument: str
@@ -119,14 +111,8 @@ class Refuse:
 
 
 @dataclass(frozen=True, slots=True)
-class Guard:
-    """Insert, on a line of its own before a statement, the guard of imports: it replaces nothing."""
-
-    span: Span
-    """Of the statement that it stands before, which begins its line."""
-
-
-Edit = DropStatement | DropTail | TakeBlock | DropBlock | Raise | Literal | TakeOperand | DropElement | Refuse | Guard
+class Guard(Edit):
+    """Insert the guard of imports on a line of its own, before a statement that begins its line: it replaces nothing."""
 
 
 def refusal_line(edit: Refuse | Guard) -> str:
@@ -134,3 +120,15 @@ def refusal_line(edit: Refuse | Guard) -> str:
     if isinstance(edit, Guard):
         return GUARD_LINE
     return f'from {MODULE} import refuse; refuse("{edit.place}", {edit.argument})'
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Cut:
+    """Lines that go of a file that is no Python, from 1: nothing else can be judged by reading."""
+
+    first: int
+    last: int
+    what: str
+    """One phrase: what they said."""
+    rules: tuple[str, ...] = ()
+    """Rules by which they go; none when nothing reaches them."""

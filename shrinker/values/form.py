@@ -25,11 +25,14 @@ def _fields(cls: type[ast.AST]) -> tuple[str, ...]:
     return tuple(name for name in cls._fields if name not in _POSITION_FIELDS)
 
 
-def _write(node: ast.AST, put: Callable[[str], None]) -> None:
-    cls: Any = node.__class__
+def _write(node: Any, put: Callable[[str], None]) -> None:
+    cls = node.__class__
     if cls is ast.Name:
         # A third of all nodes.
         put(f"Name\x00id\x00str:{node.__dict__['id']!r}\x00)")
+        return
+    if not isinstance(node, ast.AST):
+        put(f"{cls.__name__}:{node!r}")
         return
     put(cls.__name__)
     for name in _fields(cls):
@@ -40,17 +43,14 @@ def _write(node: ast.AST, put: Callable[[str], None]) -> None:
                 put("None")
         elif value.__class__ is not list:
             put(name)
-            if isinstance(value, ast.AST):
-                _write(value, put)
-            else:
-                put(f"{value.__class__.__name__}:{value!r}")
+            _write(value, put)
         elif value:
             put(name)
             put("[")
             for item in value:
-                if isinstance(item, ast.AST):
-                    _write(item, put)
+                if item is None:
+                    put("-")
                 else:
-                    put("-" if item is None else f"{item.__class__.__name__}:{item!r}")
+                    _write(item, put)
             put("]")
     put(")")

@@ -10,8 +10,7 @@ import pytest
 
 from shrinker.cache import Cache, Question, Recorded, Variants, digest_of, hash_of, pack, unpack
 from shrinker.cache.files import map_files
-from shrinker.cache.identity import content_digest, tool_identity
-from shrinker.cache.variants import _MOST
+from shrinker.cache.layer import _MOST, content_digest, tool_identity
 from shrinker.values.edits import Literal, Span
 from shrinker.values.folded import Decision
 from tests.small import write

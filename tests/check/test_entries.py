@@ -7,7 +7,7 @@ import pytest
 
 from shrinker.check.entries import judge_entries
 from shrinker.ruleset.load import load_rules
-from shrinker.values.entries import Entries
+from shrinker.values.interface import Entries
 from tests.check.trees import Build, Files
 from tests.small import read_archive, read_cases, rule
 

@@ -10,9 +10,8 @@ from shrinker.check.levels import EVIDENCE_LEVELS
 from tests.check.trees import Build, Case
 from tests.small import read_archive
 from tools.mutation.faults import KINDS, Fault, choose
-from tools.mutation.judge import Judged, judge_all, table
+from tools.mutation.judge import Judged, Stand, judge_all, table
 from tools.mutation.kinds import ON_NATIVE, ON_PYTHON, Source
-from tools.mutation.mutant import Stand
 from tools.mutation.page import mutation_data, mutation_page
 
 FILES = read_archive(Path(__file__).with_name("mutation.txtar"))
@@ -35,7 +34,7 @@ def trees(case: Build) -> Case:
 
 def changes(kind: str) -> list[tuple[str, list[str]]]:
     """Subjects, and the lines that are another after the fault."""
-    source = Source("models/pool.py", AFTER, ast.parse(AFTER), BEFORE)
+    source = Source(AFTER, BEFORE)
     found = []
     for change in ON_PYTHON[kind](source):
         ast.parse(change.text)
@@ -75,7 +74,7 @@ def test_each_kind_of_fault(kind: str, expected: list[str]) -> None:
     ],
 )
 def test_each_kind_of_native_fault(kind: str, expected: list[str]) -> None:
-    found = [*ON_NATIVE[kind](KERNEL)]
+    found = [*ON_NATIVE[kind](Source(KERNEL))]
     assert [change.subject for change in found] == expected
     assert all(len(KERNEL.splitlines()) - 3 <= change.text.count("\n") <= len(KERNEL.splitlines()) for change in found)
     assert all(change.text.startswith("// Modified by shrinker") for change in found), "as a run would have said it"
@@ -83,7 +82,7 @@ def test_each_kind_of_native_fault(kind: str, expected: list[str]) -> None:
 
 def test_a_block_that_a_fault_empties_gets_pass() -> None:
     text = "class A:\n    x = 1\n\n\ndef f():\n    import os\n"
-    source = Source("a.py", text, ast.parse(text), "")
+    source = Source(text)
     for kind in ("class attribute deleted", "import deleted"):
         (change,) = ON_PYTHON[kind](source)
         assert "    pass\n" in change.text

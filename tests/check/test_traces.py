@@ -1,24 +1,21 @@
 """What is a trace of another platform, what is none, and where in the syntax it stands."""
 
-import ast
-
 import pytest
 
 from shrinker.check.leftovers.scan import Scanner
-from shrinker.check.leftovers.vocabulary import Vocabulary, build_vocabulary
+from shrinker.check.leftovers.vocabulary import Vocabulary
 from shrinker.ruleset import Fact
 from shrinker.ruleset.models import Domain
 from tests.check.trees import RULES, WHY
 
-VOCABULARY = build_vocabulary(RULES)
+VOCABULARY = Vocabulary(RULES)
 PARSED = "args = parser.parse_args()\n"
 
 
 def seen(source: str, vocabulary: Vocabulary = VOCABULARY) -> list[tuple[str, str, str]]:
     """Kind, position and text of each leftover of a module `sglang.srt.here`."""
     kept = frozenset({"sglang.srt.npu_kept"})
-    scanner = Scanner("python/sglang/srt/here.py", "sglang.srt.here", "sglang.srt", vocabulary, kept)
-    found = scanner.scan(ast.parse(source), source.split("\n"), vocabulary.hot(source))
+    found = Scanner("python/sglang/srt/here.py", vocabulary, kept).scan(source)
     return [(s.kind, s.position, s.text) for s in found]
 
 
@@ -123,12 +120,12 @@ SERVER = Domain(id="server", why=WHY, names=("sglang.srt.here.self.device", "sgl
 
 
 def test_a_text_of_a_domain_that_speaks_of_certain_places_is_none() -> None:
-    assert build_vocabulary(RULES.model_copy(update={"domains": (SERVER,)})).text_kind("cpu") is None
+    assert Vocabulary(RULES.model_copy(update={"domains": (SERVER,)})).text_kind("cpu") is None
 
 
 def test_a_text_of_a_domain_that_speaks_of_a_name_everywhere_is_a_trace_everywhere() -> None:
     wide = SERVER.model_copy(update={"names": (*SERVER.names, "sglang.**.backend")})
-    vocabulary = build_vocabulary(RULES.model_copy(update={"domains": (wide,)}))
+    vocabulary = Vocabulary(RULES.model_copy(update={"domains": (wide,)}))
     assert vocabulary.text_kind("cpu") == "strings"
 
 
@@ -152,5 +149,5 @@ def test_what_is_served_is_no_trace_of_a_platform() -> None:
     rules = RULES.model_copy(
         update={"facts": (*RULES.facts, Fact(id="mamba", why=WHY, calls=("sglang.**.is_mamba",), value=False))}
     )
-    assert "is_mamba" in build_vocabulary(rules).predicates
-    assert "is_mamba" not in build_vocabulary(rules.model_copy(update={"scope": ("mamba",)})).predicates
+    assert "is_mamba" in Vocabulary(rules).predicates
+    assert "is_mamba" not in Vocabulary(rules.model_copy(update={"scope": ("mamba",)})).predicates

@@ -66,7 +66,7 @@ def die(before: int) -> None:
             setattr(Path, name, rename)
         return install(*arguments, **named)  # type: ignore[arg-type]
 
-    sys.modules["shrinker.pipeline.places"].install = counted  # type: ignore[attr-defined]
+    sys.modules["shrinker.pipeline"].install = counted  # type: ignore[attr-defined]
 
 
 def full(wanted: str) -> None:

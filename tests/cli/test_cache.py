@@ -8,7 +8,7 @@ import pytest
 from shrinker.values.errors import InputError
 from tests.cli.small import World
 
-LAYERS = {"analyses", "form", "rewritten", "structure", "symbols"}
+LAYERS = {"analyses", "form", "rewritten", "symbols"}
 
 
 def _outcome(world: World) -> dict[str, bytes]:
@@ -47,7 +47,7 @@ def test_reports_that_fail_replace_nothing(world: World, monkeypatch: pytest.Mon
     def fails(*_: Any, **__: Any) -> None:
         raise InputError("no space left on the device", "free some")
 
-    monkeypatch.setattr("shrinker.pipeline.begin_reports", fails)
+    monkeypatch.setattr("shrinker.pipeline.write_reports", fails)
     done = world.run(world.arguments(jobs=2))
     assert done.code == 2 and "no space left" in done.err
     assert world.left() == before and world.hidden() == []

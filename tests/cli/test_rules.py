@@ -12,8 +12,7 @@ import typer.main
 from equivalence.levels import LEVELS_BY_NAME, SIMULATED_LEVELS
 from shrinker.check.embedders import LEVEL as EMBEDDERS
 from shrinker.check.levels import EVIDENCE_LEVELS
-from shrinker.cli import app
-from shrinker.cli.help import EXAMPLES
+from shrinker.cli import EXAMPLES, app
 from shrinker.cli.options import LEVELS
 from shrinker.cli.verify import NATIVE_LEVEL
 from tests.cli.small import RULES, World

@@ -5,8 +5,8 @@ from collections.abc import Iterable
 from typing import TypeVar
 
 from shrinker.values.edits import (
-    DropBlock,
     DropElement,
+    DropElse,
     DropStatement,
     DropTail,
     Edit,
@@ -64,12 +64,8 @@ class Reference:
                 out.extend(self.block(found) or ([ast.Pass()] if found and not is_elif(node, name) else []))
                 continue
             for edit in edits:
-                if isinstance(edit, DropBlock) and edit.block == "orelse":
+                if isinstance(edit, DropElse):
                     node.orelse = []  # type: ignore[attr-defined]
-                elif isinstance(edit, DropBlock):
-                    node.handlers[int(edit.block.partition(":")[2])].body = []  # type: ignore[attr-defined]
-            if isinstance(node, ast.Try | ast.TryStar):
-                node.handlers = [handler for handler in node.handlers if handler.body]
             out.append(self.children(node))
         return out
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from shrinker.emit.staging import install, remove_trees, staging_folder
-from shrinker.values.contents import contents, foreign
 from shrinker.values.errors import InputError
+from shrinker.values.manifest import contents, foreign
 from tests.emit.small_tree import dead_process, generate, write_tree
 from tests.small import content, write
 

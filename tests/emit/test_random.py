@@ -15,8 +15,8 @@ from shrinker.check.capabilities.alignment import is_part
 from shrinker.check.tokens import split
 from shrinker.emit.rewrite import rewrite_file
 from shrinker.values.edits import (
-    DropBlock,
     DropElement,
+    DropElse,
     DropStatement,
     DropTail,
     Edit,
@@ -49,10 +49,8 @@ def of_statement(node: ast.stmt) -> Iterator[Offer]:
             yield 1, [TakeBlock(at, "body")]
         case ast.Try(handlers=[_, *more]):
             yield 1, [TakeBlock(at, "body"), TakeBlock(at, f"handler:{len(more)}")]
-            if more:
-                yield 1, [DropBlock(at, "handler:0")]
     if isinstance(node, ast.If | ast.While | ast.For | ast.Try) and node.orelse:
-        yield 1, [DropBlock(at, "orelse")]
+        yield 1, [DropElse(at)]
 
 
 def of_expression(node: ast.expr) -> Iterator[Offer]:

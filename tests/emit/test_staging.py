@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from shrinker.emit.staging import staging_folder
-from shrinker.values.contents import foreign
 from shrinker.values.errors import InputError
+from shrinker.values.manifest import foreign
 from tests.emit.small_tree import dead_process, generate, neighbours, previous_tree, write_tree
 from tests.small import content, write
 

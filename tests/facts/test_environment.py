@@ -128,7 +128,7 @@ def test_a_rescued_module_is_there_again(tmp_path: Path) -> None:
     assert again.removed_module("sglang.srt.npu") is not None
 
 
-def test_names_that_all_ask_for_each_other_are_soon_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_names_that_all_ask_for_each_other_are_unknown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     names = [f"n{index}" for index in range(9)]
     asked = " or ".join(f"{name} == is_hip()" for name in names)
     lines = [line for name in names for line in (f"    if {asked}:", f"        {name} = {' + '.join(names)}")]
@@ -142,9 +142,8 @@ def test_names_that_all_ask_for_each_other_are_soon_given_up(tmp_path: Path, mon
         return bound_value(*arguments, **more)
 
     monkeypatch.setattr(scopes, "bound_value", counted)
-    monkeypatch.setattr(scopes, "MOST_STEPS", 100)
     function = ast.parse(source).body[1]
     assert isinstance(function, ast.FunctionDef)
     scope = scopes.function_scope(function, scopes.ModuleScope(world, "sglang.a"), "sglang")
     assert [scope.lookup(name, scopes.LATER) for name in names] == [UNKNOWN] * len(names)
-    assert 0 < calls < 150 * len(names), "without an end it is a hundred times as many"
+    assert calls == len(names), "each is looked for once"

@@ -13,10 +13,9 @@ from shrinker.cache import Cache
 from shrinker.emit.rewrite import rewrite_file
 from shrinker.facts.build import build_environment
 from shrinker.fold.engine import FoldEngine
-from shrinker.program.needed import find_needed
-from shrinker.program.propagation import propagate_attributes
+from shrinker.program.propagation import find_needed, propagate_attributes
+from shrinker.program.symbols.liveness import Outside
 from shrinker.program.symbols.program import Program as Symbols
-from shrinker.program.symbols.reasons import Outside
 from shrinker.program.symbols.types import Types
 from shrinker.ruleset import Ruleset
 from shrinker.ruleset.load import load_rules
@@ -107,7 +106,7 @@ def fold_tree(
                 folded = {m.path: m for m in engine.fold(paths)}
                 program = Symbols(folded.values(), ())
                 live = [(name, n) for name, module in program.modules.items() for n in range(len(module.units))]
-                propagate_attributes(engine, folded, Types(program), Outside(labels=rules.labels), live)
+                propagate_attributes(engine, folded, Types(program), Outside(rules), live)
                 folded = {m.path: m for m in engine.fold(paths)}
             return folded, tuple(sorted(engine.rescued))
 

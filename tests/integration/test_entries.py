@@ -10,7 +10,7 @@ from shrinker.check.entries import judge_entries
 from shrinker.check.trees import Trees
 from shrinker.ruleset import load_profile, with_rule
 from shrinker.ruleset.models import Fact
-from shrinker.values.entries import GONE, KEPT, Entries
+from shrinker.values.interface import GONE, KEPT, Entries
 from tests.integration.shrunk import Shrunk
 from tools.mutation.wrong_rules import ALWAYS, ATTRIBUTE, DOMAIN, PREDICATE, draw
 

@@ -90,7 +90,7 @@ def test_everything_imports_and_offers_the_same(newest: Shrunk, setting: Setting
 
 def test_the_smallest_model_computes_the_same(newest: Shrunk, setting: Setting) -> None:
     (run,) = (run for run in RUNS if run.name == "one MoE layer")
-    found = model.run(*newest.trees, setting, configurations=(CONFIGURATIONS[0],), runs=(run,))
+    found = model.run(*newest.trees, setting, (CONFIGURATIONS[0], run))
     assert found.evidence.findings == ()
     if not found.limits:
         assert dict(found.evidence.checks)["outputs"] > 50

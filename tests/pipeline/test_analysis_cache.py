@@ -13,9 +13,8 @@ from shrinker.facts.build import build_environment
 from shrinker.fold import workers
 from shrinker.fold.engine import FoldEngine
 from shrinker.pipeline import Run, analyse
-from shrinker.pipeline.progress import timed
-from shrinker.program.build import build_graph
-from shrinker.program.reach import import_leads
+from shrinker.pipeline.run import timed
+from shrinker.program.reach import build_graph, import_leads
 from shrinker.ruleset import Ruleset
 from shrinker.values.upstream import UpstreamTree
 from tests.fold.programs import PROGRAMS, make_tree, read_program

@@ -8,7 +8,7 @@ from typing import Any
 
 from shrinker.facts.build import build_environment
 from shrinker.fold.engine import FoldEngine
-from shrinker.program.build import build_graph
+from shrinker.program.reach import build_graph
 from shrinker.ruleset import Keep, Remove, Root, Ruleset
 from shrinker.values.folded import FoldedModule
 from shrinker.values.graph import Graph

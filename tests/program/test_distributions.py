@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from shrinker.emit.writer import without_lines
+from shrinker.emit.tree import without_lines
 from shrinker.program.answers import SavedRun, why, why_not
 from shrinker.program.distributions import PYPROJECT, decide_distributions, with_uncertain
 from shrinker.program.native.cuts import cargo_cuts
 from shrinker.program.saved import graph_data
 from shrinker.program.written import written_imports
-from shrinker.report.chains import dropped_importers
+from shrinker.report.dependencies import dropped_importers
 from shrinker.ruleset.models import Distribution, Listing, Remove
 from shrinker.values.distributions import Distribution as Row
 from shrinker.values.distributions import Distributions
@@ -176,8 +176,8 @@ def _cut(root: Path, crate: str) -> str:
     gone = ("g/benches/first.rs", "g/benches/by_name.rs")
     kept = {path: "" for path in tree.by_path if path not in gone}
     graph = Graph((), kept, {path: Removal("remove-benches", "") for path in gone}, ())
-    cuts = cargo_cuts(tree, graph)
-    return without_lines("g/Cargo.toml", crate.encode(), cuts["g/Cargo.toml"]).decode() if cuts else crate
+    cuts = [cut for _, cut in cargo_cuts(tree, graph)]
+    return without_lines("g/Cargo.toml", crate.encode(), cuts).decode() if cuts else crate
 
 
 def test_targets_go_with_their_sources(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ import pytest
 
 from shrinker.facts.build import build_environment
 from shrinker.fold.engine import FoldEngine
-from shrinker.program.build import build_graph
+from shrinker.program.reach import build_graph
 from shrinker.values.folded import FoldedModule
 from tests.program.small_tree import build, edge_kinds, graph_of, names, outcome, read_programs, rules_of, write_tree
 

@@ -5,10 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from shrinker.pipeline import Run
-from shrinker.pipeline.generation import decide_and_emit
-from shrinker.program.saved import graph_data
-from shrinker.program.why import Files
+from shrinker.pipeline import Run, decide_and_emit
+from shrinker.program.saved import Files, graph_data
 from shrinker.ruleset import Ruleset
 from tests.program.small_tree import write_tree
 from tests.program.symbols.support import small_rules

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from shrinker.program.build import missing_roots
+from shrinker.program.edges.modules import missing_roots
 from shrinker.program.removals import removed_by_rule
 from shrinker.ruleset import Walk, load_profile
 from tests.program.small_tree import WHY, doubts, graph_of, names, rules_of, write_tree

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from shrinker.program.answers import SavedRun, why, why_not
-from shrinker.program.saved import graph_data, load_graph
+from shrinker.program.saved import FORMAT, graph_data, load_report
 from shrinker.program.written import written_imports
-from shrinker.report.chains import removed_importers
+from shrinker.report.dependencies import removed_importers
 from shrinker.ruleset import Remove
 from shrinker.values.errors import InputError
 from shrinker.values.graph import Site
@@ -121,4 +121,4 @@ def test_not_a_graph(tmp_path: Path) -> None:
     (tmp_path / "graph.json").write_text("[]")
     for name in ("graph.json", "absent.json"):
         with pytest.raises(InputError):
-            load_graph(tmp_path / name)
+            load_report(tmp_path / name, FORMAT)

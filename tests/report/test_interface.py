@@ -6,9 +6,8 @@ from typing import Any
 
 import pytest
 
-from shrinker.program.interface.compare import compare_interfaces, read_offered
-from shrinker.program.interface.endpoints import read_endpoints
-from shrinker.program.interface.flags import read_flags
+from shrinker.program.interface.compare import compare_interfaces
+from shrinker.program.interface.offers import read_endpoints, read_flags, read_offered
 from shrinker.program.interface.syntax import Syntax
 from shrinker.ruleset import Ruleset
 from shrinker.values.graph import Graph

@@ -9,21 +9,22 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from shrinker.emit.writer import count_lines
 from shrinker.program.distributions import decide_distributions
-from shrinker.program.saved import load_graph
+from shrinker.program.saved import load_report
+from shrinker.program.symbols.saved import SymbolData
 from shrinker.program.symbols.why import FORMAT
 from shrinker.program.written import written_imports
-from shrinker.report.chains import removed_importers
+from shrinker.report.dependencies import removed_importers
 from shrinker.report.summary import area, language, summary_table
-from shrinker.report.write import Made, begin_reports, finish_reports
+from shrinker.report.write import Made, finish_reports, write_reports
 from shrinker.ruleset import Fact, Remove, Root, Ruleset, Walk
-from shrinker.values.entries import GONE, KEPT, NEVER, Effect, Entries, Judged
+from shrinker.syntax.lines import count_lines
+from shrinker.values.edits import Cut
 from shrinker.values.errors import InputError
 from shrinker.values.folded import Decision, FoldedModule
 from shrinker.values.graph import Graph
+from shrinker.values.interface import GONE, KEPT, NEVER, Effect, Entries, Judged
 from shrinker.values.manifest import Manifest
-from shrinker.values.native import Cut
 from shrinker.values.outcome import EmittedFile, Evidence, Finding
 from shrinker.values.upstream import UpstreamTree
 from tests.program.small_tree import build, write_tree
@@ -82,13 +83,12 @@ def run(
     written = written_imports(tree)
     distributions = decide_distributions(tree, RULES, graph, folded, written)
     cuts = {"docs/x.md": (Cut(2, 4, "definition f"),)}
-    made = Made(tree, RULES, graph, folded, manifest, written, distributions, cuts=cuts, entries=ENTRIES)
-    counted = begin_reports(out, made)
-    (out / "symbols.json").write_text(
-        json.dumps({"format": FORMAT, "units": [], "others": [], "kinds": [], "best": []})
-    )
-    (out / "symbol_edges.json").write_text("[]")
-    summary = finish_reports(out, counted, made.cache, EVIDENCE, {"fold": seconds}, 1024, folder)
+    empty: dict[str, list[object]] = {key: [] for key in ("modules", "units", "others", "kinds", "best", "gone")}
+    symbols = SymbolData({"format": FORMAT, **empty}, [])
+    base = (tree, RULES, graph, folded, manifest, written, distributions, symbols, EVIDENCE)
+    made = Made(*base, cuts=cuts, entries=ENTRIES)
+    summary = write_reports(out, made)
+    finish_reports(out, made.cache, {"fold": seconds}, 1024, folder)
     return summary, tree, graph, folded
 
 
@@ -100,7 +100,7 @@ def reports(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_lines_of_other_files_that_went_are_decisions(reports: Path) -> None:
-    saved = load_graph(reports / "graph.json")["decisions"]["docs/x.md"]
+    saved = load_report(reports / "graph.json")["decisions"]["docs/x.md"]
     assert saved == [[2, "unreachable", "lines", "definition f", "needed by nothing that is kept", 3, 2, 4]]
 
 

@@ -4,13 +4,12 @@ from pathlib import Path
 from typing import Any
 
 from shrinker.cache import Cache
-from shrinker.program.cuts import Cuts
-from shrinker.program.definitions import public_definitions
-from shrinker.program.written import written_imports
+from shrinker.program.ways import Cuts
+from shrinker.program.written import public_definitions, written_imports
 from shrinker.report.api import DROPPED, IMPORTED, INTERNAL, SAID, api_page, definitions_data, removed_definitions
-from shrinker.report.lists import lines_list, questionable, tuning_list
+from shrinker.report.effects import questionable
 from shrinker.report.retained import Retained, retained_data
-from shrinker.report.summary import Measured
+from shrinker.report.summary import Measured, lines_list, tuning_list
 from shrinker.ruleset.load import load_rules
 from shrinker.values.graph import Graph, Removal
 from shrinker.values.upstream import UpstreamTree

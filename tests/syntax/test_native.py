@@ -6,7 +6,7 @@ import pytest
 
 from shrinker.syntax.cmake import read_cmake
 from shrinker.syntax.native.reader import read_native
-from shrinker.syntax.native.source import Lines, NativeSource
+from shrinker.syntax.native.tokens import Lines, NativeSource
 from tests.small import read_archive
 
 REGISTERED, LIST = read_archive(Path(__file__).with_name("native.txtar")).values()

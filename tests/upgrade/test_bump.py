@@ -144,7 +144,7 @@ def test_evidence_that_fails_leaves_all_as_it_was(checkout: Checkout) -> None:
     assert checkout.state() == before
 
 
-@pytest.mark.parametrize("fails", ["shrinker.upgrade.bump.verify_tree", "shrinker.upgrade.bump.compare_sides"])
+@pytest.mark.parametrize("fails", ["shrinker.upgrade.bump.verify_level", "shrinker.upgrade.bump.compare_sides"])
 def test_what_fails_after_the_tree_was_replaced_is_restored(
     checkout: Checkout, fails: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -167,7 +167,7 @@ def test_the_first_bump_that_fails_leaves_no_tree(checkout: Checkout, monkeypatc
     def fail(*arguments: object, **named: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("shrinker.upgrade.bump.verify_tree", fail)
+    monkeypatch.setattr("shrinker.upgrade.bump.verify_level", fail)
     assert checkout.bump("--commit", checkout.commits[2]).code == 130
     assert checkout.state() == before
 

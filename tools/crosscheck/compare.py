@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from shrinker.values.upstream import UpstreamTree
-from tools.crosscheck.explain import Written, explain_all, names_of
+from tools.crosscheck.explain import Written, explain_all, names_of, taken
 from tools.crosscheck.tools import COUNTED, PACKAGE, TOOLS, Finding, ImportGraph, import_graph
 
 _same = attrgetter("path", "kind", "text")
@@ -58,12 +58,7 @@ class CrossCheck:
 
 
 def cross_check(
-    tree: UpstreamTree,
-    out: Path,
-    graph: Mapping[str, Any],
-    *,
-    jobs: int,
-    progress: Callable[[str], None] = lambda what: None,
+    tree: UpstreamTree, out: Path, graph: Mapping[str, Any], jobs: int, progress: Callable[[str], None] = lambda _: None
 ) -> CrossCheck:
     """What the tools find in the generated tree `out` and not in upstream; `graph` is graph.json of the run that made it.
     Raises InputError where a tool is missing, failed or took too long."""
@@ -89,10 +84,4 @@ def cross_check(
 def _new(before: Iterable[Finding], after: Iterable[Finding]) -> list[Finding]:
     """Findings of `after` beyond those of `before`: the same one twice counts twice."""
     known = Counter(map(_same, before))
-    found: list[Finding] = []
-    for item in after:
-        if not known[_same(item)]:
-            found.append(item)
-        else:
-            known[_same(item)] -= 1
-    return found
+    return [item for item in after if not taken(_same(item), known)]

@@ -7,7 +7,7 @@ a value. What stays all the same (a name whose value may do something, a definit
 import ast
 import re
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Hashable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -42,7 +42,7 @@ class Written:
                 continue
             left = generated.read_text("utf-8", "replace").split("\n") if generated.is_file() else []
             kept = Counter(line.strip() for line in left)
-            gone = [(n, line) for n, line in enumerate(text.split("\n"), 1) if not _taken(line.strip(), kept)]
+            gone = [(n, line) for n, line in enumerate(text.split("\n"), 1) if not taken(line.strip(), kept)]
             for found, lines in ((self._kept, enumerate(left, 1)), (self._gone, gone)):
                 for number, line in lines:
                     for name in here.intersection(_WORDS.findall(line)):
@@ -73,10 +73,10 @@ class Written:
         return f"{path}:{line} of upstream, gone by {decision.rule} ({how})"
 
 
-def _taken(line: str, kept: Counter[str]) -> bool:
-    """Whether one of the kept lines stands for this one, which then stands for no other."""
-    kept[line] -= 1
-    return kept[line] >= 0
+def taken(one: Hashable, known: Counter[Any]) -> bool:
+    """Whether one of the known ones stands for this one, and then for no other."""
+    known[one] -= 1
+    return known[one] >= 0
 
 
 def names_of(findings: Collection[Finding]) -> set[str]:
@@ -127,13 +127,10 @@ def _never_taken(file: Path, name: str) -> str:
 def _asked_beside(file: Path, line: int) -> str:
     """A condition that the facts decide, beside something that must be asked all the same."""
     for node in ast.walk(ast.parse(file.read_bytes(), str(file))):
-        if (
-            isinstance(node, ast.If | ast.While | ast.IfExp)
-            and node.lineno == line
-            and isinstance(node.test, ast.BoolOp)
-        ):
-            asked = [part for part in ast.walk(node.test) if isinstance(part, ast.Call | ast.Await | ast.NamedExpr)]
-            if asked and any(isinstance(part, ast.Constant) for part in node.test.values):
+        test = getattr(node, "test", None)
+        if isinstance(test, ast.BoolOp) and getattr(node, "lineno", 0) == line:
+            asked = [part for part in ast.walk(test) if isinstance(part, ast.Call | ast.Await | ast.NamedExpr)]
+            if asked and any(isinstance(part, ast.Constant) for part in test.values):
                 return f"decided, and `{ast.unparse(asked[0])}` is asked all the same: it may do something"
     return ""
 

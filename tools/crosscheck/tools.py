@@ -4,7 +4,6 @@ import importlib.util
 import json
 import os
 import re
-import subprocess
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -12,6 +11,7 @@ from pathlib import Path
 
 import networkx as nx
 
+from equivalence.processes import execute
 from shrinker.check.ruff import find_ruff
 from shrinker.values.errors import InputError
 
@@ -116,12 +116,7 @@ def _run_module(folder: Path, name: str, *arguments: str) -> str:
 
 
 def _run(root: Path, command: Sequence[str]) -> str:
-    try:
-        done = subprocess.run(
-            command, cwd=root, capture_output=True, text=True, timeout=_TIMEOUT, stdin=subprocess.DEVNULL
-        )
-    except subprocess.TimeoutExpired as error:
-        raise InputError(f"{command[0]} took more than {_TIMEOUT} s in {root}", "look at what it does there") from error
+    done = execute(command, seconds=_TIMEOUT, folder=root)
     # 1 and 3 say that something was found.
     if done.returncode not in (0, 1, 3) or (done.returncode and not done.stdout):
         raise InputError(f"{' '.join(command[:4])} failed in {root}: {done.stderr.strip()[-300:]}", "run it by hand")

@@ -15,7 +15,7 @@ from shrinker.syntax.ranges import first_line
 from shrinker.values.manifest import Manifest
 from shrinker.values.upstream import UpstreamTree, module_name
 from tools.mutation.faults import Fault
-from tools.mutation.surgery import without
+from tools.mutation.kinds import without
 
 
 class Breakage(BaseModel):
@@ -127,10 +127,9 @@ def _read(upstream: str, text: str, name: str) -> str | None:
     body = parse(text).body
     here = {node.name: node for node in body if isinstance(node, ast.FunctionDef | ast.ClassDef)}
     for node in parse(upstream).body:
-        if isinstance(node, ast.FunctionDef | ast.ClassDef) and node.name in here:
-            theirs = lines[first_line(node) - 1 : node.end_lineno]
-            if any(_word(name, line) for line in theirs):
-                return without(text, [here[node.name]], body, theirs)
+        theirs = lines[first_line(node) - 1 : node.end_lineno]
+        if (own := here.get(getattr(node, "name", ""))) and any(_word(name, line) for line in theirs):
+            return without(text, [own], body, theirs)
     return None
 
 

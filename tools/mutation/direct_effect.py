@@ -17,10 +17,9 @@ from shrinker.facts.lattice import Value
 from shrinker.fold.engine import FoldEngine
 from shrinker.fold.workers import fold_files
 from shrinker.pipeline import Run, analyse
-from shrinker.pipeline.progress import Progress
+from shrinker.pipeline.run import Progress
 from shrinker.ruleset import Ruleset
-from shrinker.values.folded import FoldedModule
-from shrinker.values.refinement import NOTHING
+from shrinker.values.folded import NOTHING, FoldedModule
 from shrinker.values.upstream import UpstreamTree, module_name, modules_of
 
 _WORD = re.compile(r"[^\W\d]\w*")

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from shrinker.check import allowances
-from shrinker.syntax.parsing import parse, parsed
+from shrinker.syntax.parsing import parsed
 from shrinker.values.manifest import Manifest
 from shrinker.values.upstream import PACKAGE_PREFIX, UpstreamTree
 from tools.mutation.kinds import DATA_FILE, NATIVE_FILE, ON_NATIVE, ON_PYTHON, SUFFIXES, Source
@@ -63,9 +63,9 @@ def _draw(kind: str, tree: UpstreamTree, out: Path, manifest: Manifest, order: r
     elif kind == DATA_FILE:
         files = [e.path for e in own if not e.path.endswith((".py", *SUFFIXES))]
     else:
-        files = [e.path for e in own if e.path.endswith(".py") and (e.changed or kind != "other branch taken")]
-    if kind == "model class not registered":
-        files = [path for path in files if "/models/" in path]
+        place = "/models/" if kind == "model class not registered" else ""
+        every = kind != "other branch taken"
+        files = [e.path for e in own if e.path.endswith(".py") and place in e.path and (e.changed or every)]
     order.shuffle(files)
     if kind in (DATA_FILE, NATIVE_FILE):
         return (Fault(kind, path, 0, path.rpartition("/")[2], None) for path in files)
@@ -77,13 +77,10 @@ def _draw(kind: str, tree: UpstreamTree, out: Path, manifest: Manifest, order: r
 def _of_file(kind: str, path: str, tree: UpstreamTree, out: Path, order: random.Random) -> Iterator[Fault]:
     """The faults of one kind of one file, in a drawn order."""
     text = (out / path).read_text("utf-8-sig")
-    if kind in ON_NATIVE:
-        changes = list(ON_NATIVE[kind](text))
-    else:
-        upstream = tree.read(path).decode("utf-8-sig") if path in tree.by_path else ""
-        changes = list(ON_PYTHON[kind](Source(path, text, parse(text), upstream)))
+    upstream = tree.read(path).decode("utf-8-sig") if path in tree.by_path else ""
+    changes = list({**ON_PYTHON, **ON_NATIVE}[kind](Source(text, upstream)))
     order.shuffle(changes)
     for change in changes:
         # No Python: the emptied place was no block of its own (`if x: import a`), which is not what a tool would write.
         if change.text != text and (kind in ON_NATIVE or parsed(change.text) is not None):
-            yield Fault(kind, path, change.line, change.subject, change.text)
+            yield Fault(kind, path, *change)

@@ -1,17 +1,22 @@
-"""Ask each level in turn whether it notices a fault; the first that does is enough."""
+"""Put faults into a copy of a tree, and ask each level in turn whether it notices; the first that does is enough."""
 
+import ast
+import hashlib
+import shutil
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from shrinker.check.levels import judge
 from shrinker.check.trees import Trees
+from shrinker.values import form as syntax
 from shrinker.values.errors import InputError
-from shrinker.values.outcome import Finding
+from shrinker.values.manifest import MANIFEST, Manifest
+from shrinker.values.outcome import EmittedFile, Finding
 from tools.mutation.faults import Fault
-from tools.mutation.mutant import Stand
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,3 +76,58 @@ def table(judged: Sequence[Judged], levels: Iterable[str]) -> list[list[str]]:
         counts = [len(of_kind), *(by[name] for name in names), by[""]]
         rows.append([kind or "all", *map(str, counts)])
     return rows
+
+
+class Stand:
+    """A copy of a generated tree into which faults are put, one after the other, and whose manifest says that all is as it was decided.
+
+    Its files are hard links where the file system has them: only damaged ones and the manifest are new.
+    """
+
+    def __init__(self, out: Path, manifest: Manifest, folder: Path) -> None:
+        self.folder = folder
+        self.manifest = manifest
+        self._out = out
+        for entry in manifest.files:
+            self._restore(entry.path)
+        (folder / MANIFEST).write_text(manifest.to_json(), "utf-8")
+
+    @contextmanager
+    def changed(self, changes: Mapping[str, str | None]) -> Iterator[Manifest]:
+        """The copy with the text of each of these files, None for one that is gone, and the manifest that says so; it is as before
+        when the block ends."""
+        manifest = _manifest(self.manifest, changes)
+        try:
+            for path, text in changes.items():
+                target = self.folder / path
+                # Never written through the link.
+                target.unlink(missing_ok=True)
+                if text is not None:
+                    target.write_text(text, "utf-8", newline="")
+            (self.folder / MANIFEST).write_text(manifest.to_json(), "utf-8")
+            yield manifest
+        finally:
+            for path in changes:
+                self._restore(path)
+            (self.folder / MANIFEST).write_text(self.manifest.to_json(), "utf-8")
+
+    def _restore(self, path: str) -> None:
+        target = self.folder / path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.unlink(missing_ok=True)
+        try:
+            target.hardlink_to(self._out / path)
+        except OSError:
+            shutil.copy2(self._out / path, target)
+
+
+def _manifest(manifest: Manifest, changes: Mapping[str, str | None]) -> Manifest:
+    files: list[EmittedFile] = []
+    for entry in manifest.files:
+        if entry.path not in changes:
+            files.append(entry)
+        elif (text := changes[entry.path]) is not None:
+            sha256, lines = hashlib.sha256(text.encode()).hexdigest(), text.count("\n")
+            digest = syntax.digest(ast.parse(text)) if entry.path.endswith(".py") else None
+            files.append(replace(entry, sha256=sha256, lines_after=lines, changed=True, digest=digest))
+    return replace(manifest, files=tuple(files))

@@ -2,32 +2,37 @@
 
 import ast
 import copy
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
 
 from shrinker.emit.package import NOTE
 from shrinker.syntax.native.reader import read_native
-from shrinker.syntax.native.source import Lines
-from shrinker.syntax.parsing import parsed
+from shrinker.syntax.native.tokens import Lines
+from shrinker.syntax.parsing import parse, parsed
+from shrinker.syntax.ranges import first_line
 from shrinker.syntax.walk import Function
-from tools.mutation.surgery import blocks, indented, stands_alone, without
 
 _REGISTERS = "regist"
+_BLOCKS = ("body", "orelse", "finalbody")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Source:
     """A file of the generated tree, and what it was made of."""
 
-    path: str
     text: str
-    tree: ast.Module
-    upstream: str
+    upstream: str = ""
     """Empty where upstream has no such file."""
 
+    @cached_property
+    def tree(self) -> ast.Module:
+        """Of a file of Python."""
+        return parse(self.text)
 
-@dataclass(frozen=True, slots=True)
-class Change:
+
+class Change(NamedTuple):
     """A damaged text, and what was done to it."""
 
     line: int
@@ -79,9 +84,9 @@ def registrations(source: Source) -> Iterator[Change]:
 
 def imports(source: Source) -> Iterator[Change]:
     """An imported name is deleted."""
-    for block in blocks(source.tree):
+    for block in _blocks(source.tree):
         for node in block:
-            if isinstance(node, ast.Import | ast.ImportFrom) and stands_alone(source.text, node):
+            if isinstance(node, ast.Import | ast.ImportFrom) and _stands_alone(source.text, node):
                 for alias in node.names:
                     if alias.name == "*" or (isinstance(node, ast.ImportFrom) and node.module == "__future__"):
                         continue
@@ -96,7 +101,7 @@ def branches(source: Source) -> Iterator[Change]:
     if (before := parsed(source.upstream)) is None:
         return
     places: dict[str, list[tuple[list[ast.stmt], int]]] = {}
-    for block in blocks(source.tree):
+    for block in _blocks(source.tree):
         for at, node in enumerate(block):
             places.setdefault(ast.dump(node), []).append((block, at))
     there = {ast.dump(node) for node in ast.walk(source.tree) if isinstance(node, ast.If)}
@@ -110,10 +115,10 @@ def branches(source: Source) -> Iterator[Change]:
                 continue
             block, at = found[0]
             here = block[at : at + len(kept)]
-            instead = indented(source.upstream, other, here[0].col_offset)
+            instead = _indented(source.upstream, other, here[0].col_offset)
             if instead is None or [ast.dump(statement) for statement in here] != dumps:
                 continue
-            if stands_alone(source.text, here[0]) and stands_alone(source.text, here[-1]):
+            if _stands_alone(source.text, here[0]) and _stands_alone(source.text, here[-1]):
                 subject = f"`{ast.unparse(test.test)[:70]}`"
                 yield Change(here[0].lineno, subject, without(source.text, here, block, instead))
 
@@ -151,7 +156,7 @@ def model_classes(source: Source) -> Iterator[Change]:
 
 
 def _deleted(source: Source, node: ast.stmt, block: list[ast.stmt], subject: str) -> Iterator[Change]:
-    if stands_alone(source.text, node):
+    if _stands_alone(source.text, node):
         yield Change(node.lineno, subject, without(source.text, [node], block))
 
 
@@ -170,40 +175,56 @@ def _members(source: Source) -> Iterator[tuple[ast.ClassDef, ast.stmt]]:
     return ((owner, node) for owner in owners for node in owner.body)
 
 
-ON_PYTHON: dict[str, Callable[[Source], Iterator[Change]]] = {
-    "function deleted": functions,
-    "method deleted": methods,
-    "class attribute deleted": class_attributes,
-    "registration deleted": registrations,
-    "import deleted": imports,
-    "other branch taken": branches,
-    "constant changed": constants,
-    "model class not registered": model_classes,
-}
-"""By name. `DATA_FILE` is the one kind that damages no Python."""
-DATA_FILE = "data file deleted"
-
-SUFFIXES = (".c", ".cc", ".cpp", ".cu", ".cuh", ".h", ".hpp")
+def _blocks(tree: ast.AST) -> Iterator[list[ast.stmt]]:
+    """Every list of statements below a node, outermost first."""
+    found = (getattr(node, name, None) for node in ast.walk(tree) for name in _BLOCKS)
+    return (block for block in found if isinstance(block, list) and block and isinstance(block[0], ast.stmt))
 
 
-def native_registrations(text: str) -> Iterator[Change]:
+def _stands_alone(text: str, node: ast.stmt) -> bool:
+    """True when a statement shares none of its lines with another one."""
+    lines = text.split("\n")
+    before = lines[first_line(node) - 1][: node.col_offset]
+    after = lines[(node.end_lineno or node.lineno) - 1].encode()[node.end_col_offset or 0 :].decode()
+    return not before.strip() and (not after.strip() or after.lstrip().startswith("#"))
+
+
+def without(text: str, nodes: Sequence[ast.stmt], block: Sequence[ast.stmt], instead: Sequence[str] = ()) -> str:
+    """The text without statements that follow each other in a block: `pass` stands in for them when no other is left, or lines `instead`,
+    with their indentation."""
+    lines = text.split("\n")
+    start, end = first_line(nodes[0]) - 1, nodes[-1].end_lineno or nodes[-1].lineno
+    lines[start:end] = [*instead] or ([" " * nodes[0].col_offset + "pass"] if len(nodes) == len(block) else [])
+    return "\n".join(lines)
+
+
+def _indented(text: str, nodes: Sequence[ast.stmt], column: int) -> list[str] | None:
+    """Lines of statements that follow each other, moved to a column; None where a line cannot be moved."""
+    lines = text.split("\n")[first_line(nodes[0]) - 1 : nodes[-1].end_lineno]
+    by = column - nodes[0].col_offset
+    if any(line[: max(0, -by)].strip() for line in lines):
+        return None
+    return [" " * by + line if by > 0 and line.strip() else line[max(0, -by) :] for line in lines]
+
+
+def native_registrations(source: Source) -> Iterator[Change]:
     """A statement that offers a function to Python is deleted."""
-    rows = text.splitlines()
-    for each in read_native(text.encode()).registrations:
-        yield from _without_lines(text, each.lines, rows[each.line - 1].strip()[:80])
+    rows = source.text.splitlines()
+    for each in read_native(source.text.encode()).registrations:
+        yield from _without_lines(source.text, each.lines, rows[each.line - 1].strip()[:80])
 
 
-def native_definitions(text: str) -> Iterator[Change]:
+def native_definitions(source: Source) -> Iterator[Change]:
     """A function, a class or a constant at the level of namespaces is deleted."""
-    for each in read_native(text.encode()).definitions:
-        yield from _without_lines(text, each.lines, each.name)
+    for each in read_native(source.text.encode()).definitions:
+        yield from _without_lines(source.text, each.lines, each.name)
 
 
-def native_includes(text: str) -> Iterator[Change]:
+def native_includes(source: Source) -> Iterator[Change]:
     """A line that takes in another file is deleted."""
-    for number, line in enumerate(text.splitlines(), 1):
+    for number, line in enumerate(source.text.splitlines(), 1):
         if line.lstrip().startswith("#include"):
-            yield from _without_lines(text, Lines(number, number), line.strip())
+            yield from _without_lines(source.text, Lines(number, number), line.strip())
 
 
 def _without_lines(text: str, lines: Lines, subject: str) -> Iterator[Change]:
@@ -215,9 +236,21 @@ def _without_lines(text: str, lines: Lines, subject: str) -> Iterator[Change]:
         yield Change(lines.first, subject, first + "".join(kept))
 
 
-ON_NATIVE: dict[str, Callable[[str], Iterator[Change]]] = {
+Damage = Callable[[Source], Iterator[Change]]
+ON_PYTHON: dict[str, Damage] = {
+    "function deleted": functions,
+    "method deleted": methods,
+    "class attribute deleted": class_attributes,
+    "registration deleted": registrations,
+    "import deleted": imports,
+    "other branch taken": branches,
+    "constant changed": constants,
+    "model class not registered": model_classes,
+}
+ON_NATIVE: dict[str, Damage] = {
     "native registration deleted": native_registrations,
     "native definition deleted": native_definitions,
     "native include deleted": native_includes,
 }
-NATIVE_FILE = "native source deleted"
+DATA_FILE, NATIVE_FILE = "data file deleted", "native source deleted"
+SUFFIXES = (".c", ".cc", ".cpp", ".cu", ".cuh", ".h", ".hpp")

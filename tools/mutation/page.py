@@ -29,17 +29,13 @@ def _of_tree(manifest: Manifest) -> dict[str, Any]:
 
 
 def mutation_data(
-    judged: Sequence[Judged],
-    levels: Sequence[str],
-    manifest: Manifest,
-    drawn: Mapping[int, Collection[Fault]],
-    count: int,
+    judged: Sequence[Judged], levels: Sequence[str], manifest: Manifest, drawn: Mapping[int, Sequence[Fault]], most: int
 ) -> dict[str, Any]:
     """The content of ``mutation.json``: nothing in it depends on the machine or the time.
 
     Args:
         drawn: the faults by the seed that drew them; one may be drawn by several.
-        count: faults that were asked for by each seed; a small tree may not have so many.
+        most: faults that were asked for by each seed; a small tree may not have so many.
     """
     noticed = {j.fault for j in judged if j.caught_by}
     shown = ("kind", "path", "line", "subject")
@@ -47,7 +43,7 @@ def mutation_data(
         **_of_tree(manifest),
         "levels": [*levels],
         "seeds": [
-            {"seed": seed, "asked": count, "faults": len(faults), "noticed": sum(fault in noticed for fault in faults)}
+            {"seed": seed, "asked": most, "faults": len(faults), "noticed": sum(fault in noticed for fault in faults)}
             for seed, faults in drawn.items()
         ],
         "table": table(judged, levels),

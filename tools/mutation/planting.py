@@ -14,7 +14,7 @@ from shrinker.check.enforced import CHECK
 from shrinker.check.entries import judge_entries
 from shrinker.check.levels import CAPABILITIES, EVIDENCE_LEVELS
 from shrinker.check.trees import Trees
-from shrinker.pipeline import Progress, Run, generate, verify_tree
+from shrinker.pipeline import Progress, Run, generate, verify_level
 from shrinker.pipeline.verification import embedders_evidence
 from shrinker.ruleset import Ruleset, with_rule
 from shrinker.source.cache import default_folder
@@ -23,8 +23,7 @@ from shrinker.values.manifest import Manifest
 from shrinker.values.outcome import Finding
 from shrinker.values.upstream import UpstreamTree
 from tools.mutation.direct_effect import DirectEffect
-from tools.mutation.judge import noticed
-from tools.mutation.mutant import Stand
+from tools.mutation.judge import Stand, noticed
 from tools.mutation.wrong_rules import WrongRule
 
 _SHOWN = 12
@@ -74,9 +73,8 @@ def plant(
     left = [one for one in wrong if (one.kind, one.subject) not in skip]
     if not left:
         return
-    kept = Cache(default_folder().absolute())
     with tempfile.TemporaryDirectory(prefix="shrinker-planted-") as scratch:
-        field = _Field(tree, rules, Path(scratch), jobs, progress, kept)
+        field = _Field(tree, rules, Path(scratch), jobs, progress, Cache(default_folder()))
         waiting = []
         for one in left:
             outcome = field.plant(one, whole=False)
@@ -145,8 +143,8 @@ class _Field:
             return tuple(finding for finding in judge_entries(trees).findings if finding.check == CHECK)
         if level == EMBEDDERS:
             return embedders_evidence(trees, self.progress).evidence.held().findings
-        (found,) = verify_tree(trees, [level], {}, self.progress)
-        return found.held().findings
+        self.progress.phase(f"verify {level}")
+        return verify_level(level, trees, self.progress).held().findings
 
     def _generated(self, rules: Ruleset, out: Path) -> Manifest:
         out.mkdir()

@@ -46,7 +46,7 @@ def loading(arguments: list[str]) -> dict[str, Any]:
 
 def told(show: Callable[[], dict[str, Any]]) -> dict[str, Any]:
     """What a child shows; without it, how it ended."""
-    code, found = in_child(show, f"{sys.argv[2]}.case", asked["seconds"])
+    code, found = in_child(show, asked["seconds"])
     return found or {"error": f"ended with {code}", "environment": {}}
 
 

@@ -2,29 +2,21 @@
 
 import json
 import threading
-import urllib.error
-import urllib.request
 from collections.abc import Callable
 from typing import Any
+from urllib import request
 
 import openai
 
 from equivalence.processes import given, tell
+from equivalence.serving.client import send
+from equivalence.serving.record import Answer
+from equivalence.serving.script import Request
 
 
-def request(path: str, body: Any = None, method: str = "POST") -> urllib.request.Request:
-    """A request with a body of JSON, or without one."""
-    data = None if body is None else json.dumps(body).encode()
-    return urllib.request.Request(address + path, data, {"Content-Type": "application/json"}, method=method)
-
-
-def answer(question: urllib.request.Request) -> tuple[int, str]:
-    """Status and body, whatever the status is."""
-    try:
-        with urllib.request.urlopen(question, timeout=120) as found:
-            return found.status, found.read().decode()
-    except urllib.error.HTTPError as error:
-        return error.code, error.read().decode()
+def answer(path: str, body: Any = None, method: str = "POST") -> Answer:
+    """The answer to one request, whatever its status is."""
+    return send(address, Request(path, path, body, method), 120)
 
 
 def attempt(step: Callable[[], Any]) -> Any:
@@ -47,11 +39,12 @@ def abort() -> Any:
     ended: list[Any] = []
     sampling = {"temperature": 0, "max_new_tokens": 400, "ignore_eos": True}
     body = {"rid": "to-be-aborted", "text": "A long story:", "sampling_params": sampling, "stream": True}
+    question = request.Request(f"{address}/generate", json.dumps(body).encode(), {"Content-Type": "application/json"})
     first = threading.Event()
 
     def ask() -> None:
         try:
-            with urllib.request.urlopen(request("/generate", body), timeout=200) as lines:
+            with request.urlopen(question, timeout=200) as lines:
                 for line in lines:
                     if line.startswith(b"data: {"):
                         first.set()
@@ -63,23 +56,23 @@ def abort() -> Any:
     thread = threading.Thread(target=ask, daemon=True)
     thread.start()
     first.wait(200)
-    status, _ = answer(request("/abort_request", {"rid": "to-be-aborted"}))
+    status = answer("/abort_request", {"rid": "to-be-aborted"}).status
     thread.join(200)
     return {"status": status, "ended": not thread.is_alive(), "reason": ended[-1] if ended else None}
 
 
 def metrics() -> Any:
     """Names of the metrics and of their labels; the values are times."""
-    lines = answer(request("/metrics", method="GET"))[1].splitlines()
+    lines = answer("/metrics", method="GET").body.splitlines()
     kinds = [line for line in lines if line.startswith("# TYPE")]
     names = {line.partition("{")[0].partition(" ")[0] for line in lines if line and not line.startswith("#")}
     return {"types": sorted(kinds), "names": sorted(names)}
 
 
 def removed() -> Any:
-    """What the listed paths that were removed answer."""
-    bodies: dict[str, Any] = {"POST": {}}
-    return {f"{verb} {path}": answer(request(path, bodies.get(verb), verb)) for verb, path in asked["removed"]}
+    """What the listed paths that were removed answer: status and body."""
+    found = {(verb, path): answer(path, {} if verb == "POST" else None, verb) for verb, path in asked["removed"]}
+    return {" ".join(place): (one.status, json.dumps(one.body)) for place, one in found.items()}
 
 
 asked = given()

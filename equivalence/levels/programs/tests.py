@@ -5,7 +5,7 @@ import importlib
 import os
 import sys
 import types
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from functools import partial
 from typing import Any
@@ -58,11 +58,7 @@ def module_of(name: str) -> types.ModuleType:
 
 
 def import_for_tests(
-    name: str,
-    globals: Mapping[str, Any] | None = None,
-    locals: Any = None,
-    fromlist: Sequence[str] | None = (),
-    level: int = 0,
+    name: str, globals: Any = None, locals: Any = None, fromlist: Sequence[str] | None = (), level: int = 0
 ) -> Any:
     """Python's import; what tests and their helpers import of the package, and what was removed, is stood for."""
     asks = str((globals or {}).get("__file__", "")).startswith(tuple(asked["folders"]))
@@ -134,5 +130,5 @@ os.chdir(asked["folders"][0])
 found = {}
 for name in asked["files"]:
     # Empty where it took too long or died.
-    found[name] = in_child(partial(ended, name), f"{sys.argv[2]}.file", asked["seconds"])[1] or {}
+    found[name] = in_child(partial(ended, name), asked["seconds"])[1] or {}
 tell(found)

@@ -49,7 +49,7 @@ for library in ("torch", "transformers.masking_utils", "openai", "fastapi", "tri
 told: dict[str, tuple[int, str]] = {}
 for name, (kind, program) in asked["commands"].items():
     place = f"{sys.argv[2]}.{len(told)}.txt"
-    killed, shown = in_child(partial(child, place, kind, program), f"{place}.shown", asked["seconds"])
+    killed, shown = in_child(partial(child, place, kind, program), asked["seconds"])
     code, libraries = shown or (killed, [])
     with open(place, encoding="utf-8", errors="replace") as file:
         told[name] = (code, file.read())

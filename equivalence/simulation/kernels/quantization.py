@@ -79,7 +79,4 @@ def sgl_per_tensor_quant_fp8(input: Tensor, output_q: Tensor, output_s: Tensor, 
 @kernel("sgl_kernel", source="sgl-kernel/csrc/gemm/per_token_quant_fp8.cu")
 def sgl_per_token_quant_fp8(input: Tensor, output_q: Tensor, output_s: Tensor) -> None:
     """Each row by its largest magnitude."""
-    wide = input.float()
-    scale = wide.abs().amax(-1, keepdim=True) / LARGEST
-    output_s.copy_(scale.reshape(output_s.shape))
-    output_q.copy_((wide / scale.clamp(min=1e-12)).clamp(-LARGEST, LARGEST).to(output_q.dtype))
+    quantize_groups(input, output_q, output_s.view(*input.shape[:-1], 1), input.shape[-1])

@@ -23,12 +23,6 @@ class Reference:
     """Where the kernel is."""
     function: Callable[..., Any]
 
-    @property
-    def place(self) -> str:
-        """File and line of the reference."""
-        code = self.function.__code__
-        return f"equivalence/simulation/kernels/{code.co_filename.rpartition('/')[2]}:{code.co_firstlineno}"
-
 
 REFERENCES: dict[str, dict[str, Reference]] = {}
 """By module, or ``jit:PREFIX``, then by function or export."""
@@ -64,7 +58,9 @@ def counted(reference: Reference) -> Callable[..., Any]:
             signature.bind(*args, **kwargs)
         except TypeError as error:
             calls.record(calls.STUB, f"{name}: {error}")
-            said = f"upstream calls {name} otherwise than its reference at {reference.place} expects ({error})"
+            code = reference.function.__code__
+            place = f"{code.co_filename.partition('equivalence/')[2]}:{code.co_firstlineno}"
+            said = f"upstream calls {name} otherwise than its reference at equivalence/{place} expects ({error})"
             raise calls.SimulationError(said, f"compare it with {reference.source} and mend the reference") from error
         return step(*args, **kwargs)
 

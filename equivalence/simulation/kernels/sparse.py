@@ -58,17 +58,10 @@ def k_indexer_norm_rope(
 
 @jit("dpsk_v32_k_indexer_norm_rope_store", "forward", source=_INDEX_K)
 def k_indexer_norm_rope_store(
-    x: Tensor,
-    cache: Tensor,
-    slots: Tensor,
-    weight: Tensor,
-    bias: Tensor,
-    cos_sin: Tensor,
-    positions: Tensor,
-    eps: float,
+    x: Tensor, cache: Tensor, slots: Tensor, weight: Tensor, bias: Tensor, turns: Tensor, positions: Tensor, eps: float
 ) -> None:
-    """The same, into their slots."""
-    fused_store_index_k_cache(_index_key(x, weight, bias, cos_sin, positions, eps), cache, slots)
+    """The same, into their slots; `turns` are cosines and sines."""
+    fused_store_index_k_cache(_index_key(x, weight, bias, turns, positions, eps), cache, slots)
 
 
 @jit("dpsk_v4_main_q_indexer_rope_first_quant", "forward", source="deepseek_v4/main_norm_rope.cuh")
@@ -104,13 +97,7 @@ def _scores(q: Tensor, keys: Tensor, scales: Tensor, weights: Tensor) -> Tensor:
 
 @kernel("deep_gemm", source=_DEEP_GEMM)
 def fp8_mqa_logits(
-    q: Tensor,
-    kv: Scaled,
-    weights: Tensor,
-    cu_seq_len_k_start: Tensor,
-    cu_seq_len_k_end: Tensor,
-    *_: Any,
-    **options: Any,
+    q: Tensor, kv: Scaled, weights: Tensor, cu_seq_len_k_start: Tensor, cu_seq_len_k_end: Tensor, *_: Any, **more: Any
 ) -> Tensor:
     """Each query by the keys from its start to its end; what is left of the row is never good."""
     scores = _scores(q, *kv, weights)
@@ -188,19 +175,13 @@ def topk_plan(lengths: Tensor, plan: Tensor, threshold: int) -> None:
 
 @jit("dpsk_v4_topk_v2", "topk_transform", source="deepseek_v4/topk_v2.cuh")
 def topk_transform(
-    scores: Tensor,
-    lengths: Tensor,
-    page_table: Tensor,
-    out: Tensor,
-    page_size: int,
-    plan: Tensor,
-    raw: Tensor | None = None,
+    scores: Tensor, lengths: Tensor, pages: Tensor, out: Tensor, size: int, plan: Tensor, raw: Tensor | None = None
 ) -> None:
-    """The best places of each row, as slots of the cache; `raw`: as they are."""
+    """The best places of each row, as slots of the cache, by its pages and their size; `raw`: as they are."""
     found = fast_topk_v2(scores, lengths, out.shape[1])
     places = found.clamp(min=0).long()
-    slots = page_table.gather(1, (places // page_size).clamp(max=page_table.shape[1] - 1)) * page_size
-    out.copy_(torch.where(found < 0, found, (slots + places % page_size).to(torch.int32)))
+    slots = pages.gather(1, (places // size).clamp(max=pages.shape[1] - 1)) * size
+    out.copy_(torch.where(found < 0, found, (slots + places % size).to(torch.int32)))
     if raw is not None:
         raw.copy_(found)
 

@@ -39,7 +39,7 @@ def unexplained_losses(trees: Trees, seen: Seen) -> None:
     changed = (path for path in trees.changed if path not in OWN_FILES)
     contents = {path: f"{trees.hashes[path]} {trees.source.by_path[path].sha256}" for path in changed}
     replaced = frozenset(after for _, after in trees.manifest.defaults)
-    layer = trees.cache.layer("capabilities", vocabulary.digest, *sorted(replaced))
+    layer = trees.cache.layer("capabilities", repr(trees.stated.dropped), *sorted(replaced))
     found = map_cached(partial(_of_file, root, trees.out, vocabulary, replaced), layer, contents, root, jobs=trees.jobs)
     reasons: Counter[str] = Counter()
     for path, loss in ((path, loss) for path, some in found.items() for loss in some):

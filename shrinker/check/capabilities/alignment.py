@@ -10,11 +10,12 @@ import re
 from collections.abc import Callable, Collection, Iterator, Sequence
 from difflib import SequenceMatcher
 from functools import cache, lru_cache
-from typing import NamedTuple, TypeVar
+from operator import itemgetter
+from typing import TypeAlias, TypeVar
 
-from shrinker.check.capabilities.vocabulary import Around
 from shrinker.check.tokens import is_subsequence
-from shrinker.syntax.imports import bound_name
+from shrinker.syntax.names import assigned
+from shrinker.syntax.side_effects import bound_by
 from shrinker.syntax.walk import BLOCKS_OF, Definition
 
 _TOKEN = re.compile(r"\w+|[^\w\s]")
@@ -36,33 +37,16 @@ class Aligner:
         # No `cache` of a method: it would hold this object, which holds it, and workers collect no garbage.
         self._keys: dict[ast.stmt, tuple[object, ...]] = {}
 
-    def same(self, one: ast.stmt, other: ast.stmt) -> bool:
-        """Whether both are the same, with all that is in them but for definitions' bodies."""
-        return self._key(one) == self._key(other)
-
-    def moved(self, ours: Sequence[ast.stmt], theirs: Sequence[ast.stmt], pairs: Pairs) -> Iterator[ast.stmt]:
-        """Statements of the generated file without a partner that read as one of upstream's does."""
-        partners = {id(node) for node in pairs.values()}
-        heads = {self.head(node) for node in below(ours)}
-        for node in below(theirs):
-            if id(node) not in partners and self.head(node) in heads and not isinstance(node, ast.Pass):
-                yield node
-
     def is_idle(self, body: Sequence[ast.stmt]) -> bool:
         """Whether a suite does nothing but to bind names that the generated file does not read."""
-        return all(map(self._is_idle, body))
+        plain = (ast.Pass, ast.Import, ast.ImportFrom)
+        only_binds = all(isinstance(node, plain) or isinstance(assigned(node)[0], ast.Name) for node in body)
+        return only_binds and bound_by(*body).isdisjoint(self._names)
 
-    def _is_idle(self, node: ast.stmt) -> bool:
-        match node:
-            case ast.Import() | ast.ImportFrom():
-                return not any(bound_name(node, alias) in self._names for alias in node.names)
-            case ast.Assign(targets=[ast.Name(id=name)]):
-                return name not in self._names
-        return isinstance(node, ast.Pass)
-
-    def _key(self, node: ast.stmt) -> tuple[object, ...]:
+    def key(self, node: ast.stmt) -> tuple[object, ...]:
+        """Equal for statements that are the same, with all that is in them but for definitions' bodies."""
         if node not in self._keys:
-            self._keys[node] = self.head(node), tuple(tuple(map(self._key, suite)) for suite in suites_of(node))
+            self._keys[node] = self.head(node), tuple(tuple(map(self.key, suite)) for suite in suites_of(node))
         return self._keys[node]
 
     def _alike(self, one: ast.stmt, other: ast.stmt) -> bool:
@@ -76,111 +60,78 @@ class Aligner:
     def align(self, ours: Sequence[ast.stmt], theirs: Sequence[ast.stmt], found: Pairs) -> int:
         """Pair what can be paired of a body in upstream (`ours`) and what is left of it, on every level below definitions. Gives how many
         have a partner, less what the others cost."""
-        count, first = 0, 0
-        while first < min(len(ours), len(theirs)) and self.same(ours[first], theirs[first]):
-            count += self._take(ours[first], theirs[first], found)
+        first = 0
+        while first < min(len(ours), len(theirs)) and self.key(ours[first]) == self.key(theirs[first]):
             first += 1
+        alike = _same(ours[:first], theirs[:first])
+        found |= alike
         ours, theirs = ours[first:], theirs[first:]
         if not ours or not theirs:
-            return count * _PARTNER
+            return _EQUAL * len(alike)
         cells: list[_Cell] = []
         start = self._file(ours, 0, cells)
         width = len(theirs)
-        best = [[0] * (width + 1)]
-        steps: list[list[_Step]] = []
+        best: list[list[_Best]] = [[(0, None)] * (width + 1)]
         together = cache(self._within)
         for node, following, suites in cells:
             after = best[following]
+            row: list[_Best] = [(0, None)] * (width + 1)
             gone = isinstance(node, ast.If) and not self.is_idle(node.body) and not self._explained(node.test, False)
-            row, line = [0] * (width + 1), [_END] * (width + 1)
             for j in range(width, -1, -1):
-                score, step = after[j] - gone, _Step(following, j)
-                for suite, price in suites:
-                    if best[suite][j] - price > score:
-                        score, step = best[suite][j] - price, _Step(suite, j)
+                ways: list[_Best] = []
+                if j < width and self._alike(node, theirs[j]):
+                    within, pairs = together(node, theirs[j])
+                    ways.append((within + after[j + 1][0], (node, theirs[j], pairs, after[j + 1][1])))
+                ways.append((after[j][0] - gone, after[j][1]))
+                ways += ((best[suite][j][0] - price, best[suite][j][1]) for suite, price in suites)
                 if j < width:
-                    if row[j + 1] > score:
-                        score, step = row[j + 1], _Step(len(best), j + 1)
-                    if self._alike(node, theirs[j]):
-                        within, pairs = together(node, theirs[j])
-                        if within + after[j + 1] >= score:
-                            score, step = within + after[j + 1], _Step(following, j + 1, pairs)
-                row[j], line[j] = score, step
+                    ways.append(row[j + 1])
+                row[j] = max(ways, key=itemgetter(0))
             best.append(row)
-            steps.append(line)
-        at, j = start, 0
-        while at and j < width:
-            step = steps[at - 1][j]
-            if step.pairs is not None:
-                found[id(cells[at - 1][0])] = theirs[j]
-                found.update(step.pairs)
-            at, j = step.at, step.their
-        return count * _PARTNER + best[start][0]
+        score, chain = best[start][0]
+        while chain is not None:
+            one, other, pairs, chain = chain
+            found |= {id(one): other, **pairs}
+        return _EQUAL * len(alike) + score
 
     def _file(self, body: Sequence[ast.stmt], following: int, cells: "list[_Cell]") -> int:
         """Append statements, the last one first, so that what follows has its place by then; place 0 is the end. The place of the first."""
         for node in reversed(body):
             starts: list[tuple[int, int]] = []
-            if isinstance(node, ast.If):
-                for suite, value in ((node.body, True), (node.orelse, False)):
-                    if suite:
-                        price = not self._explained(node.test, value)
-                        starts.append((self._file(suite, following, cells), price))
-            elif isinstance(node, ast.Try | ast.With):
-                starts = [(self._file(suite, following, cells), 0) for suite in suites_of(node) if suite]
+            for at, suite in enumerate(suites_of(node) if isinstance(node, ast.If | ast.Try | ast.With) else ()):
+                if suite:
+                    price = isinstance(node, ast.If) and not self._explained(node.test, at == 0)
+                    starts.append((self._file(suite, following, cells), price))
             cells.append((node, following, starts))
             following = len(cells)
         return following
 
-    def _take(self, one: ast.stmt, other: ast.stmt, found: Pairs) -> int:
-        found[id(one)] = other
-        suites = zip(suites_of(one), suites_of(other), strict=True)
-        return 2 + sum(self._take(a, b, found) for mine, its in suites for a, b in zip(mine, its, strict=True))
-
     def _within(self, one: ast.stmt, other: ast.stmt) -> tuple[int, Pairs]:
-        """The score of two partners with all that is in them: half as much for one of which something is gone."""
-        pairs: Pairs = {}
-        if self.same(one, other):
-            score = _PARTNER * self._take(one, other, pairs)
-            if isinstance(one, Definition) and isinstance(other, Definition):
-                # Of several of one name the one with most of the body in common.
-                score += self.align(one.body, other.body, {})
-        else:
-            score = _PARTNER * (2 if self.head(one) == self.head(other) else 1)
-            score += sum(self.align(mine, its, pairs) for mine, its in _matching_suites(one, other))
-        return score, pairs
+        """The score of two partners with all that is in them."""
+        if self.key(one) != self.key(other):
+            pairs: Pairs = {}
+            score = _EQUAL if self.head(one) == self.head(other) else _PARTNER
+            return score + sum(self.align(mine, its, pairs) for mine, its in _matching_suites(one, other)), pairs
+        if isinstance(one, Definition) and isinstance(other, Definition):
+            # Of several of one name the one with most of the body in common.
+            return _EQUAL + self.align(one.body, other.body, {}), {id(one): other}
+        pairs = _same([one], [other])
+        return _EQUAL * len(pairs), pairs
 
 
-def scopes(*around: ast.Module | Definition, name: str = "") -> Iterator[tuple[str, Around]]:
-    """Qualified names of a module, its functions and classes."""
-    yield name, around
-    for node in below(around[-1].body):
-        if isinstance(node, Definition):
-            yield from scopes(*around, node, name=f"{name}.{node.name}".lstrip("."))
-
-
-def closest(aligner: Aligner, body: list[ast.stmt], candidates: list[Around]) -> Around:
-    """Of several definitions of one name the one that this is left of."""
-    if len(candidates) == 1:
-        return candidates[0]
-    heads = [*map(aligner.head, body)]
-    return max(candidates, key=lambda one: likeness(heads, [*map(aligner.head, one[-1].body)]))
-
-
-class _Step(NamedTuple):
-    """Where the best alignment goes on from a statement of upstream and one of the generated tree."""
-
-    at: int
-    their: int
-    pairs: Pairs | None = None
-    """Of the two when they are partners."""
+def _same(ours: Sequence[ast.stmt], theirs: Sequence[ast.stmt]) -> Pairs:
+    """The pairs of statements that are the same, with those within them."""
+    return {id(one): other for one, other in zip(below(ours), below(theirs), strict=True)}
 
 
 _Cell = tuple[ast.stmt, int, list[tuple[int, int]]]
 """A statement, the place of what follows it, and of the first ones of suites that may stand where it stood, with the price."""
-_PARTNER = 1000
-"""What a partner is worth: more than all prices of a function."""
-_END = _Step(0, 0)
+_Chain: TypeAlias = "tuple[ast.stmt, ast.stmt, Pairs, _Chain] | None"
+"""Two partners, those within them, and what follows."""
+_Best = tuple[int, _Chain]
+"""The best score from a statement of upstream and one of the generated tree on, and the partners that make it."""
+_PARTNER, _EQUAL = 1000, 2000
+"""What a partner is worth of which something is gone, and one that is whole: more than all prices of a function."""
 
 
 def is_part(text: str, whole: str) -> bool:

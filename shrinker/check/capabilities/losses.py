@@ -6,25 +6,16 @@ any more is no loss: whoever named it stood in one.
 
 import ast
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
-from functools import cached_property
+from dataclasses import dataclass, field, replace
 from itertools import chain, takewhile
 
 from shrinker.check.allowances import error_target, is_named_error
-from shrinker.check.capabilities.alignment import (
-    Aligner,
-    Pairs,
-    below,
-    closest,
-    is_part,
-    likeness,
-    matched,
-    scopes,
-    suites_of,
-)
-from shrinker.check.capabilities.vocabulary import Vocabulary, entries_without_name, names_read, words
+from shrinker.check.capabilities.alignment import Aligner, Pairs, below, is_part, likeness, matched, suites_of
+from shrinker.check.capabilities.vocabulary import Around, Vocabulary, entries_without_name, names_read, words
 from shrinker.syntax.control import is_main, leaves
 from shrinker.syntax.lines import one_line
+from shrinker.syntax.side_effects import bound_by
+from shrinker.syntax.walk import Definition
 from shrinker.values.relations import grouped
 
 _ELSEWHERE = frozenset({"body", "orelse", "finalbody", "handlers", "cases", "annotation"})
@@ -50,18 +41,11 @@ def losses(
 ) -> list[Loss]:
     """Of a whole file, upstream's (`ours`) and the generated one. Where it may be read in several ways, the one with fewest losses counts
     that the vocabulary does not explain. `replaced` are texts that rules put in the place of upstream's."""
-    before = grouped(scopes(ours))
     named = (node for node in ast.walk(theirs) if isinstance(node, ast.Name | ast.Attribute))
     left, read = frozenset(chain.from_iterable(map(words, named))), frozenset(names_read(theirs))
-    unasked = entries_without_name(ours, theirs)
     aligner = Aligner(lambda test, value: vocabulary.reason(test, value) is not None, left)
-    found: list[Loss] = []
-    for name, (*_, left_of) in scopes(theirs):
-        if name in before:
-            near = closest(aligner, left_of.body, before[name])
-            here, body = vocabulary.within(near), near[-1].body
-            found += _Scope(here, aligner, read, replaced, unasked, ours, name, body, left_of.body).losses()
-    return found
+    unasked = entries_without_name(ours, theirs)
+    return _Scope(vocabulary, aligner, read, replaced, unasked, (ours,), theirs.body).losses()
 
 
 @dataclass(eq=False)
@@ -75,31 +59,45 @@ class _Scope:
     replaced: frozenset[str]
     unasked: frozenset[str]
     """Entries that nobody misses."""
-    upstream: ast.Module
-    name: str
-    ours: list[ast.stmt]
+    around: Around
+    """What it is in upstream."""
     theirs: list[ast.stmt]
-    _pairs: Pairs = field(default_factory=dict)
-    _found: list[Loss] = field(default_factory=list)
-    _cut: set[int] = field(default_factory=set)
+    name: str = ""
+    _pairs: Pairs = field(default_factory=dict, init=False)
+    _found: list[Loss] = field(default_factory=list, init=False)
+    _cut: set[int] = field(default_factory=set, init=False)
     """Statements of upstream in whose place a named error stands."""
 
-    @cached_property
-    def _read_here(self) -> frozenset[str]:
-        """A name of the module that is read and not bound is found by itself, a local one may be bound in another branch."""
-        return frozenset(chain.from_iterable(map(names_read, self.theirs))) if self.name else frozenset()
-
     def losses(self) -> list[Loss]:
-        if len(self.ours) == len(self.theirs) and all(map(self.aligner.same, self.ours, self.theirs)):
-            return []
-        self.aligner.align(self.ours, self.theirs, self._pairs)
-        self._errors(self.theirs, self.ours)
-        self._walk(self.ours)
-        # Statements of upstream that stand in the generated file where they were not: an arm behind its chain of tests, say.
-        for node in self.aligner.moved(self.ours, self.theirs, self._pairs):
-            if self.replaced.isdisjoint(words(node)):
-                self._lose(node, None, "out of its place stands", ast.unparse(node))
+        """Those of what stands in it, too."""
+        self.words, ours = self.words.within(self.around), self.around[-1].body
+        if [*map(self.aligner.key, ours)] != [*map(self.aligner.key, self.theirs)]:
+            self.aligner.align(ours, self.theirs, self._pairs)
+            self._errors(self.theirs, ours)
+            self._walk(ours)
+            self._out_of_place(ours)
+        named = grouped((node.name, node) for node in below(ours) if isinstance(node, Definition))
+        for left in below(self.theirs):
+            if isinstance(left, Definition) and left.name in named:
+                near, name = self._closest(left.body, named[left.name]), f"{self.name}.{left.name}".lstrip(".")
+                self._found += replace(self, around=(*self.around, near), theirs=left.body, name=name).losses()
         return self._found
+
+    def _closest(self, body: Sequence[ast.stmt], candidates: Sequence[Definition]) -> Definition:
+        """Of several definitions of one name the one that this is left of."""
+        if len(candidates) == 1:
+            return candidates[0]
+        heads = [*map(self.aligner.head, body)]
+        return max(candidates, key=lambda one: likeness(heads, [*map(self.aligner.head, one.body)]))
+
+    def _out_of_place(self, ours: Sequence[ast.stmt]) -> None:
+        """Statements of upstream that stand in the generated file where they were not: an arm behind its chain of tests, say."""
+        partners = {id(node) for node in self._pairs.values()}
+        heads = {self.aligner.head(node) for node in below(ours)}
+        for node in below(self.theirs):
+            moved = id(node) not in partners and not isinstance(node, ast.Pass) and self.aligner.head(node) in heads
+            if moved and self.replaced.isdisjoint(words(node)):
+                self._lose(node, None, "out of its place stands", ast.unparse(node))
 
     def _stands(self, body: Sequence[ast.stmt]) -> bool:
         return any(id(node) in self._pairs for node in below(body))
@@ -135,13 +133,11 @@ class _Scope:
         """What a `try` imports no more, so that a handler binds what is read."""
         if partner is None and not any(self._stands(handler.body) for handler in node.handlers):
             return
-        for each in node.body:
-            if isinstance(each, ast.Import | ast.ImportFrom):
-                left = self._pairs.get(id(each))
-                kept = {alias.asname or alias.name for alias in left.names} if isinstance(left, type(each)) else set()
-                gone = {alias.asname or alias.name for alias in each.names} - kept
-                if partner is None or any(name.partition(".")[0] in self.read for name in gone):
-                    self._lose_words("the import", each)
+        for each in (each for each in node.body if isinstance(each, ast.Import | ast.ImportFrom)):
+            left = self._pairs.get(id(each))
+            gone = bound_by(each) - (bound_by(left) if left is not None else set())
+            if partner is None or not gone.isdisjoint(self.read):
+                self._lose_words("the import", each)
 
     def _statement(self, node: ast.stmt) -> None:
         """One that did something, and is gone although what is around it stands."""
@@ -150,8 +146,10 @@ class _Scope:
                 self._lose(node, self.words.reason(test, True), "the check", ast.unparse(test))
             case ast.Expr(value=ast.Call() | ast.Await()) | ast.Return() | ast.Raise() | ast.Delete() | ast.AugAssign():
                 self._lose_words("the statement", node)
-            case ast.Assign(targets=[ast.Name(id=name)], value=ast.Call() | ast.Await()) if name in self._read_here:
-                self._lose_words("the value", node)
+            case ast.Assign(targets=[ast.Name(id=name)], value=ast.Call() | ast.Await()) if self.name:
+                # One of the module that is read and not bound is found by itself, a local one may be bound in another branch.
+                if any(name in names_read(each) for each in self.theirs):
+                    self._lose_words("the value", node)
 
     def _decided(self, node: ast.If) -> bool:
         """What an `if` lost that is not there any more; whether nothing behind it can run."""
@@ -210,7 +208,7 @@ class _Scope:
 
     def _imported(self, names: Sequence[str]) -> Iterator[str]:
         """What upstream's imports of these names say of them."""
-        for node in ast.walk(self.upstream):
+        for node in ast.walk(self.around[0]):
             if isinstance(node, ast.ImportFrom) and any((alias.asname or alias.name) in names for alias in node.names):
                 yield from words(node)
 

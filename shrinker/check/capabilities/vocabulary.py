@@ -2,7 +2,6 @@
 its parts."""
 
 import ast
-import hashlib
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -79,9 +78,6 @@ class Vocabulary:
         self._rows = rows = tuple(dropped)
         self._dropped = [(row.id, _pattern(row.words)) for row in rows if row.words]
         self._holding = [(row.id, _pattern(row.holds)) for row in rows if row.holds]
-        said = repr([(r.id, r.words, r.holds) for r in rows])
-        self.digest = hashlib.sha256(said.encode()).hexdigest()
-        """Equal ones say the same."""
         self._said: dict[tuple[str, bool], str | None] = {}
         self._around: Around = ()
 

@@ -94,32 +94,27 @@ def _judge(trees: Trees, wheels: Sequence[Read], required: frozenset[str]) -> Le
     used: dict[Read, tuple[Use, ...]] = {
         w: cached(layer, layer.key(w.sha256), partial(uses_of, w.file)) for w in wheels
     }
-    generated, upstream, lost_members = _sides(trees, chain.from_iterable(used.values()))
+    upstream, lost_members = _before(trees, chain.from_iterable(used.values()))
     counts: Counter[str] = Counter(dict.fromkeys(("wheels", *KINDS), 0))
     findings: list[Finding] = []
     figures: list[tuple[str, str]] = []
     for wheel, uses in used.items():
-        counts["wheels"] += 1
+        here = [use for use in uses if use.kind == MEMBERS or upstream.resolves(use.module, use.names)]
+        counts.update(["wheels", *(use.kind for use in here)])
         named: dict[str, str] = {}
         gone: set[str] = set()
-        looked = 0
-        for use in sorted(uses, key=lambda use: use.kind != IMPORTS):
-            member = use.kind == MEMBERS
-            if not member and not upstream.resolves(use.module, use.names):
+        for use in sorted(here, key=lambda use: use.kind != IMPORTS):
+            if use.kind == MEMBERS:
+                what = lost_members.get(use.names[0], "")
+            else:
+                what = "" if trees.modules.resolves(use.module, use.names) else use.dotted
+            # What is imported is said there.
+            if not what or (use.kind != IMPORTS and not gone.isdisjoint(with_packages([what]))):
                 continue
-            counts[use.kind] += 1
-            looked += 1
-            owner = lost_members.get(use.names[0], "") if member else ""
-            if not owner if member else generated.resolves(use.module, use.names):
-                continue
-            what = f"{owner}.{use.dotted}" if owner else use.dotted
+            rule = _removed_by(trees, upstream, use.module or what, use.names if use.module else ())
+            message = f"upstream has {what}, this tree has not, and no rule says so"
             if use.kind == IMPORTS:
                 gone.add(what)
-            elif not gone.isdisjoint(with_packages([what])):
-                # Said where it is imported.
-                continue
-            rule = _removed_by(trees, upstream, what) if owner else _removed_by(trees, upstream, use.module, use.names)
-            message = f"upstream has {what}, this tree has not, and no rule says so"
             if rule:
                 if use.kind != IMPORTS or not use.at_load or canonicalize_name(wheel.name) not in required:
                     named[what] = rule
@@ -128,37 +123,31 @@ def _judge(trees: Trees, wheels: Sequence[Read], required: frozenset[str]) -> Le
             findings.append(Finding(use.kind, f"{wheel.release}: {use.path}", use.line, message))
         listed = ", ".join(f"{what} ({rule})" for what, rule in sorted(named.items()))
         removed = f", {len(named)} of them removed by a rule: {listed}" if named else ""
-        figures.append((wheel.release, f"{looked:,} names{removed}"))
+        figures.append((wheel.release, f"{len(here):,} names{removed}"))
     evidence = Evidence(LEVEL, not findings, tuple(counts.items()), tuple(findings), ())
     return LevelResult(evidence, tuple(figures))
 
 
-def _sides(trees: Trees, uses: Iterable[Use]) -> tuple[Modules, Modules, dict[str, str]]:
-    """Modules of the generated tree and of upstream; and public members that kept classes lost and no class has any more, with a class that had each."""
-    hashes, theirs = (
-        {file.path: file.sha256 for file in files if file.path.endswith(".py")}
-        for files in (trees.manifest.files, trees.source.files)
-    )
+def _before(trees: Trees, uses: Iterable[Use]) -> tuple[Modules, dict[str, str]]:
+    """Modules of upstream; and public members that kept classes lost and no class has any more, each below a class that had it."""
+    there, theirs = modules_of(trees.source.by_path), trees.source.by_path
     # A text may end in names, and a name may be a module.
     asked = with_packages(".".join((use.module, *use.names)) for use in uses if use.module)
-    changed = {path for path, sha256 in hashes.items() if path in theirs and theirs[path] != sha256}
-    here, there = modules_of(hashes), modules_of(theirs)
-    mine = sorted(changed | {here[name] for name in asked & here.keys()})
-    upstream = sorted(changed | {there[name] for name in asked & there.keys()})
-    kept = trees.read(trees.out, {path: hashes[path] for path in mine})
-    before = trees.read(trees.source.root, {path: theirs[path] for path in upstream})
-    left = {name for symbols in kept.values() for each in symbols.classes for name, _ in each.members}
-    left = left.union(*(symbols.bound for symbols in kept.values()))
+    paths = sorted({*trees.changed, *(there[name] for name in asked & there.keys())})
+    before = trees.read(trees.source.root, {path: theirs[path].sha256 for path in paths})
+    kept = trees.kept.values()
+    left = {name for symbols in kept for each in symbols.classes for name, _ in each.members}
+    left = left.union(*(symbols.bound for symbols in kept))
     lost: dict[str, str] = {}
-    for path in sorted(changed):
-        stays = {each.name for each in kept[path].classes}
+    for path in sorted(trees.changed):
+        stays = {each.name for each in trees.kept[path].classes}
         for each in (each for each in before[path].classes if each.name in stays):
             public = (name for name, _ in each.members if name not in left and re.match(r"[a-z]", name))
-            lost.update(dict.fromkeys(public, f"{module_name(path)}.{each.name}"))
-    return Modules(trees.out, here, kept), Modules(trees.source.root, there, before), lost
+            lost |= {name: f"{module_name(path)}.{each.name}.{name}" for name in public}
+    return Modules(trees.source.root, there, before), lost
 
 
-def _removed_by(trees: Trees, upstream: Modules, module: str, names: tuple[str, ...] = ()) -> str:
+def _removed_by(trees: Trees, upstream: Modules, module: str, names: tuple[str, ...]) -> str:
     """Id of the rule that removes a module, or one of the names that lead to what is asked for."""
     places = {".".join((module, *names[:end])) for end in range(len(names) + 1)}
     if names:

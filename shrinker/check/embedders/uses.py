@@ -4,7 +4,6 @@ and documents of a folder.
 
 import ast
 import json
-import os
 import re
 import textwrap
 import zipfile
@@ -12,14 +11,14 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from shrinker.check.reader import symbols_of
-from shrinker.check.uses import attribute_chain, is_name, look_up
+from shrinker.check.reader import look_up, symbols_of
 from shrinker.syntax.control import is_main
 from shrinker.syntax.imports import catches_import_error, is_type_checking
-from shrinker.syntax.names import last_name
+from shrinker.syntax.names import attribute_chain, dotted, last_name
 from shrinker.syntax.parsing import parsed
 from shrinker.syntax.scopes import scope_of
 from shrinker.syntax.walk import BLOCKS, BLOCKS_OF, Function
+from shrinker.values.manifest import files_below
 from shrinker.values.upstream import PACKAGE
 
 KINDS = ("imports", "attributes", "heritage", "texts", "members")
@@ -84,14 +83,18 @@ def uses_of_file(source: bytes, path: str) -> list[Use]:
         Use(path, line, IMPORTS, module, () if name is None else (name,), line in loading)
         for line, module, name in symbols.imports
     ]
-    found += (Use(path, e.line, ATTRIBUTES, *_split(e.target, *e.chain)) for e in symbols.attributes if not e.stored)
+    found += (
+        Use(path, line, ATTRIBUTES, *_split(module, *names)) for line, module, names in symbols.attributes if names
+    )
     found += _heritage(tree, path)
     for line, text in symbols.paths:
         module, _, name = text.partition(":")
         found.append(Use(path, line, TEXTS, module, tuple(filter(None, name.split(".")))))
     if any(use.kind == IMPORTS for use in found):
         # One word is anybody's.
-        looks = {look.name: look.line for look in symbols.lookups if look.on == "any" and "_" in look.name.strip("_")}
+        looks = {
+            name: line for (name, on, _), line in symbols.lookups.items() if on == "any" and "_" in name.strip("_")
+        }
         certain = {use.names[-1] for use in found if use.kind in (ATTRIBUTES, HERITAGE) and use.names}
         found += (Use(path, line, MEMBERS, "", (name,)) for name, line in looks.items() if name not in certain)
     return sorted(set(found), key=lambda use: (use.line, use.kind, use.module, use.names))
@@ -126,7 +129,7 @@ def _heritage(tree: ast.Module, path: str) -> Iterator[Use]:
         for each in ast.walk(node):
             if isinstance(each, ast.Attribute) and isinstance(each.ctx, ast.Load):
                 above = isinstance(each.value, ast.Call) and last_name(each.value.func) == "super"
-                if above or is_name(each.value, "self"):
+                if above or dotted(each.value) == "self":
                     asked.setdefault(each.attr, each.lineno)
         for target, chain in targets:
             yield from (Use(path, line, HERITAGE, *_split(target, *chain, name)) for name, line in asked.items())
@@ -152,18 +155,15 @@ def sources_of(place: Path) -> Iterator[tuple[str, bytes]]:
                 if name.endswith(".py") and archive.getinfo(name).file_size <= _MAX_BYTES:
                     yield name, archive.read(name)
         return
-    for folder, inner, names in os.walk(place):
-        inner[:] = sorted(set(inner) - _OTHERS)
-        for name in sorted(names):
-            file = Path(folder, name)
-            if file.suffix in (".py", ".ipynb", ".md", ".mdx") and file.is_file() and file.stat().st_size <= _MAX_BYTES:
-                path = file.relative_to(place).as_posix()
-                if file.suffix == ".py":
-                    yield path, file.read_bytes()
-                    continue
-                text = file.read_text("utf-8", "replace")
-                for code in _cells(text) if file.suffix == ".ipynb" else _blocks(text):
-                    yield path, code.encode()
+    for path in files_below(place, lambda folder: folder.rpartition("/")[2] in _OTHERS):
+        file = place / path
+        if file.suffix in (".py", ".ipynb", ".md", ".mdx") and file.is_file() and file.stat().st_size <= _MAX_BYTES:
+            if file.suffix == ".py":
+                yield path, file.read_bytes()
+                continue
+            text = file.read_text("utf-8", "replace")
+            for code in _cells(text) if file.suffix == ".ipynb" else _blocks(text):
+                yield path, code.encode()
 
 
 def _cells(text: str) -> Iterator[str]:

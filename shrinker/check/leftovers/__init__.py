@@ -5,19 +5,21 @@ gives every leftover its kind and its place. Whether it is right is for the `[[l
 """
 
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fnmatch import fnmatchcase
 from functools import partial
 from pathlib import Path
+from typing import NamedTuple
 
 from shrinker.cache.files import map_files
 from shrinker.check.leftovers.scan import Scanner
-from shrinker.check.leftovers.vocabulary import Vocabulary, build_vocabulary, companies, suspects
+from shrinker.check.leftovers.vocabulary import Vocabulary, companies, suspects
 from shrinker.check.trees import Trees
 from shrinker.ruleset import Leftover as Reason
 from shrinker.ruleset.match import any_module_matches
-from shrinker.syntax.imports import package_of, with_packages
-from shrinker.syntax.parsing import decode, parse
+from shrinker.syntax.imports import with_packages
+from shrinker.syntax.lines import Lines
+from shrinker.syntax.parsing import decode
 from shrinker.values.errors import InputError
 from shrinker.values.leftovers import Leftover, Leftovers, Suspect
 from shrinker.values.outcome import EmittedFile
@@ -27,14 +29,13 @@ from shrinker.values.upstream import module_name
 _DEFINING = frozenset({"definition", "environment-declaration"})
 
 
-@dataclass(frozen=True, slots=True)
-class _Look:
+class _Look(NamedTuple):
     """What one file holds."""
 
-    leftovers: tuple[Leftover, ...] = ()
-    uses: frozenset[tuple[str, str]] = frozenset()
-    companies: tuple[Suspect, ...] = ()
-    asked: tuple[tuple[str, str, int], ...] = ()
+    leftovers: tuple[Leftover, ...]
+    uses: frozenset[tuple[str, str]]
+    companies: tuple[Suspect, ...]
+    asked: frozenset[tuple[str, str, int]]
 
 
 def find_leftovers(trees: Trees, among: Collection[str] | None = None) -> Leftovers:
@@ -51,7 +52,7 @@ def find_leftovers(trees: Trees, among: Collection[str] | None = None) -> Leftov
     tree, out, rules = trees.source, trees.out, trees.stated
     # A file of shrinker's own names what it refuses, and is no code that upstream left.
     entries = [entry for entry in trees.manifest.files if entry.path.endswith(".py") and entry.path in tree.by_path]
-    vocabulary = build_vocabulary(rules)
+    vocabulary = Vocabulary(rules)
     kept = frozenset(name for entry in entries if (name := module_name(entry.path)) is not None)
     entries = [entry for entry in entries if among is None or entry.path in among]
     look = partial(_look, out, tree.root, vocabulary, kept)
@@ -71,36 +72,26 @@ def find_leftovers(trees: Trees, among: Collection[str] | None = None) -> Leftov
 
 def _look(out: Path, upstream: Path, vocabulary: Vocabulary, kept: frozenset[str], entry: EmittedFile) -> _Look:
     """Look at one file; what upstream has of it is read only where folding changed it."""
-    path, changed = entry.path, entry.changed
-    text = _text(out / path, path)
-    module = module_name(path) or path.removesuffix(".py").replace("/", ".")
-    package = package_of(module, path.endswith("/__init__.py"))
-    hot = vocabulary.hot(text)
-    beside = companies(module, _text(upstream / path, path) if changed else text, vocabulary)
+    file, scanner = out / entry.path, Scanner(entry.path, vocabulary, kept)
+    text = _text(file)
+    beside = companies(scanner.module, _text(upstream / entry.path) if entry.changed else text, vocabulary)
     try:
-        tree = parse(text, path) if hot is not None else None
+        leftovers = scanner.scan(text)
     except (SyntaxError, ValueError) as error:
-        if changed:
-            raise InputError(f"{out / path}: cannot be parsed: {error}", "generate the tree again") from error
+        if entry.changed:
+            raise InputError(f"{file}: cannot be parsed: {error}", "generate the tree again") from error
         # Upstream's own file that is no Python: what it says is not run.
-        tree = None
-    if tree is None:
-        return _Look(companies=beside)
-    scanner = Scanner(path, module, package, vocabulary, kept)
-    leftovers = scanner.scan(tree, text.split("\n"), hot)
-    asked = tuple((name, path, line) for name, line in sorted(scanner.asked))
-    return _Look(leftovers, frozenset(scanner.uses), beside, asked)
+        leftovers = ()
+    return _Look(leftovers, frozenset(scanner.uses), beside, frozenset(scanner.asked))
 
 
-def _text(file: Path, path: str) -> str:
+def _text(file: Path) -> str:
     try:
         # Line numbers are those of the parser, which knows no other line ends.
-        return decode(file.read_bytes())[0].replace("\r\n", "\n").replace("\r", "\n")
-    except OSError as error:
+        return Lines(decode(file.read_bytes())[0]).text
+    except (OSError, SyntaxError, UnicodeDecodeError) as error:
         again = "generate the tree again, then look at what is left in it"
-        raise InputError(f"{file}: {error.strerror or error}", again) from error
-    except (SyntaxError, UnicodeDecodeError) as error:
-        raise InputError(f"{path}: is not text: {error}", "report the file as a fault of shrinker") from error
+        raise InputError(f"{file}: {getattr(error, 'strerror', None) or error}", again) from error
 
 
 def _holds(reason: Reason, leftover: Leftover) -> bool:

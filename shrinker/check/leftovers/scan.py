@@ -1,21 +1,21 @@
 """Find the leftovers of one file: a walk over its syntax that remembers in which definition it is, and for what each expression stands there."""
 
 import ast
-import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from shrinker.check.leftovers import places
 from shrinker.check.leftovers.vocabulary import Vocabulary, is_constant
-from shrinker.check.uses import attribute_chain
 from shrinker.syntax.bindings import collect
-from shrinker.syntax.imports import names_of
-from shrinker.syntax.lines import one_line
-from shrinker.syntax.names import last_name
+from shrinker.syntax.imports import names_of, package_of
+from shrinker.syntax.lines import Lines, one_line
+from shrinker.syntax.names import attribute_chain, last_name
+from shrinker.syntax.parsing import parse
 from shrinker.syntax.ranges import meets
-from shrinker.syntax.side_effects import hands_back, is_accessor
+from shrinker.syntax.side_effects import hands_back
 from shrinker.syntax.walk import HOLDERS, Definition, statements
 from shrinker.values.leftovers import KINDS, Kind, Leftover, Position
+from shrinker.values.upstream import module_name
 
 _UNREAD = ("definition", "parameter", "assignment", "keyword")
 """Places of names that are not read there."""
@@ -28,34 +28,39 @@ class Scanner:
 
     path: str
     """In the layout of upstream's repository."""
-    module: str
-    """Dotted name, or the path for a file that is no module."""
-    package: str
-    """Of its relative imports."""
     words: Vocabulary
     """What belongs to other platforms."""
     kept: frozenset[str]
     """Modules of the tree."""
     uses: set[tuple[str, str]] = field(default_factory=set)
     """Foreign identifiers that are read, or named by a string, each with the definition that does so."""
-    asked: set[tuple[str, int]] = field(default_factory=set)
-    """Functions that a condition or an assignment asks without an argument, with the line."""
+    asked: set[tuple[str, str, int]] = field(default_factory=set)
+    """Functions that a condition or an assignment asks without an argument, with path and line."""
     _found: dict[tuple[Kind, int, str, Position], Leftover] = field(default_factory=dict)
-    _where: str = ""
-    _shown: bool = False
-    """Within the test of what a message shows."""
     _in_class: bool = False
     _declares: bool = False
     """Within the targets of an assignment that declares variables."""
 
-    def scan(self, tree: ast.Module, lines: Sequence[str], hot: re.Pattern[str] | None) -> tuple[Leftover, ...]:
-        """Leftovers by line. Statements without a line that `hot` matches are not looked into."""
-        self._where = self.module
-        self._hot = [number for number, line in enumerate(lines, 1) if hot is not None and hot.search(line)]
-        bound = collect(tree.body, self.package).names
+    def __post_init__(self) -> None:
+        """A file that is no module goes by its path."""
+        self.module = self._where = module_name(self.path) or self.path.removesuffix(".py").replace("/", ".")
+        self._package = package_of(self.module, self.path.endswith("/__init__.py"))
+
+    def scan(self, text: str) -> tuple[Leftover, ...]:
+        """Leftovers by line. Only statements with a line that may hold one are looked into.
+
+        Raises:
+            SyntaxError, ValueError: it is no Python.
+        """
+        lines = Lines(text)
+        self._hot = lines.holding(self.words.hot(lines))
+        if not self._hot:
+            return ()
+        tree = parse(text, self.path)
+        bound = collect(tree.body, self._package).names
         self._imported = {name for name, rows in bound.items() if any(row.module for row in rows)}
         # Names that hold the parsed flags of a command line.
-        self._flags = set(_flags(tree)) if self._hot else set()
+        self._flags = {*_flags(tree)}
         self.within(tree, "value")
         return tuple(sorted(self._found.values(), key=lambda s: (s.line, s.kind, s.text)))
 
@@ -77,12 +82,16 @@ class Scanner:
             case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
                 self.definition(node)
             case ast.Import() | ast.ImportFrom():
-                for alias, (source, name, _) in zip(node.names, names_of(node, self.package), strict=True):
+                for alias, (source, name, _) in zip(node.names, names_of(node, self._package), strict=True):
                     self.imported(alias, source, name)
-            case ast.If() if (found := places.chosen(node)) is not None and found[0] in self._flags:
-                # What the command line would take by `choices` alike.
+            case ast.If(
+                test=ast.Attribute(value=ast.Name(id=name)),
+                body=[ast.Expr(value=ast.Call(func=ast.Attribute(attr=method)) as call)],
+                orelse=[],
+            ) if name in self._flags and method in places.GROWING:
+                # A flag of the command line adds it to a list: what it would take by `choices` alike.
                 self.visit(node.test, "test")
-                self.visit(found[1], "choices")
+                self.visit(call, "choices")
             case ast.Assign() | ast.AnnAssign():
                 # A call declares a variable; `auto()` counts a member of an enumeration: without one, those after it would get other numbers.
                 value = node.value
@@ -108,12 +117,6 @@ class Scanner:
                     self.visit(part, place)
                 for part in others:
                     self.visit(part, places.annotated(node.value, part))
-            case ast.IfExp():
-                shown, self._shown = self._shown, self._shown or place == "message"
-                self.visit(node.test, "test")
-                self._shown = shown
-                self.visit(node.body, place)
-                self.visit(node.orelse, place)
             case _:
                 self.within(node, place)
 
@@ -122,7 +125,7 @@ class Scanner:
         self._where = f"{outer}.{node.name}"
         self._in_class = isinstance(node, ast.ClassDef)
         self.identifier(node.lineno, node.name, "definition", not self._in_class)
-        if not all(hands_back(d) or is_accessor(d) for d in node.decorator_list):
+        if not all(map(hands_back, node.decorator_list)):
             # It may be registered somewhere, to be found by another name.
             self.uses.add((node.name, outer))
         self.within(node, "value")
@@ -130,13 +133,13 @@ class Scanner:
 
     def imported(self, alias: ast.alias, source: str, name: str) -> None:
         whole = f"{source}.{name}" if name else source
-        outside = source.partition(".")[0] != self.package.partition(".")[0]
+        outside = source.partition(".")[0] != self._package.partition(".")[0]
         gone = [m for m in (source, whole) if m not in self.kept and self.words.is_removed(m)]
         if self.words.is_absent(source) or (not outside and source not in self.kept and gone):
             return self.add("absent imports", alias.lineno, whole, "import")
-        asked = (*([name] if name else source.split(".")), alias.asname)
-        kinds = (self.words.name_kind(part, called=True) for part in asked if part)
-        kind: Kind | None = next((each for each in kinds if each), None)
+        asked = filter(None, (*([name] if name else source.split(".")), alias.asname))
+        kinds = (self.words.name_kind(part, called=True) for part in asked)
+        kind: Kind | None = next(filter(None, kinds), None)
         if kind is None and name and any(map(self.words.foreign.within, source.split("."))):
             kind = "names"
         if kind is not None:
@@ -146,7 +149,7 @@ class Scanner:
         asked: Position = "test" if place == "test" else "call"
         if isinstance(node.func, ast.Name):
             if place in ("test", "value") and not node.args and not node.keywords:
-                self.asked.add((node.func.id, node.lineno))
+                self.asked.add((node.func.id, self.path, node.lineno))
             self.identifier(node.func.lineno, node.func.id, asked, True)
         elif isinstance(node.func, ast.Attribute):
             self.attribute(node.func, asked, called=True)
@@ -200,8 +203,6 @@ class Scanner:
         self.add(kind, line, one_line(text, _TEXT_LIMIT), place)
 
     def add(self, kind: Kind, line: int, text: str, place: Position) -> None:
-        if self._shown and kind == "strings":
-            place = "message"
         key = (kind, line, text, place)
         self._found.setdefault(key, Leftover(kind, self.path, line, text, self._where, place))
 

@@ -6,13 +6,13 @@ with two of them, and that a condition of the generated tree asks, is a suspect 
 """
 
 import re
-from collections.abc import Iterable
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator
 from functools import cached_property
 from itertools import pairwise
 
 from shrinker.ruleset import Ruleset
-from shrinker.ruleset.models import Remove
+from shrinker.ruleset.match import any_module_matches
+from shrinker.syntax.lines import Lines
 from shrinker.syntax.names import is_special
 from shrinker.values.leftovers import Kind, Suspect
 from shrinker.values.relations import grouped
@@ -37,63 +37,64 @@ _COMMENT = re.compile(r"#[^\n]*")
 _QUESTION = re.compile(r"_*is_\w+")
 
 
-@dataclass
 class Words:
-    """Lower-case words, of which some end or begin in any text."""
+    """Words of any letters, in which ``*`` stands for any text."""
 
-    plain: frozenset[str]
-    pattern: re.Pattern[str]
-    _seen: dict[str, bool] = field(default_factory=dict, repr=False)
-
-    @staticmethod
-    def of(words: Iterable[str]) -> "Words":
-        """From words in which ``*`` stands for any text."""
+    def __init__(self, words: Iterable[str]) -> None:
         lower = {word.lower() for word in words}
-        open_ones = sorted(re.escape(word).replace(r"\*", r"\w*") for word in lower if "*" in word)
-        return Words(frozenset(w for w in lower if "*" not in w), re.compile("|".join(open_ones) or "(?!)"))
+        self._plain = {word for word in lower if "*" not in word}
+        texts = sorted(re.escape(word).replace(r"\*", r"\w*") for word in lower - self._plain)
+        self._pattern = re.compile("|".join(texts) or "(?!)")
+        self._seen: dict[str, bool] = {}
 
     def within(self, text: str) -> bool:
         """True when the identifier or string holds one of the words."""
         if text not in self._seen:
-            self._seen[text] = self._within(text)
+            # `__aiter__` is Python's.
+            tokens = set[str]() if is_special(text) else {*_tokens(text)}
+            self._seen[text] = not tokens.isdisjoint(self._plain) or any(map(self._pattern.fullmatch, tokens))
         return self._seen[text]
 
-    def _within(self, text: str) -> bool:
-        if is_special(text):
-            # `__aiter__` is Python's.
-            return False
-        tokens: set[str] = set()
-        for part in _PARTS.findall(text):
-            pieces = _CAMEL.findall(part)
-            # `ROCmBackend`
-            joined = (a + b for a, b in pairwise(pieces) if a.isupper() and b[:1].isupper())
-            tokens.update(map(str.lower, (part, *pieces, *joined)))
-        return not tokens.isdisjoint(self.plain) or any(map(self.pattern.fullmatch, tokens))
+
+def _tokens(text: str) -> Iterator[str]:
+    for part in _PARTS.findall(text):
+        pieces = _CAMEL.findall(part)
+        # `ROCmBackend`
+        joined = (a + b for a, b in pairwise(pieces) if a.isupper() and b[:1].isupper())
+        yield from map(str.lower, (part, *pieces, *joined))
 
 
 def foreign_words(rules: Ruleset) -> Words:
     """Words of other platforms."""
-    return Words.of(word for platform in rules.platforms if not platform.own for word in platform.words)
+    return Words(word for platform in rules.platforms if not platform.own for word in platform.words)
 
 
-@dataclass
 class Vocabulary:
-    """Answers by the rules of one profile; pickled to the workers."""
+    """Answers by the rules of one profile: `[[platform]]` rules, and whatever the others name. Pickled to the workers."""
 
-    predicates: frozenset[str]
-    """Identifiers: the last components of what facts of the tree decide, and `[[platform]] predicates`."""
-    outside: frozenset[str]
-    """Dotted names outside the tree that a fact says are false (``torch.version.hip``)."""
-    variables: frozenset[str]
-    """Environment variables that a fact names."""
-    texts: frozenset[str]
-    """Texts that a domain never is which speaks of a name wherever it stands: they are traces wherever they stand. A domain that speaks of
-    certain places (the device of the server) says nothing of a text elsewhere: tensors live on the CPU."""
-    absent: tuple[str, ...]
-    removes: tuple[Remove, ...]
-    foreign: Words
-    own: Words
-    """Of the platform that is served, and of what every platform has."""
+    def __init__(self, rules: Ruleset) -> None:
+        facts = [fact for fact in rules.facts if fact.id not in rules.scope]
+        calls = {pattern for fact in facts if isinstance(fact.value, bool) for pattern in fact.calls}
+        stated = {p for fact in facts if not fact.value for p in (*fact.names, *fact.attributes)}
+        named = {p for p in calls | stated if p.startswith((".", "sglang."))}
+        last = {pattern.rpartition(".")[2] for pattern in named}
+        predicates = {p for platform in rules.platforms for p in platform.predicates}
+        self.predicates = predicates.union(name for name in last if name and "*" not in name)
+        """Identifiers: the last components of what facts of the tree decide, and `[[platform]] predicates`."""
+        self.outside = {p for p in (calls | stated) - named if "*" not in p}
+        """Dotted names outside the tree that a fact says are false (``torch.version.hip``)."""
+        self.variables = {v for fact in facts for v in fact.environment}
+        """Environment variables that a fact names."""
+        domains = (domain for domain in rules.domains if domain.id not in rules.scope)
+        spoken = ((d, (*d.names, *d.lists, *d.calls, *d.tables, *d.registers)) for d in domains)
+        self.texts = {text for d, names in spoken if any(map(_EVERYWHERE.fullmatch, names)) for text in d.never}
+        """Texts that a domain never is which speaks of a name wherever it stands: they are traces wherever they stand. A domain that speaks of
+        certain places (the device of the server) says nothing of a text elsewhere: tensors live on the CPU."""
+        self.absent = tuple(sorted({m for rule in rules.absents for m in rule.modules}))
+        self.removes = rules.removes
+        self.foreign = foreign_words(rules)
+        self.own = Words(word for platform in rules.platforms if platform.own for word in platform.words)
+        """Of the platform that is served, and of what every platform has."""
 
     @cached_property
     def _others(self) -> frozenset[str]:
@@ -101,16 +102,10 @@ class Vocabulary:
         absent, outside = (m.partition(".")[0] for m in self.absent), (n.rpartition(".")[2] for n in self.outside)
         return frozenset(_WORDS.findall(" ".join((*self.texts, *absent, *outside))))
 
-    def hot(self, text: str) -> re.Pattern[str] | None:
-        """Finds the lines of a text that may hold a leftover (and others); None when no line does."""
-        words = [
-            word
-            for word in set(_WORDS.findall(text))
-            if word in self._others
-            or self.name_kind(word, called=True)
-            or (word.lstrip("_").startswith("is_") and f"{word}()" in text)
-        ]
-        return re.compile(rf"\b(?:{'|'.join(sorted(words))})\b") if words else None
+    def hot(self, lines: Lines) -> set[str]:
+        """Words of a text whose lines may hold a leftover."""
+        asked = (word for word in lines.words if word.lstrip("_").startswith("is_") and f"{word}()" in lines.text)
+        return {w for w in lines.words if w in self._others or self.name_kind(w, called=True)}.union(asked)
 
     def name_kind(self, name: str, called: bool) -> Kind | None:
         """Kind of an identifier, None when it is of no other platform. It is `called`, defined as a function or imported, or read as a variable."""
@@ -137,7 +132,7 @@ class Vocabulary:
 
     def is_absent(self, module: str) -> bool:
         """True for a module that an `absent` rule says is not installed."""
-        return any(module == name or module.startswith(name + ".") for name in self.absent)
+        return any_module_matches(self.absent, module)
 
     def is_removed(self, module: str) -> bool:
         """True for a module that a `remove` rule names."""
@@ -147,31 +142,6 @@ class Vocabulary:
 def is_constant(name: str) -> bool:
     """True for a name such as `SGLANG_USE_AITER`."""
     return _CONSTANT.match(name) is not None
-
-
-def build_vocabulary(rules: Ruleset) -> Vocabulary:
-    """The words of a profile: `[[platform]]` rules, and whatever the other rules name."""
-    facts = [fact for fact in rules.facts if fact.id not in rules.scope]
-    decided = [fact for fact in facts if isinstance(fact.value, bool)]
-    calls = {pattern for fact in decided for pattern in fact.calls}
-    stated = {p for fact in facts if not fact.value for p in (*fact.names, *fact.attributes)}
-    named = {p for p in calls | stated if p.startswith((".", "sglang."))}
-    last = {pattern.rpartition(".")[2] for pattern in named}
-    domains = [domain for domain in rules.domains if domain.id not in rules.scope]
-    everywhere = [
-        d for d in domains if any(map(_EVERYWHERE.fullmatch, (*d.names, *d.lists, *d.calls, *d.tables, *d.registers)))
-    ]
-    return Vocabulary(
-        predicates=frozenset(name for name in last if name and "*" not in name)
-        | {p for platform in rules.platforms for p in platform.predicates},
-        outside=frozenset(p for p in (calls | stated) - named if "*" not in p),
-        variables=frozenset(v for fact in facts for v in fact.environment),
-        texts=frozenset(text for domain in everywhere for text in domain.never),
-        absent=tuple(sorted({m for rule in rules.absents for m in rule.modules})),
-        removes=rules.removes,
-        foreign=foreign_words(rules),
-        own=Words.of(word for platform in rules.platforms if platform.own for word in platform.words),
-    )
 
 
 def companies(module: str, upstream: str, words: Vocabulary) -> tuple[Suspect, ...]:

@@ -7,11 +7,9 @@ apart from a word.
 import ast
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from itertools import pairwise
 from typing import NamedTuple
 
-from shrinker.emit.rewrite.elements import Elements, parts
-from shrinker.emit.rewrite.lists import Gap, merge, read_gap
+from shrinker.emit.rewrite.elements import Elements, Gap, drop_items, has_comment, parts, places_of, read_gap
 from shrinker.emit.rewrite.sites import Sites
 from shrinker.emit.rewrite.source import Place
 from shrinker.syntax.imports import Import
@@ -50,14 +48,6 @@ class Piece(NamedTuple):
     """What is left binds tighter than any operator."""
     wrapped: bool
     """What is left stands in parentheses."""
-
-
-class Link(NamedTuple):
-    """An operator between two operands, with the white space around it."""
-
-    before: Gap
-    operator: Place
-    after: Gap
 
 
 class Expressions:
@@ -135,11 +125,11 @@ class Expressions:
         piece = Piece(inner, inner if own else inside, outer, tight, outer != inner)
         if not self._sites.touched(node):
             return piece
-        edit = self._sites.expression(node)
+        edit = self._sites.decisive(node, Literal, TakeOperand)
         if isinstance(edit, Literal):
             self._patches.replace(*inner, edit.text)
             return self._settle(piece, Piece(inner, inner, inner, True, False), free, self._gaps(piece))
-        if edit is not None:
+        if isinstance(edit, TakeOperand):
             return self._settle(piece, self._operand(node, edit, start, end), free, self._gaps(piece))
         if isinstance(node, ast.BoolOp):
             return self._chain(node, piece, start, end, free)
@@ -159,20 +149,20 @@ class Expressions:
         before, after = (piece.inside[0], piece.inner[0]), (piece.inner[1], piece.inside[1])
         return read_gap(self._source, *before), read_gap(self._source, *after)
 
-    def _settle(self, piece: Piece, left: Piece, free: bool, gaps: tuple[Gap, Gap]) -> Piece:
+    def _settle(self, piece: Piece, left: Piece, free: bool, gaps: Sequence[Gap]) -> Piece:
         """What is left of an expression takes its place, with the parentheses that it needs there, and what is left of the white space
         within the innermost of them."""
         wrapped = piece.wrapped and self._needs_parentheses(piece, left, free, gaps)
         if wrapped:
-            self._patches.drop(*piece.inside, [*gaps[0].places, left.place, *gaps[1].places])
+            self._patches.drop(*piece.inside, [*places_of(gaps[0]), left.place, *places_of(gaps[1])])
         else:
             self._patches.drop(*piece.place, [left.place])
         return piece._replace(tight=left.tight, wrapped=wrapped or left.wrapped)
 
-    def _needs_parentheses(self, piece: Piece, left: Piece, free: bool, gaps: tuple[Gap, Gap]) -> bool:
+    def _needs_parentheses(self, piece: Piece, left: Piece, free: bool, gaps: Sequence[Gap]) -> bool:
         text, (start, end) = self._source.text, piece.place
         outer = text[start : piece.inside[0]] + text[piece.inside[1] : end]
-        if "#" in outer or any(gap.comment for gap in gaps):
+        if "#" in outer or any(map(has_comment, gaps)):
             return True
         if left.wrapped:
             return False
@@ -199,42 +189,7 @@ class Expressions:
         if len(kept) == len(node.values):
             return piece
         places = [self._source.place(operand) for operand in node.values]
-        links = [self._link(before[1], after[0]) for before, after in pairwise(places)]
-        for first, last in pairwise(kept):
-            link = _joined(links[first:last])
-            middle = [*link.before.places, link.operator, *link.after.places]
-            self._patches.drop(kept[first].place[1], kept[last].place[0], middle)
-        first, last = min(kept), max(kept)
-        opening, closing = self._gaps(piece)
-        if piece.wrapped:
-            for link in links[:first]:
-                opening = merge(opening, link.before, begins=True)
-            if last < len(links):
-                link = _joined(links[last:])
-                # The comment on the line before is that of an operand that stays.
-                closing = merge(link.after if link.after.last else link.before, closing, ends=True)
-        if len(kept) == 1:
-            return self._settle(piece, kept[first], free, (opening, closing))
-        self._patches.drop(piece.inside[0], kept[first].place[0], opening.places)
-        self._patches.drop(kept[last].place[1], piece.inside[1], closing.places)
-        return piece
-
-    def _link(self, start: int, end: int) -> Link:
-        """The operator between two operands."""
-        tokens = [*self._source.tokens(start, end)]
-        index = next(i for i, token in enumerate(tokens) if self._source.text[slice(*token)] not in "()")
-        before = tokens[index - 1][1] if index else start
-        after = tokens[index + 1][0] if index + 1 < len(tokens) else end
-        first, last = tokens[index]
-        return Link(read_gap(self._source, before, first), (first, last), read_gap(self._source, last, after))
-
-
-def _joined(links: Sequence[Link]) -> Link:
-    """The one operator left of several when the operands between them went."""
-    left = links[0]
-    for link in links[1:]:
-        if left.after.last:
-            # Operators at the ends of lines: the comment there is that of the operand before.
-            break
-        left = Link(merge(left.before, link.before), link.operator, link.after)
-    return left
+        gone = [place[0] for index, place in enumerate(places) if index not in kept]
+        gaps = drop_items(self._sites, piece.inside, places, gone, signs="and or")
+        [left, *others] = kept.values()
+        return piece if others else self._settle(piece, left, free, gaps)

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from itertools import dropwhile, takewhile
 from typing import NamedTuple
 
-from shrinker.emit.rewrite.patches import Patches
+from shrinker.emit.rewrite.sites import Patches
 from shrinker.syntax.ranges import first_line
 
 Lines = Sequence[int]

@@ -1,4 +1,4 @@
-"""DropStatement, DropTail, TakeBlock, DropBlock and Raise: what becomes of the statements of a block, and what a block looks like afterwards.
+"""DropStatement, DropTail, TakeBlock, DropElse and Raise: what becomes of the statements of a block, and what a block looks like afterwards.
 
 Lines go and are dedented. Added are `pass`, the named error, and the `else` that a true `elif` becomes.
 """
@@ -12,7 +12,10 @@ from shrinker.emit.rewrite.expressions import Expressions
 from shrinker.emit.rewrite.layout import Clause, Layout, Lines, Row
 from shrinker.emit.rewrite.sites import Sites
 from shrinker.syntax.ranges import first_line
-from shrinker.values.edits import DropBlock, DropStatement, DropTail, Raise, TakeBlock
+from shrinker.values.edits import DropElse, DropStatement, DropTail, Raise, TakeBlock
+
+_SETTLING = (Raise, DropTail, DropStatement, TakeBlock)
+"""What deletes most comes first."""
 
 
 class Left(NamedTuple):
@@ -84,7 +87,7 @@ class Statements:
             return Left(lead)
         if not self._layout.clauses(node):
             return self._line(row, lead, indent)
-        edit = self._sites.decisive(node)
+        edit = self._sites.decisive(node, *_SETTLING)
         if isinstance(edit, TakeBlock):
             return self._take(node, edit, row, lead, indent)
         if edit is not None:
@@ -116,7 +119,7 @@ class Statements:
         keep: list[ast.stmt] = []
         last: object = None
         for node in body:
-            edit = self._sites.decisive(node)
+            edit = self._sites.decisive(node, *_SETTLING)
             if isinstance(edit, TakeBlock):
                 raise self._sites.error(node, "TakeBlock on a statement that has no blocks")
             if edit is None:
@@ -160,35 +163,13 @@ class Statements:
 
     def _clauses(self, node: ast.stmt) -> None:
         """Apply the edits to a statement that stays."""
-        dropped: set[str] = set()
-        for edit in self._sites.at(node):
-            if isinstance(edit, DropBlock):
-                self._sites.applied(edit)
-                self._part(node, edit.block)
-                dropped.add(edit.block)
-        if "body" in dropped:
-            raise self._sites.error(node, "DropBlock cannot drop the body")
-        clauses = self._layout.clauses(node)
-        names = {clause.name.partition(":")[0] for clause in clauses if clause.name not in dropped}
-        if isinstance(node, ast.Try) and "handler" not in names and ("orelse" in names or "finalbody" not in names):
-            raise self._sites.error(node, "DropBlock leaves a `try` without handlers")
+        gone = self._sites.decisive(node, DropElse)
         self._expressions.statement(node)
-        for clause in clauses:
-            if clause.name in dropped:
+        for clause in self._layout.clauses(node):
+            if gone and clause.name == "orelse":
                 self._patches.drop_lines([*clause.lead, *range(clause.first, clause.last + 1)])
             elif any(map(self._sites.touched, clause.body)):
                 self._stays(clause)
-
-    def _part(self, node: ast.stmt, block: str) -> Clause | None:
-        """The clause of a statement that an edit names; None for an ``orelse`` that it does not have.
-
-        Raises:
-            RewriteError: no statement of this kind has such a block.
-        """
-        found = next((c for c in self._layout.clauses(node) if c.name == block), None)
-        if found is None and (block != "orelse" or not hasattr(node, block)):
-            raise self._sites.error(node, f"{type(node).__name__} has no block {block!r}")
-        return found
 
     def _stays(self, found: Clause) -> None:
         """Apply the edits to a clause of a statement that stays."""
@@ -207,7 +188,7 @@ class Statements:
     def _follow(self, clause: Clause) -> tuple[Lines, Clause | None, Raise | None]:
         """What is left of a clause when edits have settled the `elif` that it is: its lines above, the clause, an error in its place."""
         lead, indent = clause.lead, self._source.indent(clause.first)
-        while clause.arm is not None and (edit := self._sites.decisive(clause.arm)) is not None:
+        while clause.arm is not None and (edit := self._sites.decisive(clause.arm, *_SETTLING)) is not None:
             arm = clause.arm
             if isinstance(edit, TakeBlock) and edit.block not in ("body", "orelse"):
                 raise self._sites.error(arm, f"an `elif` has no block {edit.block!r}")
@@ -230,7 +211,9 @@ class Statements:
 
     def _take(self, node: ast.stmt, edit: TakeBlock, row: Row, lead: Lines, indent: str) -> Left:
         """One block takes the place of its statement."""
-        clause = self._part(node, edit.block)
+        clause = next((c for c in self._layout.clauses(node) if c.name == edit.block), None)
+        if clause is None and (edit.block != "orelse" or not hasattr(node, "orelse")):
+            raise self._sites.error(node, f"{type(node).__name__} has no block {edit.block!r}")
         own, clause, error = self._follow(clause) if clause is not None else ((), None, None)
         if clause is None:
             return self._gone(row.first, row.last, None, lead, indent)

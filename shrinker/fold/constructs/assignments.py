@@ -8,9 +8,8 @@ import ast
 
 from shrinker.facts.evaluate import evaluate
 from shrinker.facts.lattice import Removed
-from shrinker.fold.constructs.displays import fold_rows
+from shrinker.fold.constructs.displays import drop_rows, drop_texts, fold_rows
 from shrinker.fold.constructs.imports import fold_exports
-from shrinker.fold.domains import drop_rows, drop_texts
 from shrinker.fold.expressions import ExpressionFolder
 from shrinker.fold.statements import Folded, StatementFolder, folds
 from shrinker.syntax.names import last_name

@@ -12,7 +12,7 @@ from shrinker.syntax.imports import catches_import_error
 from shrinker.syntax.ranges import extent, first_line, last_line, span
 from shrinker.syntax.side_effects import bound_by
 from shrinker.syntax.walk import walk
-from shrinker.values.edits import DropBlock, DropStatement, DropTail
+from shrinker.values.edits import DropElse, DropStatement, DropTail
 
 _ALL = frozenset({"Exception", "BaseException"})
 _ONE_OF_THEM = frozenset({"NameError", "UnboundLocalError", "RuntimeError"})
@@ -100,7 +100,7 @@ def _fail_alone(
     if node.body[1:]:
         context.edits.append(DropTail(span(node.body[1])))
     if node.orelse:
-        context.edits.append(DropBlock(span(node), "orelse"))
+        context.edits.append(DropElse(span(node)))
     if dead:
         lines = extent(node.body[1:]) + extent(node.orelse)
         context.decide(node, "try", {rule}, "removed", lines, first, (first_line(dead[0]), last_line(dead)))

@@ -8,7 +8,7 @@ from shrinker.facts.lattice import Known
 from shrinker.fold.context import Context, filled
 from shrinker.fold.statements import Folded, StatementFolder, folds
 from shrinker.syntax.ranges import extent, first_line, last_line, span
-from shrinker.values.edits import DropBlock, DropStatement, DropTail, TakeBlock
+from shrinker.values.edits import DropElse, DropStatement, DropTail, TakeBlock
 
 
 @folds(ast.If)
@@ -33,7 +33,7 @@ def fold_if(folder: StatementFolder, node: ast.If) -> Folded:
         context.decide(node, "if", {"emptied"}, "removed", extent([node]))
         return [], True
     if node.orelse and not orelse:
-        context.edits.append(DropBlock(span(node), "orelse"))
+        context.edits.append(DropElse(span(node)))
     node.body, node.orelse = filled(body), orelse
     return [node], True
 
@@ -73,7 +73,7 @@ def _asked_in_vain(folder: StatementFolder, node: ast.If, value: Known) -> Folde
         context.forget(*dead)
     if value.truth:
         if dead:
-            context.edits.append(DropBlock(span(node), "orelse"))
+            context.edits.append(DropElse(span(node)))
         node.body, node.orelse = filled(folder.block(node.body)), []
     else:
         if not is_pass:

@@ -3,12 +3,15 @@
 import ast
 
 from shrinker.facts.calls import named_argument
+from shrinker.facts.effects import is_pure
+from shrinker.facts.evaluate import ValueScope, evaluate
+from shrinker.facts.lattice import Ref, Removed
 from shrinker.fold.constructs.comparisons import fold_instance_test
-from shrinker.fold.constructs.displays import fold_display
+from shrinker.fold.constructs.displays import fold_display, is_never
 from shrinker.fold.context import EvaluatesRemoved
-from shrinker.fold.domains import registration
 from shrinker.fold.expressions import ExpressionFolder, folds_expression
 from shrinker.fold.statements import Folded, StatementFolder, folds
+from shrinker.syntax.names import written
 
 
 @folds(ast.Expr)
@@ -55,3 +58,25 @@ def fold_item(folder: ExpressionFolder, node: ast.Subscript, condition: bool) ->
     node.value = folder.followed(node.value)
     node.slice = folder.fold(node.slice)
     return node
+
+
+def registration(node: ast.expr, scope: ValueScope) -> Removed | None:
+    """The removed thing that a call files: its first argument, or the name that this is made with, is a text that the
+    domain never is, or is read from something removed."""
+    if not isinstance(node, ast.Call) or not node.args:
+        return None
+    function = evaluate(node.func, scope)
+    name = function.name if isinstance(function, Ref) else f"{scope.module}.{written(node.func)}"
+    if (domain := scope.environment.domain(name, "registers")) is None:
+        return None
+    filed = node.args[0]
+    if isinstance(filed, ast.Call):
+        filed = next((k.value for k in filed.keywords if k.arg == "name"), filed)
+    value = evaluate(filed, scope)
+    # Under a name that is read from what a rule removes nothing is filed.
+    if not (is_never(filed, domain, scope) or (isinstance(value, Removed) and value.module)):
+        return None
+    if not all(is_pure(a, scope) for a in (*node.args, *(k.value for k in node.keywords))):
+        return None
+    rules = "+".join(sorted(domain.rules))
+    return Removed(rules, "a name that is not used here", f"{name}({ast.unparse(filed)})")

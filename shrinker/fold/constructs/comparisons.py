@@ -5,9 +5,8 @@ import ast
 from shrinker.facts.effects import is_pure
 from shrinker.facts.evaluate import evaluate
 from shrinker.facts.lattice import Known, Removed, TextDomain
-from shrinker.fold.constructs.displays import fold_display
+from shrinker.fold.constructs.displays import drop_texts, fold_display
 from shrinker.fold.context import EvaluatesRemoved
-from shrinker.fold.domains import drop_texts
 from shrinker.fold.expressions import ExpressionFolder, folds_expression
 
 _DISPLAYS = ast.Tuple | ast.List | ast.Set

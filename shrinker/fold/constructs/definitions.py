@@ -2,12 +2,12 @@
 
 import ast
 
-from shrinker.facts.bound import NEVER_TAKEN
+from shrinker.facts.bound import NEVER_TAKEN, Shadowed
 from shrinker.facts.lattice import Removed
-from shrinker.facts.scopes import LATER, LocalScope, ModuleScope, around_function, function_scope, shadowed
+from shrinker.facts.scopes import LATER, LocalScope, ModuleScope, around_function, function_scope
 from shrinker.fold.constructs.assignments import fold_annotation
+from shrinker.fold.constructs.calls import registration
 from shrinker.fold.context import EvaluatesRemoved, LeavesWhole, filled
-from shrinker.fold.domains import registration
 from shrinker.fold.statements import Folded, StatementFolder, folds
 from shrinker.syntax.control import declares, is_generator, rebinds
 from shrinker.syntax.ranges import extent
@@ -113,7 +113,7 @@ def _fold_again(folder: StatementFolder, node: Function, scope: LocalScope, deci
         gone = {n: Removed(rules, NEVER_TAKEN, f"{context.module}.{n}") for n in lost}
         context.heat(lost | decided)
         before, scope = before - lost, after
-        node.body = filled(StatementFolder(context, shadowed(after, dict(gone)), "function").block(node.body))
+        node.body = filled(StatementFolder(context, Shadowed(after, gone), "function").block(node.body))
 
 
 def _bound(scope: LocalScope, name: str) -> int:

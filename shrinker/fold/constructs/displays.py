@@ -1,12 +1,12 @@
-"""Tuples, lists, sets and dictionaries lose the rows that name something removed."""
+"""Tuples, lists, sets and dictionaries lose the rows that name something removed, or stand for a text that something never is."""
 
 import ast
 from collections.abc import Sequence
 
-from shrinker.facts.evaluate import evaluate
-from shrinker.facts.lattice import Removed
-from shrinker.fold.context import EvaluatesRemoved
-from shrinker.fold.domains import drop_rows
+from shrinker.facts.effects import is_pure
+from shrinker.facts.evaluate import ValueScope, evaluate
+from shrinker.facts.lattice import Known, Removed, TextDomain
+from shrinker.fold.context import Context, EvaluatesRemoved
 from shrinker.fold.expressions import ExpressionFolder, folds_expression
 from shrinker.syntax.control import runs_something
 
@@ -90,3 +90,35 @@ def fold_dict(folder: ExpressionFolder, node: ast.Dict, condition: bool) -> ast.
             folder.context.drop_element(value, "Dict", "table", {poison.removed.rule})
     node.keys, node.values = [key for key, _ in kept], [value for _, value in kept]
     return node
+
+
+# Texts that something never is
+
+
+def is_never(node: ast.expr, domain: TextDomain, scope: ValueScope) -> bool:
+    """True for an expression whose value is a text that the domain never is."""
+    value = evaluate(node, scope)
+    return isinstance(value, Known) and value.exact and domain.excludes(value.value)
+
+
+def drop_texts(
+    context: Context, scope: ValueScope, display: ast.Tuple | ast.List | ast.Set, domain: TextDomain
+) -> None:
+    """Elements that a collection is never asked for, as long as one stays: an emptied set would be a dict."""
+    gone = [e for e in display.elts if is_never(e, domain, scope)]
+    if len(gone) < len(display.elts):
+        for element in gone:
+            context.drop_element(element, type(display).__name__, "domain", domain.rules)
+        display.elts = [e for e in display.elts if e not in gone]
+
+
+def drop_rows(context: Context, scope: ValueScope, table: ast.Dict, domain: TextDomain) -> None:
+    """Rows of a table that is only asked for texts of the domain."""
+    kept: list[tuple[ast.expr | None, ast.expr]] = []
+    for key, value in zip(table.keys, table.values, strict=True):
+        if key is not None and is_never(key, domain, scope) and is_pure(value, scope):
+            context.drop_element(value, "Dict", "table", domain.rules, key)
+            context.forget(value)
+        else:
+            kept.append((key, value))
+    table.keys, table.values = [key for key, _ in kept], [value for _, value in kept]

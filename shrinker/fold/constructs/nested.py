@@ -3,8 +3,9 @@
 import ast
 from collections.abc import Iterable
 
+from shrinker.facts.bound import Shadowed
 from shrinker.facts.lattice import UNKNOWN
-from shrinker.facts.scopes import LocalScope, shadowed
+from shrinker.facts.scopes import LocalScope
 from shrinker.fold.context import EvaluatesRemoved
 from shrinker.fold.expressions import ExpressionFolder, folds_expression
 from shrinker.syntax.ranges import span
@@ -37,7 +38,7 @@ def _inside(folder: ExpressionFolder, names: Iterable[str]) -> ExpressionFolder:
     if isinstance(scope, LocalScope) and scope.is_class:
         # Functions and comprehensions do not see the names of the class around them.
         scope = scope.outer
-    return ExpressionFolder(folder.context, shadowed(scope, dict.fromkeys(names, UNKNOWN)))
+    return ExpressionFolder(folder.context, Shadowed(scope, dict.fromkeys(names, UNKNOWN)))
 
 
 @folds_expression(ast.ListComp, ast.SetComp, ast.GeneratorExp, ast.DictComp)

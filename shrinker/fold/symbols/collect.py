@@ -25,7 +25,7 @@ from shrinker.syntax.side_effects import (
     wrapping_calls,
 )
 from shrinker.syntax.walk import Function
-from shrinker.values.symbols import Symbol, SymbolTable
+from shrinker.values.folded import Symbol, SymbolTable
 
 _OF_CLASS = frozenset({"__new__", "__init_subclass__", "__class_getitem__"})
 """Methods that Python hands the class."""
@@ -125,7 +125,7 @@ class _Collector:
             flags.add("abstract")
         uses = Uses(self.module, own)
         uses.function(node, first=first)
-        quiet = all(only_wraps(d) or _belongs(d, own) for d in node.decorator_list)
+        quiet = all(map(only_wraps, node.decorator_list))
         self._add("member", [node.name], node, parent, uses, runs=not quiet, flags=frozenset(flags))
 
     def _import(self, node: Import, parent: int, flags: frozenset[str]) -> None:
@@ -177,11 +177,3 @@ class _Collector:
             unproven=tuple(sorted(calls or ())) if plain and not special else (),
             pure=() if plain and node.value is not None and is_wrapper(node.value) else None,
         )
-
-
-def _belongs(decorator: ast.expr, own: frozenset[str]) -> bool:
-    """``@name.setter`` of a property of the class."""
-    match decorator:
-        case ast.Attribute(ast.Name(name), "setter" | "getter" | "deleter"):
-            return name in own
-    return False

@@ -1,1 +1,1 @@
-"""One file a mechanism by which kept code needs another module, a file, a distribution or a kernel."""
+"""One file a subject: how kept code needs another module, a file, a distribution or a kernel."""

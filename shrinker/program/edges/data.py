@@ -2,18 +2,19 @@
 
 A string names a file by its base name or by the tail of its path; a pattern needs at least three literal
 characters beyond the suffix. A string that names a folder keeps the files in it only where no string or
-include names any of them more finely.
+include names any of them more finely. ``#include`` is resolved beside the file first, then by the tail of the path.
 """
 
+import posixpath
 import re
 from collections.abc import Iterator
 from functools import lru_cache
 
-from shrinker.program.files import FileIndex, glob_pattern, nearest
-from shrinker.program.nodes import DOCUMENT_SUFFIXES, Found, file_node, suffix
+from shrinker.program.nodes import DOCUMENT_SUFFIXES, FileIndex, Found, file_node, glob_pattern, nearest, suffix
 from shrinker.values.folded import FoldedModule
 from shrinker.values.upstream import PACKAGE_PREFIX
 
+_INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"\n]+)[>"]', re.MULTILINE)
 _PLACEHOLDER = re.compile(r"\{[^{}/]*\}|%[sdr]")
 _WIDE_FOLDERS = frozenset({PACKAGE_PREFIX.rstrip("/"), PACKAGE_PREFIX + "srt"})
 """Folders that hold so much that being below them says little about belonging together."""
@@ -93,11 +94,30 @@ class DataEdges:
 def _tail(text: str) -> list[str]:
     """The components after the last one that says nothing."""
     parts = text.split("/")
-    for index in range(len(parts) - 1, -1, -1):
-        if parts[index] in ("", ".", "..") or not parts[index].strip("*"):
-            return parts[index + 1 :]
-    return parts
+    dull = (number for number, part in enumerate(parts) if part in (".", "..") or not part.strip("*"))
+    return parts[max(dull, default=-1) + 1 :]
 
 
 def _short(text: str) -> str:
     return repr(text if len(text) <= 80 else text[:77] + "…")
+
+
+def include_edges(
+    text: str, folder: str, index: FileIndex, first_line: int = 1, *, every: bool = False
+) -> Iterator[Found]:
+    """Files of the tree that a native source includes, or a string of a Python module that holds source and begins on this line; quoted
+    names are looked up in the folder first. With `every` all files that an include may mean, not only the nearest."""
+    for match in _INCLUDE.finditer(text) if "include" in text else ():
+        line = first_line + text.count("\n", 0, match.start(1))
+        for path in _resolve(match[2].strip(), match[1] == '"', folder, index, every):
+            yield Found(file_node(path), "include", line)
+
+
+def _resolve(name: str, quoted: bool, folder: str, index: FileIndex, every: bool) -> list[str]:
+    candidates = index.by_base.get(name.rpartition("/")[2], ())
+    beside = posixpath.normpath(f"{folder}/{name}")
+    if quoted and beside in candidates:
+        return [beside]
+    tail = "/" + "/".join(part for part in name.split("/") if part not in ("", ".", ".."))
+    found = [path for path in candidates if path.endswith(tail)]
+    return found if every else nearest(found, folder)[1]

@@ -1,17 +1,17 @@
 """Strings that name a module: ``"pkg.mod"``, ``"pkg.mod.Name"``, ``"pkg.mod:attr"``, ``-m pkg.mod``, a ``.py`` path,
-and the patterns that `import_module` receives.
+and the patterns that `import_module` receives; and rows of tables that say where an implementation is: each names it once kept code asks
+for its key.
 
 In a pattern each computed part is ``*``. A pattern in a plain string stands for one component; one handed to
 `import_module` may hold dots.
 """
 
 import re
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 
-from shrinker.program.files import nearest
-from shrinker.program.modules import ModuleIndex
-from shrinker.program.nodes import Found, module_node, path_node
+from shrinker.program.nodes import Found, ModuleIndex, module_node, nearest, path_node
 from shrinker.syntax.imports import absolute_written, package_of
 from shrinker.values.folded import FoldedModule, StringSite
 from shrinker.values.relations import grouped
@@ -23,6 +23,7 @@ _COMMAND = re.compile(r"(?:^|\s)-m[\s=]+([A-Za-z_]\w*(?:\.\w+)+)")
 DYNAMIC = ("import_module", "spec_from_file")
 _LITERALS = 3
 _TOP = f"{PACKAGE}."
+Row = tuple[FoldedModule, StringSite, Found]
 
 
 class StringEdges:
@@ -114,3 +115,49 @@ class StringEdges:
             return []
         body = star.join(map(re.escape, pattern.split("*")))
         return [module_node(name) for name in re.findall(rf"^{body}$", self._all, re.MULTILINE)]
+
+
+class RegistryEdges:
+    """The rows of the modules read so far, and what these spell besides."""
+
+    def __init__(self, index: ModuleIndex) -> None:
+        self.strings = StringEdges(index)
+        self._said: set[str] = set()
+        self._patterns = defaultdict[str, set[str]](set)
+        """Texts of which a part is computed, by the first and by the last word that is spelled out."""
+        self._rows: list[tuple[FoldedModule, StringSite]] = []
+
+    def read(self, module: FoldedModule) -> None:
+        """Take the rows and texts of one more module."""
+        for site in module.strings:
+            if site.key:
+                self._rows.append((module, site))
+            elif "*" in site.text:
+                for word in _ends(site.text):
+                    self._patterns[word].add(site.text)
+            else:
+                self._said.add(site.text)
+
+    def asked(self) -> Iterator[Row]:
+        """What the rows name that are asked for by now, each once."""
+        asked = {key for key in {site.key for _, site in self._rows} if self._is_asked(key)}
+        rows, self._rows = self._rows, [row for row in self._rows if row[1].key not in asked]
+        return self._named(row for row in rows if row[1].key in asked)
+
+    def left(self) -> Iterator[Row]:
+        """What the rows would name that nobody asks for."""
+        return self._named(self._rows)
+
+    def _named(self, rows: Iterable[tuple[FoldedModule, StringSite]]) -> Iterator[Row]:
+        return ((module, site, found) for module, site in rows for found in self.strings.of(site))
+
+    def _is_asked(self, key: str) -> bool:
+        if key in self._said:
+            return True
+        near = {pattern for word in _ends(key) for pattern in self._patterns.get(word, ())}
+        return any(re.fullmatch(".*".join(map(re.escape, pattern.split("*"))), key) for pattern in near)
+
+
+def _ends(text: str) -> set[str]:
+    """The first and the last word of a dotted text."""
+    return {text.partition(".")[0] + ".", "." + text.rpartition(".")[2]} if "." in text else set()

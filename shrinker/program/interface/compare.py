@@ -5,11 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from shrinker.program.decided import around, looking, rule_of
-from shrinker.program.interface.endpoints import WORDS as ENDPOINTS
-from shrinker.program.interface.endpoints import read_endpoints
-from shrinker.program.interface.flags import WORDS as FLAGS
-from shrinker.program.interface.flags import read_flags
-from shrinker.program.interface.offers import Changed, Offer, changes
+from shrinker.program.interface.offers import Choice, Offer, Offered, read_offered
 from shrinker.program.interface.syntax import Syntax
 from shrinker.ruleset import Ruleset
 from shrinker.values.folded import FoldedModule
@@ -19,22 +15,44 @@ from shrinker.values.relations import grouped
 
 
 @dataclass(frozen=True, slots=True)
-class Offered:
-    """What the command lines and servers of one tree take and answer."""
+class Changed:
+    """One part of an offer that two trees write otherwise, or an offer that only one has."""
 
-    paths: Mapping[str, str]
-    """Dotted module to path."""
-    flags: list[Offer]
-    endpoints: list[Offer]
-    modules: frozenset[str]
-    """Modules that hold words of either."""
+    offer: Offer
+    """The one that is there, the old one of two."""
+    kind: str
+    """``removed``, ``added``, ``choice removed``, ``choice added``, ``changed``, or the label of a part and ``changed``."""
+    before: str = ""
+    after: str = ""
+    new: Offer | None = None
+    choice: Choice | None = None
+    """That was removed."""
 
 
-def read_offered(syntax: Syntax, among: Iterable[str] | None = None) -> Offered:
-    """Flags and endpoints of a tree, or of some of its modules."""
-    flags, endpoints = syntax.matching(FLAGS, ENDPOINTS, among=among)
-    modules = frozenset((*flags, *endpoints))
-    return Offered(syntax.paths, read_flags(syntax, flags), read_endpoints(syntax, endpoints), modules)
+def changes(before: Iterable[Offer], after: Iterable[Offer]) -> Iterator[Changed]:
+    """What differs, in the order of `before`, then what only `after` has."""
+    old, now = dict.fromkeys(before), dict.fromkeys(after)
+    new = {(offer.where, offer.subject): offer for offer in now if offer not in old}
+    for offer in old:
+        if offer in now:
+            continue
+        other = new.pop((offer.where, offer.subject), None)
+        if other is None:
+            yield Changed(offer, "removed")
+        else:
+            yield from _parts(offer, other)
+    yield from (Changed(offer, "added", new=offer) for offer in new.values())
+
+
+def _parts(old: Offer, new: Offer) -> Iterator[Changed]:
+    told = old.choices is not None and new.choices is not None
+    before, after = (dict.fromkeys(each.choices or ()) if told else {} for each in (old, new))
+    for choice in (choice for choice in before if choice not in after):
+        yield Changed(old, "choice removed", choice.text, new=new, choice=choice)
+    yield from (Changed(old, "choice added", "", choice.text, new) for choice in after if choice not in before)
+    for (label, text), (_, other) in zip(old.parts, new.parts, strict=True):
+        if text != other and not (told and label == "choices"):
+            yield Changed(old, f"{label} changed".strip(), text, other, new)
 
 
 def compare_interfaces(
@@ -75,7 +93,7 @@ class _Told:
         offer, choice, rule = change.offer, change.choice, UNEXPLAINED
         if choice is not None:
             rule = self._rule(choice.module, choice.line, choice.line, choice.text.strip("'"))
-        elif change.old is not None and change.kind != "choice added":
+        elif change.kind not in ("added", "choice added"):
             rule = self._rule(offer.module, offer.line, offer.end_line)
         told = (offer.where, offer.subject, change.kind, change.before, change.after)
         return Difference(*told, rule, self._path(offer.module), offer.line, offer.names)

@@ -1,7 +1,33 @@
-"""What one tree offers to people, as it is written there, and what two trees write otherwise."""
+"""What the command lines and HTTP servers of one tree take and answer, as it is written there.
 
-from collections.abc import Iterable, Iterator
+Flags, with their choices, are calls of `add_argument`, and annotated fields of dataclasses that become such calls; endpoints are functions that a
+decorator files under a path.
+"""
+
+import ast
+import re
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+
+from shrinker.program.interface.syntax import Syntax, values_of
+from shrinker.syntax.names import last_name
+from shrinker.syntax.walk import Function, children, walk
+
+_FLAGS = re.compile(rb"\badd_(?:argument\(|cli_args)")
+"""What a module with flags writes."""
+_DERIVES = "add_cli_args"
+"""How the name of a function begins that makes flags of the fields of the class that it is given."""
+_ANNOTATED = frozenset({"A", "Annotated"})
+_OWN = frozenset({"help", "choices", "default", "aliases", "cli_name", "no_cli"})
+"""What is compared by itself, and what a person reads."""
+
+_MOST_DEEP = 20
+"""Names that are followed to a list of choices."""
+Locals = Mapping[str, ast.expr]
+"""What the names of the function are bound to, each of them once."""
+_VERBS = ("get", "post", "put", "delete", "patch", "head", "options", "api_route", "websocket")
+_ENDPOINTS = re.compile(rb"^[ \t]*@[\w.]+\.(?:%s)\(" % "|".join(_VERBS).encode(), re.MULTILINE)
+"""What a module with endpoints writes."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -37,48 +63,207 @@ class Offer:
 
 
 @dataclass(frozen=True, slots=True)
-class Changed:
-    """One part of an offer that two trees write otherwise, or an offer that only one has."""
+class Offered:
+    """What the command lines and servers of one tree take and answer."""
 
-    old: Offer | None
-    new: Offer | None
-    kind: str
-    """``removed``, ``added``, ``choice removed``, ``choice added``, ``changed``, or the label of a part and ``changed``."""
-    before: str = ""
-    after: str = ""
-    choice: Choice | None = None
-    """That was removed."""
-
-    @property
-    def offer(self) -> Offer:
-        """The one that is there: the old one of two."""
-        found = self.old or self.new
-        assert found is not None, "one of the two is there"
-        return found
+    paths: Mapping[str, str]
+    """Dotted module to path."""
+    flags: list[Offer]
+    endpoints: list[Offer]
+    modules: frozenset[str]
+    """Modules that hold words of either."""
 
 
-def changes(before: Iterable[Offer], after: Iterable[Offer]) -> Iterator[Changed]:
-    """What differs, in the order of `before`, then what only `after` has."""
-    old, now = dict.fromkeys(before), dict.fromkeys(after)
-    new = {(offer.where, offer.subject): offer for offer in now if offer not in old}
-    for offer in old:
-        if offer in now:
-            continue
-        other = new.pop((offer.where, offer.subject), None)
-        if other is None:
-            yield Changed(offer, None, "removed")
-        else:
-            yield from _parts(offer, other)
-    yield from (Changed(None, offer, "added") for offer in new.values())
+def read_offered(syntax: Syntax, among: Iterable[str] | None = None) -> Offered:
+    """Flags and endpoints of a tree, or of some of its modules."""
+    flags, endpoints = syntax.matching(_FLAGS, _ENDPOINTS, among=among)
+    modules = frozenset((*flags, *endpoints))
+    return Offered(syntax.paths, read_flags(syntax, flags), read_endpoints(syntax, endpoints), modules)
 
 
-def _parts(old: Offer, new: Offer) -> Iterator[Changed]:
-    told = old.choices is not None and new.choices is not None
-    before, after = (dict.fromkeys(each.choices or ()) if told else {} for each in (old, new))
-    yield from (
-        Changed(old, new, "choice removed", choice.text, choice=choice) for choice in before if choice not in after
-    )
-    yield from (Changed(old, new, "choice added", "", choice.text) for choice in after if choice not in before)
-    for (label, text), (_, other) in zip(old.parts, new.parts, strict=True):
-        if text != other and not (told and label == "choices"):
-            yield Changed(old, new, f"{label} changed".strip(), text, other)
+def read_flags(syntax: Syntax, modules: Iterable[str]) -> list[Offer]:
+    """Flags of the modules, positional arguments among them, in the order in which they stand; the subject is the first name."""
+    found: list[Offer] = []
+    for module in modules:
+        if (tree := syntax.tree(module)) is not None:
+            reader = _Reader(syntax, module)
+            found += reader.block(tree.body, "", {})
+            calls = (node for node in walk(tree) if isinstance(node, ast.Call))
+            given = [arg for call in calls if last_name(call.func).startswith(_DERIVES) for arg in call.args]
+            derived = {arg.id for arg in given if isinstance(arg, ast.Name)}
+            for node in tree.body:
+                if isinstance(node, ast.ClassDef) and node.name in derived:
+                    found += reader.fields(node)
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class _Reader:
+    """Of one module."""
+
+    syntax: Syntax
+    module: str
+
+    def block(self, body: Iterable[ast.AST], owner: str, local: Locals) -> Iterator[Offer]:
+        """Flags that calls below these pieces of syntax add, in a class or function of the module."""
+        for node in body:
+            match node:
+                case ast.ClassDef():
+                    yield from self.block(node.body, f"{owner}.{node.name}".strip("."), {})
+                case ast.FunctionDef() | ast.AsyncFunctionDef():
+                    # A method that adds flags and the fields of its class make one command line.
+                    yield from self.block(node.body, owner or node.name, values_of(node.body))
+                case ast.Call(func=ast.Attribute(attr="add_argument"), args=args):
+                    if args and not any(isinstance(arg, ast.Starred) for arg in args):
+                        yield self._flag(node, owner, tuple(map(_text, args)), _given(node), local)
+                case _:
+                    yield from self.block(children(node), owner, local)
+
+    def fields(self, node: ast.ClassDef) -> Iterator[Offer]:
+        """Flags that are made of the annotated fields of a class."""
+        for row in node.body:
+            match row:
+                case ast.AnnAssign(
+                    target=ast.Name(id=name), annotation=ast.Subscript(slice=ast.Tuple(elts=[kind, *metadata]))
+                ) if last_name(row.annotation) in _ANNOTATED:
+                    arguments = [p for p in metadata if isinstance(p, ast.Call) and last_name(p.func) == "Arg"]
+                    helps = any(isinstance(part, ast.Constant | ast.JoinedStr | ast.BinOp) for part in metadata)
+                    given = {**(_given(arguments[-1]) if arguments else {}), "type": kind, "default": row.value}
+                    if not (arguments or helps) or _constant(given.get("no_cli")) is True:
+                        continue
+                    first = _constant(given.get("cli_name")) or "--" + name.replace("_", "-")
+                    others = given.get("aliases")
+                    aliases = map(_text, others.elts) if isinstance(others, ast.List | ast.Tuple) else ()
+                    yield self._flag(row, node.name, (str(first), *aliases), given, {}, name)
+
+    def _flag(
+        self,
+        node: ast.Call | ast.AnnAssign,
+        owner: str,
+        names: tuple[str, ...],
+        given: Mapping[str, ast.expr | None],
+        local: Locals,
+        attribute: str = "",
+    ) -> Offer:
+        chosen = given.get("choices")
+        others = (f"{k}={ast.unparse(v)}" for k, v in sorted(given.items()) if v is not None and k not in _OWN)
+        texts = ("" if value is None else ast.unparse(value) for value in (chosen, given.get("default")))
+        where = f"{self.module}.{owner}" if owner else self.module
+        return Offer(
+            group=where,
+            subject=names[0],
+            names=names,
+            parts=(*zip(("choices", "default"), texts, strict=True), ("", ", ".join((*names[1:], *others)))),
+            choices=None if chosen is None else choices_of(self.syntax, self.module, chosen, local),
+            attribute=attribute or str(_constant(given.get("dest")) or ""),
+            module=self.module,
+            where=where,
+            line=node.lineno,
+            end_line=node.end_lineno or node.lineno,
+        )
+
+
+def _given(call: ast.Call) -> dict[str, ast.expr | None]:
+    return {keyword.arg: keyword.value for keyword in call.keywords if keyword.arg is not None}
+
+
+def _text(node: ast.expr) -> str:
+    return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else ast.unparse(node)
+
+
+def _constant(node: ast.expr | None) -> object:
+    return node.value if isinstance(node, ast.Constant) else None
+
+
+def choices_of(syntax: Syntax, module: str, node: ast.expr, local: Locals, depth: int = 0) -> tuple[Choice, ...] | None:
+    """The values in their order; None where the syntax does not tell all of them."""
+    bound: tuple[str, ast.expr | ast.ClassDef] | None = None
+    match node:
+        case ast.List(elts=items) | ast.Tuple(elts=items) | ast.Set(elts=items):
+            return tuple(Choice(ast.unparse(item), module, item.lineno) for item in items)
+        case ast.Dict(keys=keys):
+            written = [key for key in keys if key is not None]
+            return choices_of(syntax, module, ast.List(written), local) if written == keys else None
+        case ast.BinOp(left=left, op=ast.Add(), right=right):
+            one, other = (choices_of(syntax, module, part, local, depth + 1) for part in (left, right))
+            return None if one is None or other is None else (*one, *other)
+        case (
+            ast.Call(func=ast.Name(id="list" | "tuple" | "sorted"), args=[inner], keywords=[])
+            | ast.Call(func=ast.Attribute(value=inner, attr="keys" | "copy"), args=[])
+        ):
+            bound = module, inner
+        case ast.Name(id=name):
+            bound = (module, local[name]) if name in local else syntax.find(module, name)
+        case ast.Attribute(value=ast.Name(id=owner), attr=name):
+            found = syntax.find(module, owner)
+            value = values_of(found[1].body).get(name) if found and isinstance(found[1], ast.ClassDef) else None
+            bound = (found[0], value) if found and value is not None else None
+    if bound is None or isinstance(bound[1], ast.ClassDef) or depth > _MOST_DEEP:
+        return None
+    return choices_of(syntax, bound[0], bound[1], local if bound[0] == module else {}, depth + 1)
+
+
+def read_endpoints(syntax: Syntax, modules: Iterable[str]) -> list[Offer]:
+    """Endpoints of the modules, sorted: one method of one path each, whichever function of the module answers.
+
+    Their names are method, path and the environment variable that names the path, whose default that is then. ``*`` is a method or path
+    that the code computes; the path is empty where only the environment names it. The first line is that of the first decorator.
+    """
+    trees = ((module, tree) for module in modules if (tree := syntax.tree(module)) is not None)
+    functions = ((module, node) for module, tree in trees for node in walk(tree) if isinstance(node, Function))
+    return sorted(offer for module, node in functions for offer in _of_function(syntax, module, node))
+
+
+def _of_function(syntax: Syntax, module: str, node: Function) -> Iterator[Offer]:
+    for decorator in node.decorator_list:
+        match decorator:
+            case ast.Call(func=ast.Attribute(attr=verb), args=args) if verb in _VERBS:
+                first = next((k.value for k in decorator.keywords if k.arg == "path"), args[0] if args else None)
+                if first is None or (place := _path(syntax, module, first)) is None:
+                    continue
+                path, environment = place
+                named = (path or "(no default)") + (f" or what {environment} names" if environment else "")
+                for method in [verb.upper()] if verb != "api_route" else _methods(decorator):
+                    yield Offer(
+                        group=module,
+                        subject=f"{method} {named}",
+                        names=(method, path, environment),
+                        module=module,
+                        where=f"{module}.{node.name}",
+                        line=node.decorator_list[0].lineno,
+                        end_line=node.end_lineno or node.lineno,
+                    )
+
+
+def _methods(call: ast.Call) -> list[str]:
+    match next((k.value for k in call.keywords if k.arg == "methods"), None):
+        case None:
+            return ["GET"]
+        case ast.List(elts=items) | ast.Tuple(elts=items) | ast.Set(elts=items):
+            texts = [item.value for item in items if isinstance(item, ast.Constant)]
+            if len(texts) == len(items):
+                return sorted({str(text).upper() for text in texts})
+    return ["*"]
+
+
+def _path(syntax: Syntax, module: str, node: ast.expr) -> tuple[str, str] | None:
+    """Path and environment variable; None for what is no path (``@cache.get("name")``)."""
+    match node:
+        case ast.Constant(value=str(text)):
+            return (text, "") if text.startswith("/") or text == "" else None
+        case ast.Call(func=function, args=[ast.Constant(value=str(name))]) if _is_environment(function):
+            return "", name
+        case ast.Call(func=function, args=[ast.Constant(value=str(name)), ast.Constant(value=str(default))]) if (
+            _is_environment(function) and default.startswith("/")
+        ):
+            return default, name
+        case ast.Name(id=name) if (bound := syntax.find(module, name)) is not None:
+            where, value = bound
+            return ("*", "") if isinstance(value, ast.Name | ast.ClassDef) else _path(syntax, where, value)
+        case ast.Name() | ast.JoinedStr():
+            return "*", ""
+    return None
+
+
+def _is_environment(function: ast.expr) -> bool:
+    return ast.unparse(function).endswith(("environ.get", "getenv"))

@@ -3,65 +3,68 @@ that no build defines, and with the sources of what Cargo.toml builds on request
 
 import posixpath
 import tomllib
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from itertools import pairwise
 
 from shrinker.program.native.library import SOURCES
 from shrinker.program.native.reach import NativeReach, pasted_names
 from shrinker.program.nodes import suffix
-from shrinker.syntax.native.conditionals import Refuted, refuted_lines
+from shrinker.syntax.native.conditionals import refuted_lines
+from shrinker.syntax.native.tokens import NativeSource
+from shrinker.values.edits import Cut
 from shrinker.values.graph import Graph
-from shrinker.values.native import Cut
 from shrinker.values.relations import grouped
 from shrinker.values.upstream import UpstreamTree
 
-
-def refuted_cuts(tree: UpstreamTree, kept: Collection[str], undefined: Mapping[str, str]) -> dict[str, tuple[Cut, ...]]:
-    """Branches of the preprocessor that no build reads, by path of each kept file; of macros that no build defines, each with the rule that
-    says so."""
-    paths = (path for path in kept if suffix(path) in SOURCES) if undefined else ()
-    refuted = ((path, each) for path in paths for each in refuted_lines(tree.read(path), undefined))
-    found = grouped((path, _refuted(each, undefined)) for path, each in refuted)
-    return {path: tuple(cuts) for path, cuts in found.items()}
+Placed = Iterator[tuple[str, Cut]]
+"""Cuts, each with the path of its file."""
 
 
-def _refuted(branch: Refuted, undefined: Mapping[str, str]) -> Cut:
-    macros, lines = sorted(branch.macros), branch.lines
-    return Cut(lines.first, lines.last, ", ".join(macros), tuple(sorted({undefined[name] for name in macros})))
+def by_path(found: Iterable[tuple[str, Cut]]) -> dict[str, tuple[Cut, ...]]:
+    """The cuts of each file, sorted."""
+    return {path: tuple(sorted(set(cuts))) for path, cuts in sorted(grouped(found).items())}
 
 
-def cuts(reach: NativeReach, said: Collection[str]) -> dict[str, tuple[Cut, ...]]:
-    """By path of a kept file, sorted, once all is reached; `said` are words of all kept files that are no sources of the library."""
-    offered = [*_registrations(reach), *_declarations(reach)]
-    definitions = _definitions(reach, said, {(path, cut.first) for path, cut in offered})
-    found = grouped((*offered, *definitions, *_entries(reach)))
-    return {path: tuple(sorted(set(each))) for path, each in sorted(found.items())}
+def refuted_cuts(tree: UpstreamTree, kept: Collection[str], undefined: Mapping[str, str]) -> Placed:
+    """Branches of the preprocessor that no build reads, of kept files; of macros that no build defines, each with the rule that says so."""
+    for path in (path for path in kept if suffix(path) in SOURCES and undefined):
+        for branch in refuted_lines(tree.read(path), undefined):
+            rules = {undefined[name] for name in branch.macros}
+            yield path, Cut(*branch.lines, ", ".join(sorted(branch.macros)), tuple(sorted(rules)))
 
 
-def _registrations(reach: NativeReach) -> Iterator[tuple[str, Cut]]:
-    gone = ((name, places) for name, places in reach.registered.items() if name not in reach.operators)
-    for name, path, registration in ((name, *place) for name, places in gone for place in places):
-        if path in reach.kept:
-            yield path, Cut(registration.lines.first, registration.lines.last, f"operator {name}")
+def library_cuts(reach: NativeReach, said: Collection[str]) -> Placed:
+    """What goes of kept files of a library; `said` are words of all kept files that are no sources of it."""
+    sources = {path: reach.library.sources[path] for path in sorted(reach.kept)}
+    offered = [*_offered(reach, sources)]
+    yield from offered
+    yield from _definitions(sources, said, {(path, cut.first) for path, cut in offered})
+    for source in reach.library.entries.keys() - reach.kept:
+        for entry in reach.library.entries[source]:
+            if not entry.glob:
+                yield entry.path, Cut(entry.line, entry.line, f"source {source}")
 
 
-def _declarations(reach: NativeReach) -> Iterator[tuple[str, Cut]]:
-    """Of functions that only operators offered which are gone, where no kept source mentions them."""
-    offers = [(name in reach.operators, each) for name, places in reach.registered.items() for _, each in places]
-    sources = {path: reach.library.sources[path] for path in reach.kept}
-    stay = {name for stays, each in offers for name in each.functions if stays}
-    stay.update(word for source in sources.values() for word in source.words)
-    gone = {name for stays, each in offers for name in each.functions if not stays} - stay
-    for path, each in ((path, each) for path, source in sources.items() for each in source.declarations):
-        if each.name in gone and each.lines.first:
-            yield path, Cut(each.lines.first, each.lines.last, f"function {each.name}")
+def _offered(reach: NativeReach, sources: Mapping[str, NativeSource]) -> Placed:
+    """Registrations of operators that are gone, and declarations of functions that only those offered, where no kept source mentions them."""
+    stay = {word for source in sources.values() for word in source.words}
+    offered: set[str] = set()
+    for name, places in reach.registered.items():
+        functions = (function for _, each in places for function in each.functions)
+        (stay if name in reach.operators else offered).update(functions)
+        for path, each in places if name not in reach.operators else ():
+            if path in sources:
+                yield path, Cut(*each.lines, f"operator {name}")
+    gone = offered - stay
+    for path, declared in ((path, each) for path, source in sources.items() for each in source.declarations):
+        if declared.name in gone and declared.lines.first:
+            yield path, Cut(*declared.lines, f"function {declared.name}")
 
 
 def _definitions(
-    reach: NativeReach, said: Collection[str], gone: Collection[tuple[str, int]]
-) -> Iterator[tuple[str, Cut]]:
+    sources: Mapping[str, NativeSource], said: Collection[str], gone: Collection[tuple[str, int]]
+) -> Placed:
     """Definitions that nothing names but such definitions: all that have one name, or none of them."""
-    sources = {path: reach.library.sources[path] for path in sorted(reach.kept)}
     live = {*said}.union(*(source.outside for source in sources.values()))
     for path, offer in ((path, offer) for path, source in sources.items() for offer in source.registrations):
         if (path, offer.lines.first) not in gone:
@@ -75,31 +78,26 @@ def _definitions(
         left = [(path, each) for path, each in left if each.name not in named]
     for path, each in left:
         if (path, each.lines.first) not in gone:
-            yield path, Cut(each.lines.first, each.lines.last, f"definition {each.name}")
+            yield path, Cut(*each.lines, f"definition {each.name}")
 
 
-def _entries(reach: NativeReach) -> Iterator[tuple[str, Cut]]:
-    for source in reach.library.entries.keys() - reach.kept:
-        for entry in reach.library.entries[source]:
-            if not entry.glob:
-                yield entry.path, Cut(entry.line, entry.line, f"source {source}")
-
-
-_CARGO = "Cargo.toml"
 _FOLDERS = {"bench": "benches", "test": "tests", "example": "examples"}
 
 
-def cargo_cuts(tree: UpstreamTree, graph: Graph) -> dict[str, tuple[Cut, ...]]:
+def cargo_cuts(tree: UpstreamTree, graph: Graph) -> Placed:
     """Lines of kept Cargo.toml files that go: the tables of targets whose source upstream has and this tree has not."""
-    paths = (path for path in graph.kept if path.rpartition("/")[2] == _CARGO)
-    found = (
-        (path, (*_tables(path, tree.read(path).decode("utf-8", "replace"), graph, tree.by_path),)) for path in paths
-    )
-    return {path: cuts for path, cuts in found if cuts}
+    for path in (path for path in graph.kept if path.rpartition("/")[2] == "Cargo.toml"):
+        rows = tree.read(path).decode("utf-8", "replace").split("\n")
+        for first, after, kind, target in _targets(rows):
+            name = target.get("name", "")
+            named = target.get("path") or f"{_FOLDERS[kind]}/{name}.rs"
+            source = posixpath.normpath(posixpath.join(path.rpartition("/")[0], named))
+            if source in tree.by_path and source not in graph.kept:
+                yield path, Cut(first + 1, after, f"{kind} {name}")
 
 
-def _tables(path: str, text: str, graph: Graph, upstream: Collection[str]) -> Iterator[Cut]:
-    rows = text.split("\n")
+def _targets(rows: list[str]) -> Iterator[tuple[int, int, str, dict[str, str]]]:
+    """First row, the one after the last, kind and content of each table of a target."""
     heads = [number for number, row in enumerate(rows) if row.lstrip().startswith("[")]
     for first, after in pairwise((*heads, len(rows))):
         kind = rows[first].partition("#")[0].strip().removeprefix("[[").removesuffix("]]")
@@ -113,8 +111,4 @@ def _tables(path: str, text: str, graph: Graph, upstream: Collection[str]) -> It
             [target] = tomllib.loads("\n".join(rows[first:after]))[kind]
         except tomllib.TOMLDecodeError:
             continue
-        name = target.get("name", "")
-        named = target.get("path") or f"{_FOLDERS[kind]}/{name}.rs"
-        source = posixpath.normpath(posixpath.join(path.rpartition("/")[0], named))
-        if source in upstream and source not in graph.kept:
-            yield Cut(first + 1, after, f"{kind} {name}")
+        yield first, after, kind, target

@@ -8,13 +8,12 @@ from fnmatch import fnmatchcase
 from functools import cached_property
 
 from shrinker.cache import Cache
-from shrinker.program.edges.native import include_edges
-from shrinker.program.files import FileIndex
-from shrinker.program.nodes import node_path, suffix
+from shrinker.program.edges.data import include_edges
+from shrinker.program.nodes import FileIndex, node_path, suffix
 from shrinker.syntax.cmake import read_cmake
 from shrinker.syntax.native.conditionals import without_refuted
 from shrinker.syntax.native.reader import read_native
-from shrinker.syntax.native.source import NativeSource
+from shrinker.syntax.native.tokens import NativeSource
 from shrinker.values.relations import reached
 from shrinker.values.upstream import UpstreamTree
 

@@ -1,12 +1,12 @@
 """Packages that travel beside the served one, with the kernels that they offer: what kept code reaches of both stays."""
 
+import ast
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from shrinker.cache import Cache
-from shrinker.program.native.callers import Callers, calling_lines, find_callers, said_by, said_outside
-from shrinker.program.native.cuts import cuts
+from shrinker.program.native.cuts import library_cuts
 from shrinker.program.native.library import read_library
 from shrinker.program.native.reach import NativeReach
 from shrinker.program.nodes import file_node, operator_node, path_node
@@ -14,36 +14,46 @@ from shrinker.program.symbols.dead import dead_spans, search_package
 from shrinker.program.symbols.search import Search
 from shrinker.program.ways import first_reasons
 from shrinker.ruleset import Companion, Ruleset
-from shrinker.syntax.names import is_special
-from shrinker.values.edits import Span
-from shrinker.values.folded import FoldedModule
+from shrinker.syntax.names import dotted, is_special
+from shrinker.syntax.parsing import parsed
+from shrinker.syntax.walk import walk
+from shrinker.values.edits import Cut, Span
+from shrinker.values.folded import EMPTY_SYMBOLS, FoldedModule, Uncertain
 from shrinker.values.graph import UNREACHABLE, Edge, Graph, Removal
-from shrinker.values.native import Cut
-from shrinker.values.symbols import EMPTY_SYMBOLS
+from shrinker.values.texts import without_comments, words_of
 from shrinker.values.upstream import UpstreamTree
 
 Fold = Callable[[Collection[str], Mapping[str, frozenset[Span]] | None], dict[str, FoldedModule]]
 """Folds the companions among some paths; without what nothing names where that is given, else with their units."""
-
+_OPERATORS = "torch.ops"
 _NO_OPERATOR = "no operator that kept code names needs it"
 _NO_IMPORT = "no kept code imports or names it"
 
 
+@dataclass(frozen=True, slots=True)
+class _Callers:
+    """Kept code that names a library."""
+
+    words: frozenset[str]
+    """All that it says."""
+    paths: tuple[str, ...]
+    """Its files, sorted."""
+    undecided: tuple[Uncertain, ...]
+    """Places that look up a name which is computed: it may be any."""
+
+
 def prune_companions(
     tree: UpstreamTree, rules: Ruleset, graph: Graph, folded: Mapping[str, FoldedModule], fold: Fold, cache: Cache
-) -> tuple[Graph, dict[str, FoldedModule], dict[str, tuple[Cut, ...]]]:
-    """Decide what stays of the packages beside the served one.
-
-    Args:
-        graph: of files, with all that rules keep of the companions.
-        folded: modules of the served package by path, with nothing in them that goes.
+) -> tuple[Graph, dict[str, FoldedModule], list[tuple[str, Cut]]]:
+    """Decide what stays of the packages beside the served one, whose `folded` modules, by path, hold nothing any more that goes.
 
     Returns:
-        The graph without what goes, the companions that are left by path, and lines that go by path of a file that is no Python.
+        The graph, which had all that rules keep of the companions, without what goes; the companions that are left, by path; and lines that
+        go of files that are no Python, each with the path.
     """
     with_sources = [rule for rule in rules.companions if rule.sources]
     dead: dict[str, frozenset[Span]] = {}
-    found: list[tuple[Companion, Callers, Search]] = []
+    found: list[tuple[Companion, _Callers, Search]] = []
     named = frozenset(edge.dst for edge in graph.edges if edge.kind == "keep" and edge.src.startswith("root:"))
     whole = fold(graph.kept, None) if with_sources else {}
     gone: dict[str, str] = {}
@@ -51,7 +61,7 @@ def prune_companions(
         own = {path: module for path, module in whole.items() if path.startswith(f"{rule.folder}/")}
         if not own:
             continue
-        callers = find_callers(tree, graph, folded, _package(rule), rule.sources)
+        callers = _find_callers(tree, graph, folded, _package(rule), rule.sources)
         graph = replace(graph, uncertain=tuple(sorted({*graph.uncertain, *callers.undecided})))
         if callers.undecided:
             continue
@@ -64,29 +74,102 @@ def prune_companions(
         found.append((rule, callers, search))
     companions = fold([path for path in graph.kept if path not in gone], dead)
     companions = {path: replace(module, units=EMPTY_SYMBOLS) for path, module in companions.items()}
-    cut: dict[str, tuple[Cut, ...]] = {}
+    cuts: list[tuple[str, Cut]] = []
     edges: list[Edge] = []
     for rule, callers, search in found:
         library = read_library(tree, rule.sources, rule.folder, graph.kept, rules.undefined, cache)
         wrappers = {p: m for p, m in companions.items() if p.startswith(f"{rule.folder}/")}
-        said = (said_by(module, _package(rule)) for module in wrappers.values())
+        modules = {**folded, **companions}
+        said = (_said_in(tree, path, modules, _package(rule)) for path in wrappers)
         by_hand = frozenset(path for path in library.sources if file_node(path) in named)
-        reach = NativeReach(library, callers.words.union(*said), by_hand).run()
+        reach = NativeReach(library, callers.words.union(*said), by_hand)
         gone |= dict.fromkeys(library.sources.keys() - reach.kept, _NO_OPERATOR)
-        outside = {path for path in graph.kept if path not in gone and path not in library.sources}
-        cut |= cuts(reach, said_outside(tree, outside, {**folded, **companions}, _package(rule)))
+        outside = modules.keys() | graph.kept.keys() - gone.keys() - library.sources.keys()
+        words = frozenset().union(*(_said_in(tree, path, modules, _package(rule)) for path in outside))
+        cuts += library_cuts(reach, words)
         new = [*_wrapper_edges(tree, graph, search, callers, wrappers, reach.operators)]
         asked = named | {edge.dst for edge in new}
         # What the import of a module was for went: nobody imports it any more, and it has nothing.
         empty = (path for path, module in wrappers.items() if not module.defines and not module.is_package)
         gone |= {path: _NO_IMPORT for path in empty if file_node(path) not in asked}
-        edges += [*new, *_library_edges(tree, reach)]
+        edges += [*new, *reach.edges]
+        for path, target, name in reach.calls:
+            line = _line(tree, library.closure(path), name)
+            edges.append(Edge(file_node(path), file_node(target), "call", path, line))
     companions = {path: module for path, module in companions.items() if path not in gone}
-    return _without(graph, gone, edges), companions, cut
+    return _without(graph, gone, edges), companions, cuts
 
 
 def _package(rule: Companion) -> str:
     return rule.folder.rpartition("/")[2]
+
+
+def _find_callers(
+    tree: UpstreamTree, graph: Graph, folded: Mapping[str, FoldedModule], package: str, apart: str
+) -> _Callers:
+    """Kept code outside of a library, whose folder is `apart`, that names its package, a top-level name; `folded` are modules of the served
+    package by path, with nothing in them that goes."""
+    beside = (path for path in graph.kept if path.endswith((".py", ".pyi")) and not path.startswith(f"{apart}/"))
+    said = {path: _said_in(tree, path, folded, package) for path in {*folded, *beside}}
+    found: dict[str, frozenset[str]] = {}
+    undecided: list[Uncertain] = []
+    anywhere = False
+    names = {package}
+    while names:
+        # A module that gets the package under another name need not say this one.
+        fresh = {path: words for path, words in said.items() if path not in found and not names.isdisjoint(words)}
+        found |= fresh
+        names = set()
+        nodes = [(path, node) for path in sorted(fresh) for node in _nodes(tree, path)]
+        for path, node in nodes:
+            match node:
+                case ast.Import(names=aliases):
+                    names.update(a.asname for a in aliases if a.asname and _top(a.name) == package)
+                case ast.Call(func=ast.Name(id="getattr"), args=[target, name, *_]) if not isinstance(
+                    name, ast.Constant
+                ):
+                    spoken = dotted(target)
+                    if spoken.startswith(f"{_OPERATORS}.{package}") or _top(spoken) == package:
+                        reason = f"looks up a computed name: `{ast.unparse(node)}`"
+                        undecided.append(Uncertain(path, node.lineno, reason))
+                    # Of a library that is computed itself, any text may name an operator.
+                    anywhere = anywhere or spoken == _OPERATORS
+    texts = (module.summary.texts for module in folded.values()) if anywhere else ()
+    return _Callers(frozenset().union(*found.values(), *texts), tuple(sorted(found)), tuple(undecided))
+
+
+def _said_in(tree: UpstreamTree, path: str, folded: Mapping[str, FoldedModule], package: str) -> frozenset[str]:
+    """All words of a kept file: of a folded module those that are left, and where it imports names of a package from; of any other file those
+    that upstream wrote, but for comments."""
+    if (module := folded.get(path)) is None:
+        return words_of(path, without_comments(path, tree.read(path).decode("utf-8", "replace")))
+    sources = (site.module.split(".") for site in module.imports if _top(site.module) == package)
+    return frozenset(module.summary.words).union(*sources)
+
+
+def _nodes(tree: UpstreamTree, path: str) -> Iterator[ast.AST]:
+    syntax = parsed(tree.read(path), path)
+    return walk(syntax) if syntax is not None else iter(())
+
+
+def _top(name: str) -> str:
+    return name.partition(".")[0]
+
+
+def _calling_lines(tree: UpstreamTree, path: str, names: Collection[str]) -> dict[str, int]:
+    """The first line of a Python file that names each of some operators as one; of those that it names."""
+    found: dict[str, int] = {}
+    for node in _nodes(tree, path):
+        match node:
+            case ast.Attribute(attr=name, lineno=line) if name in names and dotted(node).startswith(_OPERATORS):
+                pass
+            case ast.Constant(value=str() as text, lineno=line):
+                name = text.rpartition("::")[2]
+            case _:
+                continue
+        if name in names:
+            found[name] = min(line, found.get(name, line))
+    return found
 
 
 def _without(graph: Graph, gone: Mapping[str, str], edges: Collection[Edge]) -> Graph:
@@ -114,7 +197,7 @@ def _wrapper_edges(
     tree: UpstreamTree,
     graph: Graph,
     search: Search,
-    callers: Callers,
+    callers: _Callers,
     wrappers: Mapping[str, FoldedModule],
     operators: Collection[str],
 ) -> Iterator[Edge]:
@@ -135,15 +218,8 @@ def _wrapper_edges(
             if target is not None and target != path:
                 yield Edge(file_node(path), file_node(target), "import", path, site.line)
     for path in (*callers.paths, *wrappers):
-        for name, line in sorted(calling_lines(tree, path, operators).items()):
+        for name, line in sorted(_calling_lines(tree, path, operators).items()):
             yield Edge(path_node(path), operator_node(name), "operator", path, line)
-
-
-def _library_edges(tree: UpstreamTree, reach: NativeReach) -> Iterator[Edge]:
-    """From operators to sources, and from these to others."""
-    yield from reach.edges
-    for path, target, name in reach.calls:
-        yield Edge(file_node(path), file_node(target), "call", path, _line(tree, reach.library.closure(path), name))
 
 
 def _line(tree: UpstreamTree, paths: Collection[str], name: str) -> int:

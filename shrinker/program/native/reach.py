@@ -4,13 +4,10 @@ A source needs what it includes, and every compiled source that may define a fun
 two sources call alike keeps both.
 """
 
-from collections.abc import Callable, Collection, Iterable, Iterator
-from dataclasses import dataclass, field
-from functools import cached_property
+from collections.abc import Collection, Iterable, Iterator
 
 from shrinker.program.native.library import Library
 from shrinker.program.nodes import file_node, operator_node
-from shrinker.syntax.native.source import Registration
 from shrinker.values.graph import Edge
 from shrinker.values.relations import grouped
 
@@ -18,60 +15,39 @@ _FEWEST = 3
 """Letters that a macro must spell out for a name that it puts together to be looked for."""
 
 
-@dataclass
 class NativeReach:
-    """What is reached; grows while it runs."""
+    """What is reached of a library."""
 
-    library: Library
-    words: frozenset[str]
-    """Names that kept Python mentions."""
-    named: frozenset[str] = frozenset()
-    """Sources that rules keep by hand."""
-    operators: set[str] = field(default_factory=set)
-    kept: set[str] = field(default_factory=set)
-    edges: set[Edge] = field(default_factory=set)
-    """Why sources stay that no build list keeps by itself."""
-    calls: set[tuple[str, str, str]] = field(default_factory=set)
-    """The same of functions: a source, one that may define the function, and its name."""
-    _stack: list[str] = field(default_factory=list)
-    _unions: dict[tuple[str, str], frozenset[str]] = field(default_factory=dict)
-
-    def run(self) -> "NativeReach":
-        """Search to the fixpoint."""
-        for path in self._fixed():
+    def __init__(self, library: Library, words: Iterable[str], named: Collection[str]) -> None:
+        """From names that kept Python mentions, and from sources that rules keep by hand."""
+        self.library = library
+        self.operators: set[str] = set()
+        self.kept: set[str] = set()
+        self.edges: set[Edge] = set()
+        """Why sources stay that no build list keeps by itself."""
+        self.calls: set[tuple[str, str, str]] = set()
+        """The same of functions: a source, one that may define the function, and its name."""
+        self._stack: list[str] = []
+        self._unions: dict[tuple[str, str], frozenset[str]] = {}
+        compiled = library.compiled
+        built = sorted({each for path in compiled for each in library.closure(path)})
+        rows = ((path, each) for path in built for each in library.sources[path].registrations)
+        self.registered = grouped((registration.name, (path, registration)) for path, registration in rows)
+        """Registrations by the name of the operator; what no build list leads to registers nothing."""
+        self._defining = grouped((name, path) for path in compiled for name in self._of(path, "defined"))
+        """Compiled sources by the names that they, or what they include, may define."""
+        self._methods = grouped((name, path) for path in compiled for name in self._of(path, "methods"))
+        """Compiled sources by the methods that they define outside of the class."""
+        self._mentioning = grouped((name, path) for path in compiled for name in library.sources[path].words)
+        """Compiled sources by the names that they themselves mention: macros define what no grammar sees."""
+        for path in self._fixed(named):
             self._keep(path)
-        self._name((*self.words, *self._uncut()))
+        self._name((*words, *self._uncut()))
         while self._stack:
             self._visit(self._stack.pop())
             if not self._stack:
                 for path in self._emptied():
                     self._keep(path)
-        return self
-
-    @cached_property
-    def registered(self) -> dict[str, list[tuple[str, Registration]]]:
-        """Registrations by the name of the operator; what no build list leads to registers nothing."""
-        built = {each for path in self.library.compiled for each in self.library.closure(path)}
-        rows = ((path, each) for path in sorted(built) for each in self.library.sources[path].registrations)
-        return grouped((registration.name, (path, registration)) for path, registration in rows)
-
-    @cached_property
-    def _defining(self) -> dict[str, list[str]]:
-        """Compiled sources by the names that they, or what they include, may define."""
-        return self._by_name(lambda path: self._of(path, "defined"))
-
-    @cached_property
-    def _methods(self) -> dict[str, list[str]]:
-        """Compiled sources by the methods that they define outside of the class."""
-        return self._by_name(lambda path: self._of(path, "methods"))
-
-    @cached_property
-    def _mentioning(self) -> dict[str, list[str]]:
-        """Compiled sources by the names that they themselves mention: macros define what no grammar sees."""
-        return self._by_name(lambda path: self.library.sources[path].words)
-
-    def _by_name(self, names: Callable[[str], Iterable[str]]) -> dict[str, list[str]]:
-        return grouped((name, path) for path in self.library.compiled for name in names(path))
 
     def _of(self, path: str, what: str) -> frozenset[str]:
         """Union over a source and all that it includes."""
@@ -80,13 +56,13 @@ class NativeReach:
             self._unions[path, what] = frozenset().union(*(getattr(source, what) for source in sources))
         return self._unions[path, what]
 
-    def _fixed(self) -> Iterator[str]:
+    def _fixed(self, named: Collection[str]) -> Iterator[str]:
         """Sources that stay whatever is reached: what they do counts, or how they are named cannot be cut."""
         scripts = [text for path, text in self.library.texts.items() if not path.endswith((".cmake", "CMakeLists.txt"))]
         for path, source in self.library.sources.items():
             compiled, entries = path in self.library.compiled, self.library.entries.get(path, ())
             if (
-                path in self.named
+                path in named
                 or (compiled and source.acts)
                 or any(not (entry.alone or entry.glob) or not compiled for entry in entries)
                 or any(path.rpartition("/")[2] in text for text in scripts)
@@ -146,16 +122,12 @@ class NativeReach:
     def _calls(self, path: str) -> Iterator[tuple[str, str]]:
         """Functions that a compiled source may call in another one: what it mentions, and sees a declaration of."""
         words, promised = self._of(path, "words"), self._of(path, "promised")
-        named = words | self._pasted(path, words)
+        pasted = {pair for each in self.library.closure(path) for pair in self.library.sources[each].pasted}
+        named = words | pasted_names(self._defining, pasted, words)
         found = {name: self._definitions(name, path) for name in named & promised}
         found |= {member: self._methods[member] for member in self._of(path, "members") & self._methods.keys()}
         for name, targets in sorted(found.items()):
             yield from ((name.rpartition("::")[2], target) for target in targets if target != path)
-
-    def _pasted(self, path: str, words: frozenset[str]) -> set[str]:
-        """Names that macros of a source may put together."""
-        patterns = {pair for each in self.library.closure(path) for pair in self.library.sources[each].pasted}
-        return pasted_names(self._defining, patterns, words)
 
 
 def pasted_names(names: Collection[str], patterns: Collection[tuple[str, str]], words: Collection[str]) -> set[str]:

@@ -5,8 +5,8 @@ import sys
 from collections.abc import Collection, Iterable, Mapping
 
 from shrinker.program.reach import IMPORT_KINDS
+from shrinker.program.symbols.liveness import Named, Outside
 from shrinker.program.symbols.program import Program
-from shrinker.program.symbols.reasons import Named, Outside, Protocols
 from shrinker.program.symbols.search import Search
 from shrinker.program.symbols.side_effect_imports import run
 from shrinker.program.symbols.types import Types
@@ -35,12 +35,6 @@ def search_symbols(
 ) -> Search:
     """Everything that the roots can reach, of every kept module, by path with its units; `more` modules stay whatever it finds."""
     loading = [(edge, edge.dst.removeprefix("module:")) for edge in graph.edges if edge.dst.startswith("module:")]
-    roots = grouped((name, edge.src) for edge, name in loading if edge.kind in ("root", "keep"))
-    edges = grouped(
-        (edge.src.removeprefix("module:"), (edge.line, edge.kind, name))
-        for edge, name in loading
-        if edge.src.startswith("module:") and edge.kind not in IMPORT_KINDS
-    )
     modules = {module.module for module in folded.values()}
     top = {module.partition(".")[0] for module in modules}
     others = (path for path in graph.kept if path.endswith((".py", ".pyi")) and path not in folded)
@@ -48,30 +42,33 @@ def search_symbols(
     asking = [(path, without_comments(path, t)) for path, t in texts if not top.isdisjoint(_IMPORTED.findall(t))]
     targets = (target.partition(":") for target in tree.declared.scripts.values())
     outside = Outside(
-        roots={name: sources[0] for name, sources in roots.items()},
+        rules,
+        # Of several the first.
+        roots={name: edge.src for edge, name in reversed(loading) if edge.kind in ("root", "keep")},
         words=tuple((words_of(path, text), looked_up(text)) for path, text in asking),
         scripts=frozenset((module, path) for module, _, path in targets if module in modules and path),
-        edges=edges,
+        edges=grouped(
+            (edge.src.removeprefix("module:"), (edge.line, edge.kind, name))
+            for edge, name in loading
+            if edge.src.startswith("module:") and edge.kind not in IMPORT_KINDS
+        ),
         stay=frozenset(more),
         named=named,
-        labels=rules.labels,
-        apis=rules.apis,
     )
-    return _searched(rules, folded, outside)
+    return _searched(folded, outside)
 
 
 def search_package(rules: Ruleset, folded: Mapping[str, FoldedModule], words: frozenset[str]) -> Search:
     """Everything that some words can name in a package that travels beside the served one, of modules by path with their units."""
-    return _searched(rules, folded, Outside(words=((words, words),), labels=rules.labels))
+    return _searched(folded, Outside(rules, words=((words, words),)))
 
 
-def _searched(rules: Ruleset, folded: Mapping[str, FoldedModule], outside: Outside) -> Search:
-    inert = {*sys.stdlib_module_names, *(name for rule in rules.outsides for name in rule.inert)}
-    program = Program(folded.values(), inert)
+def _searched(folded: Mapping[str, FoldedModule], outside: Outside) -> Search:
+    inert = {*sys.stdlib_module_names, *(name for rule in outside.rules.outsides for name in rule.inert)}
     before = sys.getrecursionlimit()
     sys.setrecursionlimit(max(before, _DEEP))
     try:
-        search = Search(program, Types(program), outside, Protocols(rules))
+        search = Search(Types(Program(folded.values(), inert)), outside)
         run(search)
     finally:
         sys.setrecursionlimit(before)

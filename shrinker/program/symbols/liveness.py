@@ -1,4 +1,4 @@
-"""What is live, what is loaded, and what becomes live with it.
+"""What is live and why, what is loaded, and what becomes live with it; and what a search is told of the world beside the modules.
 
 A class member is live when its class is and when something looks up its name: on an object that may be of the class, or on
 one of which nothing is proven.
@@ -8,23 +8,82 @@ import re
 import sys
 from bisect import bisect_left
 from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
 
-from shrinker.program.symbols.lookups import Found, Touch
-from shrinker.program.symbols.program import Key, Program
-from shrinker.program.symbols.reasons import Node, Outside, Protocols, Reason
-from shrinker.program.symbols.types import Types
+from shrinker.program.symbols.program import Key
+from shrinker.program.symbols.types import Found, Touch, Types, ordered
+from shrinker.ruleset.match import name_matches
+from shrinker.ruleset.models import Ruleset
 from shrinker.syntax.names import is_special
 from shrinker.values.relations import grouped
 
 _LAST = chr(sys.maxunicode)
 """A letter after which no other comes."""
 
+Node = Key | str
+"""A unit; or ``module:``, ``name:`` and ``root:`` with what they are of."""
+
+
+class Reason(NamedTuple):
+    """Why something is live."""
+
+    source: Node
+    kind: str
+    """``name``, ``attribute``, ``string``, ``pattern``, ``import``, ``effect``, ``protocol`` …"""
+    line: int = 0
+    """Of the file of the source; 0 when no line says so."""
+
+
+Named = Callable[[frozenset[str]], Mapping[str, tuple[str, int]]]
+"""Of some names, those that any code of upstream looks up or spells, removed or not, with path and line of a place."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outside:
+    """What is kept or asked for beside the modules."""
+
+    rules: Ruleset
+    roots: Mapping[str, str] = field(default_factory=dict)
+    """Modules that people run or import, and the nodes of the rules that say so."""
+    words: tuple[tuple[frozenset[str], frozenset[str]], ...] = ()
+    """Of each kept Python file that imports the package and is no module of it: its words, and those that it may look up."""
+    scripts: frozenset[tuple[str, str]] = frozenset()
+    """Module and function, or ``Class.method``, of each command that installing the package makes."""
+    edges: Mapping[str, Sequence[tuple[int, str, str]]] = field(default_factory=dict)
+    """Of a module: line, kind and target of what the file graph found besides imports; line 0 for the whole module."""
+    stay: frozenset[str] = frozenset()
+    """Modules that stay as they are, with all that is in them."""
+    named: Named = lambda names: dict.fromkeys(names, ("", 0))
+    _protocols: dict[str, frozenset[str] | None] = field(default_factory=dict)
+
+    def is_label(self, module: str, text: str) -> bool:
+        """True for a text of a module, computed or not, that a rule says names nothing: it is shown or counted."""
+        return any(rule.says(module, text) for rule in self.rules.labels)
+
+    def protocol(self, base: str) -> frozenset[str] | None:
+        """Names that a base outside the tree looks up on its objects; None for a base of which nothing is known: it may be any."""
+        if base not in self._protocols:
+            rules = self.rules.protocols
+            found = [rule for rule in rules if base in rule.bases or (base != "*" and _names(rule.bases, base))]
+            self._protocols[base] = frozenset(n for rule in found for n in rule.calls) if found else None
+        return self._protocols[base]
+
+    def holder(self, name: str) -> str | None:
+        """The rule that says that people's own code holds objects of a class of the tree."""
+        return next((rule.id for rule in self.rules.outsides if _names(rule.holds, name)), None)
+
+
+def _names(patterns: Iterable[str], base: str) -> bool:
+    return any(p != "*" and name_matches(p, base) for p in patterns)
+
 
 class Liveness:
     """State of a search: how one thing that is live makes others so."""
 
-    def __init__(self, program: Program, types: Types, outside: Outside, protocols: Protocols) -> None:
-        self.program = program
+    def __init__(self, types: Types, outside: Outside) -> None:
+        self.program = types.program
         self.types = types
         self.live: dict[Key, Reason] = {}
         self.loaded: dict[str, Reason] = {}
@@ -35,17 +94,16 @@ class Liveness:
         self.outside = outside
         self.asked: dict[str, tuple[str, int] | None] = {}
         """Names of methods that nothing live looks up, and where any code of upstream does."""
-        self._protocols = protocols
-        self._anywhere = frozenset(protocols.get("*") or ())
+        self._anywhere = outside.protocol("*") or frozenset()
         self._stack: list[Key] = []
         self._marked: dict[Key, Reason] = {}
         self._borrowed: set[Key] = set()
         self._heirs = defaultdict[str, list[Key]](list)
         self._escaped: dict[str, Reason] = {}
-        members = (row for names in program.members.values() for row in names.items())
+        members = (row for names in self.program.members.values() for row in names.items())
         self._by_name = grouped((name, key) for name, keys in members for key in keys)
         self._names_in = defaultdict[str, list[Key]](list)
-        self._all_names = sorted({*self._by_name, *(n for m in program.modules.values() for n in m.symbols)})
+        self._all_names = sorted({*self._by_name, *(n for m in self.program.modules.values() for n in m.symbols)})
         self._patterns: set[str] = set()
 
     def _load(self, name: str, reason: Reason) -> None:
@@ -82,8 +140,7 @@ class Liveness:
 
     def _told(self, key: Key) -> bool:
         """True when making a class may do something: a base of which nothing is known, or one that is told."""
-        hierarchy = self.types.hierarchy
-        return hierarchy.registers(key) or any(self._protocols.get(base) is None for base in hierarchy.outsiders(key))
+        return self.types.registers(key) or any(self.outside.protocol(b) is None for b in self.types.outsiders(key))
 
     def keep(self, key: Key, reason: Reason) -> None:
         """A unit is live."""
@@ -117,7 +174,7 @@ class Liveness:
             return
         self.names[name] = reason
         here = Reason(node, "by name")
-        for heir, bases in self.types.hierarchy.bases.items() if name == "__subclasses__" else ():
+        for heir, bases in self.types.bases.items() if name == "__subclasses__" else ():
             if bases and heir[1] >= 0:
                 self._keep_heir(heir, here)
         for key in self._by_name.get(name, ()):
@@ -132,11 +189,11 @@ class Liveness:
             self.keep(key, reason)
 
     def _touch(self, found: Found, reason: Reason) -> None:
-        touches, modules = found.effects
-        for touch in touches:
+        for touch in ordered(found.touches):
             self._reach(touch, reason)
-        for module in modules:
-            self._escape(module, reason)
+        for value in ordered(found.values):
+            if value.kind == "module":
+                self._escape(value.module, reason)
 
     def _reach(self, touch: Touch, reason: Reason) -> None:
         key = touch.key

@@ -7,9 +7,8 @@ from itertools import chain
 
 import networkx
 
-from shrinker.values.folded import FoldedModule
+from shrinker.values.folded import FoldedModule, Symbol
 from shrinker.values.relations import grouped, reached
-from shrinker.values.symbols import Symbol
 from shrinker.values.upstream import enclosing
 
 Key = tuple[str, int]
@@ -113,16 +112,11 @@ class Program:
     @cached_property
     def _loading(self) -> dict[str, list[str]]:
         """What each module imports at its module level, whatever is live."""
-        return {
-            name: [
-                target
-                for unit in module.units
-                if unit.kind in ("import", "effect") and "typing" not in unit.flags
-                for source, imported, _ in unit.imports
-                for target in self.loads(source, imported)
-            ]
-            for name, module in self.modules.items()
-        }
+        units = ((k[0], u) for k, u in self.keyed() if u.kind in ("import", "effect") and "typing" not in u.flags)
+        imports = ((name, each) for name, unit in units for each in unit.imports)
+        return grouped(
+            (name, target) for name, (source, imported, _) in imports for target in self.loads(source, imported)
+        )
 
     @cached_property
     def imports(self) -> Mapping[str, tuple[str, ...]]:

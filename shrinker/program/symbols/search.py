@@ -4,15 +4,13 @@ import re
 from collections.abc import Iterable, Iterator
 from itertools import chain
 
-from shrinker.program.symbols.liveness import Liveness
-from shrinker.program.symbols.lookups import Found, Value, ordered
-from shrinker.program.symbols.program import Key, Module, Program
-from shrinker.program.symbols.reasons import Node, Reason
-from shrinker.program.symbols.types import Types
+from shrinker.program.symbols.liveness import Liveness, Node, Reason
+from shrinker.program.symbols.program import Key
+from shrinker.program.symbols.types import Found, Types, Value, ordered
 from shrinker.ruleset.models import Api
 from shrinker.syntax.names import is_special
+from shrinker.values.folded import Symbol
 from shrinker.values.relations import reached
-from shrinker.values.symbols import Symbol
 
 _LETTERS = re.compile(r"[A-Za-z]")
 _PRIVATE = re.compile(r"_[a-z]")
@@ -31,9 +29,12 @@ class Search(Liveness):
         for name in sorted(self.outside.roots.keys() & modules.keys()):
             reason = Reason(self.outside.roots[name], "root")
             self._load(name, reason)
-            self._public(modules[name], reason)
-        for api in self.outside.apis:
-            for name in api.modules:
+            # People import what it exports, of a package all.
+            package = name in self.program.packages or modules[name].path.endswith("__init__.py")
+            for symbol in sorted(modules[name].exports.union(modules[name].symbols if package else ())):
+                self._give(name, symbol, reason)
+        for api in self.outside.rules.apis:
+            for name in (name for name in api.modules if name in modules):
                 self._offer(name, api, Reason(f"root:{api.id}", "api"))
         for name in sorted(self.outside.stay & modules.keys()):
             reason = Reason("root:file graph", "file")
@@ -59,16 +60,8 @@ class Search(Liveness):
         # What follows from it is none of their names.
         return {pair: reason for pair, reason in self.edges.items() if pair[0] in removed}
 
-    def _public(self, module: Module, reason: Reason) -> None:
-        """Names of a root module that people import: what it exports, with the methods of classes."""
-        package = module.name in self.program.packages or module.path.endswith("__init__.py")
-        for name in sorted(module.exports.union(module.symbols if package else ())):
-            self._give(module.name, name, reason)
-
     def _offer(self, name: str, api: Api, reason: Reason) -> None:
         """What code outside takes from a module, with the public members of classes."""
-        if name not in self.program.modules:
-            return
         self._load(name, reason)
         for symbol, keys in self.program.modules[name].symbols.items():
             spelled = f"{name}.{symbol}" in api.names or any(self.program.unit(key).kind in _DEFINED for key in keys)
@@ -81,7 +74,7 @@ class Search(Liveness):
         self._touch(found, reason)
         for value in ordered(found.values):
             if value.kind == "class":
-                self._mark_all(self.types.hierarchy.ancestors(value.key), reason)
+                self._mark_all(self.types.ancestors(value.key), reason)
 
     def _mark_all(self, classes: Iterable[Key], reason: Reason, private: tuple[str, ...] = ()) -> None:
         """The public members of some classes, and the private ones that are meant."""
@@ -117,9 +110,7 @@ class Search(Liveness):
             self._load(name, Reason(key, "around"))
         owner = self.owner(key)
         for path, line in unit.uses:
-            found = self.types.follow(name, owner, path, key[1])
-            if found.leads:
-                self._touch(found, Reason(key, "name", line))
+            self._touch(self.types.follow(name, owner, path, key[1]), Reason(key, "name", line))
         for text, line in unit.texts:
             if not self.outside.is_label(name, text):
                 reason = Reason(key, "string", line)
@@ -136,7 +127,7 @@ class Search(Liveness):
                 self._load(loaded, reason)
             if unit.kind == "import" or imported not in ("", "*"):
                 whole = unit.kind == "import" and index == 0 and "whole" in unit.flags
-                for touch in self.types.imported(source, imported, whole=whole).effects[0]:
+                for touch in ordered(self.types.imported(source, imported, whole=whole).touches):
                     self._reach(touch, reason)
         if unit.enumerates or unit.open:
             self._enumerate(key, unit)
@@ -171,7 +162,7 @@ class Search(Liveness):
                 if value.kind == "module":
                     self._all_of(value.module, reason, private)
                 elif value.kind in ("class", "subclass", "object"):
-                    self._mark_all(self.types.hierarchy.family(value.key), reason, private)
+                    self._mark_all(self.types.family(value.key), reason, private)
 
     def _all_of(self, name: str, reason: Reason, private: tuple[str, ...]) -> None:
         self._load(name, reason)
@@ -180,39 +171,30 @@ class Search(Liveness):
                 self.keep(key, reason)
 
     def _class(self, key: Key) -> None:
-        for member, reason in self._needed(key):
-            self.keep(member, reason)
-        if unpickles(self.program, self.types, key):
-            # What comes in names any class below it, and clients write it with what the classes have for that.
-            reason = Reason(key, "unpickled")
-            for each in (key, *self.types.heirs(key)):
-                self._mark_all(self.types.hierarchy.ancestors(each), reason)
-                self._keep_heir(each, reason)
-
-    def _needed(self, key: Key) -> Iterator[tuple[Key, Reason]]:
-        """Members that live as soon as their class does."""
         called = self._called_from_outside(key)
-        holder = self._protocols.held(f"{key[0]}.{self.program.unit(key).names[0]}")
+        holder = self.outside.holder(f"{key[0]}.{self.program.unit(key).names[0]}")
         for name, members in self.program.members.get(key, {}).items():
             special = is_special(name)
             asked = special or called is None or name in called or name in self._anywhere
             for member in members:
                 if member in self._marked and not special:
-                    yield member, self._marked[member]
+                    self.keep(member, self._marked[member])
                 elif asked or self.program.unit(member).runs:
-                    yield member, Reason(key, "protocol")
+                    self.keep(member, Reason(key, "protocol"))
                 elif holder is not None and not name.startswith("_"):
-                    yield member, Reason(f"root:{holder}", "root")
+                    self.keep(member, Reason(f"root:{holder}", "root"))
+        if _unpickles(self.types, key):
+            # What comes in names any class below it, and clients write it with what the classes have for that.
+            reason = Reason(key, "unpickled")
+            for each in (key, *self.types.heirs(key)):
+                self._mark_all(self.types.ancestors(each), reason)
+                self._keep_heir(each, reason)
 
-    def _called_from_outside(self, key: Key) -> set[str] | None:
+    def _called_from_outside(self, key: Key) -> frozenset[str] | None:
         """Names that a base outside the tree may look up; None when it may be any."""
-        hierarchy, found = self.types.hierarchy, set[str]()
-        for base in (base for each in (key, *hierarchy.below(key)) for base in hierarchy.outsiders(each)):
-            known = self._protocols.get(base)
-            if known is None:
-                return None
-            found.update(known)
-        return found
+        bases = (base for each in (key, *self.types.below(key)) for base in self.types.outsiders(each))
+        names = [*map(self.outside.protocol, bases)]
+        return None if None in names else frozenset().union(*filter(None, names))
 
 
 _LOADERS = frozenset(
@@ -226,23 +208,21 @@ def _is_meant(name: str, private: tuple[str, ...]) -> bool:
     return not name.startswith("_") or name.startswith(private)
 
 
-def unpickles(program: Program, types: Types, key: Key) -> bool:
+def _unpickles(types: Types, key: Key) -> bool:
     """True for a class of which a class method or static method unpickles something, itself or by a function of its module.
 
     An object that unpickles what another process of the server sent is none: who sends it is kept code, which names the class.
     """
 
     def uses(member: Key) -> Iterator[Found]:
-        unit = program.unit(member)
-        owner = unit.parent if unit.kind == "member" else -1
-        return (types.follow(key[0], owner, path, member[1]) for path, _ in unit.uses)
+        # What hangs on the class or the object is never one of these.
+        return (types.follow(key[0], -1, path, member[1]) for path, _ in types.program.unit(member).uses)
 
     def called(member: Key) -> Iterator[Key]:
-        touches = (touch for found in uses(member) for touch in found.touches)
-        own = (touch.key for touch in touches if touch.kind == "unit" and touch.module == key[0])
-        return (each for each in own if program.unit(each).kind == "function")
+        touches = (touch for found in uses(member) for touch in found.touches if touch.module == key[0])
+        return (t.key for t in touches if t.kind == "unit" and types.program.unit(t.key).kind == "function")
 
-    methods = chain.from_iterable(program.members.get(key, {}).values())
-    reading = reached((member for member in methods if not _OWN.isdisjoint(program.unit(member).flags)), called)
+    methods = chain.from_iterable(types.program.members.get(key, {}).values())
+    reading = reached((member for member in methods if not _OWN.isdisjoint(types.program.unit(member).flags)), called)
     values = (value for member in reading for found in uses(member) for value in found.values)
     return any(value.kind == "outside" and value.module in _LOADERS for value in values)

@@ -2,11 +2,11 @@
 
 from collections.abc import Collection, Iterable
 
+from shrinker.program.symbols.liveness import Reason
 from shrinker.program.symbols.program import Key, Program
-from shrinker.program.symbols.reasons import Reason
 from shrinker.program.symbols.search import Search
+from shrinker.values.folded import Symbol
 from shrinker.values.relations import reached
-from shrinker.values.symbols import Symbol
 from shrinker.values.upstream import enclosing
 
 
@@ -35,14 +35,8 @@ class Loading:
         return frozenset(found)
 
     def matters(self, target: str, before: frozenset[str], above: Iterable[str], beside: Iterable[str]) -> bool:
-        """True when loading a module may do something that would not be done anyway, or in another order.
-
-        Args:
-            target: the module.
-            before: modules that are loaded before the importer, and itself.
-            above: modules that the importer loads before.
-            beside: modules that the importer loads, too.
-        """
+        """True when loading a module may do something that would not be done anyway, or in another order: beside what is loaded `before`
+        the importer (which is among it), what the importer loads `above` the import, and what it loads `beside` that."""
         if target in before or target not in self._program.loud:
             return False
         before |= self._reach(above)
@@ -137,10 +131,9 @@ def _settle_unnamed(search: Search) -> bool:
         for name, keys in members.items()
         if not name.startswith("_") and any(key not in search.live for key in keys)
     )
-    if fresh := names - search.asked.keys():
-        named = search.outside.named(fresh)
-        search.asked.update((name, named.get(name)) for name in fresh)
-    found = sorted(name for name in names if search.asked[name] is None)
+    named = search.outside.named(names)
+    search.asked.update((name, named.get(name)) for name in names)
+    found = sorted(names - named.keys())
     for name in found:
         search.look_up(name, Reason("root:code outside", "outside"))
     return bool(found)

@@ -1,23 +1,77 @@
-"""What paths stand for: modules, classes, a method's own object; and what looking them up touches.
+"""What paths stand for: modules, classes, a method's own object; what looking them up touches; and what classes inherit.
 
 Only what the syntax proves is resolved: modules and classes by their names, and ``self``, ``cls`` and ``super()``. A look-up on
 anything else, annotated or not, is one by name. Nothing here depends on what is live: an answer is computed once.
 """
 
 import builtins
+from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
-from shrinker.program.symbols.hierarchy import Hierarchy
-from shrinker.program.symbols.lookups import UNKNOWN, Found, Touch, Value, Values
 from shrinker.program.symbols.program import Key, Program
 
 _BUILTINS = frozenset(dir(builtins))
 _BOUND = frozenset({"static", "classmethod"})
 """Methods that are given no object, or the class itself, wherever they are read."""
-_NOTHING_PROVEN = Found(UNKNOWN)
 Q = TypeVar("Q", bound=Hashable)
 A = TypeVar("A")
+T = TypeVar("T")
+
+
+class Value(NamedTuple):
+    """What an expression may be."""
+
+    kind: str
+    """``module``, ``class``, ``subclass`` (the class or one below it), ``object`` (of the class or one below it),
+    ``outside`` (named, not of the tree) or ``anything``."""
+    module: str = ""
+    """Of a module or what is defined in it; the dotted name of something outside."""
+    unit: int = -1
+
+    @property
+    def key(self) -> Key:
+        """The unit of a class or object."""
+        return self.module, self.unit
+
+
+Values = frozenset[Value]
+UNKNOWN: Values = frozenset({Value("anything")})
+
+
+class Touch(NamedTuple):
+    """One thing that a look-up may find."""
+
+    kind: str
+    """``unit`` (a symbol), ``member`` (of a class), ``borrowed`` (a method read from its class), ``heirs`` (classes that
+    inherit from it), ``module`` or ``name`` (looked up on anything)."""
+    module: str = ""
+    unit: int = -1
+    name: str = ""
+
+    @property
+    def key(self) -> Key:
+        """The unit."""
+        return self.module, self.unit
+
+
+class Found(NamedTuple):
+    """Result of following a path."""
+
+    values: Values
+    touches: frozenset[Touch] = frozenset()
+
+
+_NOTHING_PROVEN = Found(UNKNOWN)
+
+
+def _found(values: Iterable[Value], touches: Iterable[Touch] = ()) -> Found:
+    return Found(frozenset(values), frozenset(touches))
+
+
+def ordered(found: frozenset[T]) -> Iterable[T]:
+    """The same order in every run; most are one."""
+    return found if len(found) < 2 else sorted(found, key=repr)
 
 
 class Types:
@@ -31,23 +85,84 @@ class Types:
         self._cut = False
         """True when an answer since it was set is less than exact, because it was asked for while it was sought."""
         self._units: dict[Key, Values] = {}
-        # No reference back: a search is as large as what it is made of, and goes as soon as the next one begins.
-        self.hierarchy = Hierarchy(program)
-        self.hierarchy.build(self.follow)
+        self.bases: dict[Key, list[Key]] = {}
+        self._outside: dict[Key, set[str]] = {}
+        """Bases outside the tree, ``?`` for one that is computed."""
+        self._ancestors: dict[Key, tuple[Key, ...]] = {}
+        self._families: dict[Key, tuple[Key, ...]] = {}
+        self._below = defaultdict[Key, list[Key]](list)
+        self._attributes = defaultdict[Key, set[str]](set)
+        self._find_bases()
         # Bases were looked up before the families were known.
         self._paths.clear()
         self._steps.clear()
         self._units.clear()
 
-    def follow(self, module: str, owner: int, path: str, unit: int) -> Found:
-        """What a path finds.
+    def _find_bases(self) -> None:
+        for key, unit in self.program.keyed():
+            name, number = key
+            if unit.kind == "class":
+                self._add_class(key, key, -1, unit.bases)
+            if unit.kind in ("class", "member"):
+                self._attributes[key if unit.kind == "class" else (name, unit.parent)].update(unit.attributes)
+            for index, bases in enumerate(unit.classes):
+                # A class inside: it has no members of its own here, but it joins the families of its bases.
+                self._add_class((name, -(number * 1000 + index + 2)), key, unit.parent, bases)
+        for key in sorted(self.bases):
+            for ancestor in self.ancestors(key):
+                if ancestor != key:
+                    self._below[ancestor].append(key)
 
-        Args:
-            module: where it stands.
-            owner: number of the class around it, or -1; its `self` is anything when -2.
-            path: the path.
-            unit: whose local imports it may start from.
-        """
+    def _add_class(self, key: Key, unit: Key, owner: int, bases: tuple[str, ...]) -> None:
+        paths = [path for base in bases for path in base.split("|")]
+        values = [value for path in paths for value in self.follow(unit[0], owner, path, unit[1]).values]
+        found = [value for value in values if value.kind in ("class", "subclass")]
+        self.bases[key] = list(dict.fromkeys(value.key for value in found))
+        self._outside[key] = {v.module if v.kind == "outside" else "?" for v in values if v not in found}
+
+    def ancestors(self, key: Key) -> tuple[Key, ...]:
+        """The class and all that it inherits from, in the tree."""
+        if key not in self._ancestors:
+            self._ancestors[key] = (key,)
+            above = [each for base in self.bases.get(key, ()) for each in self.ancestors(base)]
+            self._ancestors[key] = tuple(dict.fromkeys((key, *above)))
+        return self._ancestors[key]
+
+    def below(self, key: Key) -> list[Key]:
+        """Classes that inherit from it."""
+        return self._below.get(key, [])
+
+    def heirs(self, key: Key) -> list[Key]:
+        """Classes that inherit from it, but for those inside functions."""
+        return [k for k in self.below(key) if k[1] >= 0]
+
+    def family(self, key: Key) -> tuple[Key, ...]:
+        """Every class that an attribute of an object of the class may be found in."""
+        if key not in self._families:
+            found = dict.fromkeys(each for one in (key, *self.below(key)) for each in self.ancestors(one))
+            self._families[key] = tuple(each for each in found if each[1] >= 0)
+        return self._families[key]
+
+    def outsiders(self, key: Key) -> set[str]:
+        """Bases outside the tree, of the class and of what it inherits from."""
+        return set().union(*(self._outside.get(k, ()) for k in self.ancestors(key)))
+
+    def registers(self, key: Key) -> bool:
+        """True when making the class may tell others of it: a metaclass, or a base that is told of its subclasses."""
+        return any(
+            "metaclass" in self.program.unit(k).flags
+            or (k != key and "__init_subclass__" in self.program.members.get(k, ()))
+            for k in self.ancestors(key)
+            if k[1] >= 0
+        )
+
+    def has_attribute(self, key: Key, name: str) -> bool:
+        """True when the class, or one beside it in its family, gives an attribute of this name a value."""
+        return any(name in self._attributes.get(k, ()) for k in self.family(key))
+
+    def follow(self, module: str, owner: int, path: str, unit: int) -> Found:
+        """What a path finds that stands in a module, and in a class with this number (-1: in none; -2: its `self` is anything); local
+        imports that it may start from are the unit's."""
         match path[0]:
             case "?":
                 # Of anything, wherever it stands.
@@ -107,10 +222,6 @@ class Types:
             found = frozenset().union(*(path.values for path in paths))
         return found if self.program.patched.isdisjoint(unit.names) else found | UNKNOWN
 
-    def heirs(self, key: Key) -> list[Key]:
-        """Classes that inherit from it, but for those inside functions."""
-        return [k for k in self.hierarchy.below(key) if k[1] >= 0]
-
     def imported(self, module: str, name: str, *, whole: bool = False) -> Found:
         """What an import binds."""
         program = self.program
@@ -120,10 +231,10 @@ class Types:
         if name:
             # Made while the program runs, if it is of the tree.
             own = module.partition(".")[0] in program.top and name != "*"
-            return _by_name(name) if own else Found([Value("outside", f"{module}.{name}")])
+            return _by_name(name) if own else _found([Value("outside", f"{module}.{name}")])
         bound = module.partition(".")[0] if whole else module
         touches = [Touch("module", module)] if program.is_module(module) else []
-        return Found([Value("module" if program.is_module(bound) else "outside", bound)], touches)
+        return _found([Value("module" if program.is_module(bound) else "outside", bound)], touches)
 
     def _root(self, module: str, number: int, name: str) -> Found:
         if name[0] == "#":
@@ -131,14 +242,14 @@ class Types:
         if name[0] == "?" or (number < 0 and name[0] == "@"):
             return _NOTHING_PROVEN
         if name[0] == "@":
-            return Found([Value("subclass" if name == "@cls" else "object", module, number)])
+            return _found([Value("subclass" if name == "@cls" else "object", module, number)])
         if bound := self.program.bound(module, name):
             return self._all(bound)
-        return Found([Value("outside", f"builtins.{name}")]) if name in _BUILTINS else _NOTHING_PROVEN
+        return _found([Value("outside", f"builtins.{name}")]) if name in _BUILTINS else _NOTHING_PROVEN
 
     def _all(self, keys: Iterable[Key]) -> Found:
         keys = [*keys]
-        return Found(frozenset().union(*map(self.value_of, keys)), [Touch("unit", *key) for key in keys])
+        return _found(frozenset().union(*map(self.value_of, keys)), [Touch("unit", *key) for key in keys])
 
     def _step(self, value: Value, name: str) -> Found:
         return self._sought(self._steps, (value, name), self._look, _NOTHING_PROVEN)
@@ -147,7 +258,7 @@ class Types:
         value, name = where
         match value.kind:
             case "outside":
-                return Found([Value("outside", f"{value.module}.{name}")])
+                return _found([Value("outside", f"{value.module}.{name}")])
             case "module":
                 return self._in_module(value.module, name)
             case "class" | "subclass" | "object":
@@ -162,20 +273,20 @@ class Types:
         return found if found.touches else _by_name(name)
 
     def _in_class(self, value: Value, name: str) -> Found:
-        key, hierarchy = value.key, self.hierarchy
+        key = value.key
         if name == "__subclasses__":
-            return Found(UNKNOWN, [Touch("heirs", *key)])
+            return _found(UNKNOWN, [Touch("heirs", *key)])
         touches: list[Touch] = []
-        for each in hierarchy.ancestors(key) if value.kind == "class" else hierarchy.family(key):
+        for each in self.ancestors(key) if value.kind == "class" else self.family(key):
             for member in self.program.members.get(each, {}).get(name, ()):
                 bound = value.kind == "object" or not self.program.unit(member).flags.isdisjoint(_BOUND)
                 touches.append(Touch("member" if bound else "borrowed", *member))
-        if touches or hierarchy.has_attribute(key, name):
-            return Found(UNKNOWN, touches)
+        if touches or self.has_attribute(key, name):
+            return _found(UNKNOWN, touches)
         # It forwards, inherits from outside the tree, or somebody sets it.
         return _by_name(name)
 
 
 def _by_name(name: str) -> Found:
     """A look-up of which nothing is proven."""
-    return Found(UNKNOWN, [Touch("name", name=name)])
+    return _found(UNKNOWN, [Touch("name", name=name)])

@@ -56,11 +56,8 @@ class Units:
         self._paths = [*self._files.values()]
 
     def find(self, query: str) -> list[int]:
-        """Numbers of the units that a query names: ``module.Class.method``, an ending of it, or ``path:line``.
-
-        Raises:
-            InputError: it is the ending of several names.
-        """
+        """Numbers of the units that a query names: ``module.Class.method``, an ending of it, or ``path:line``. Raises InputError when it is
+        the ending of several names."""
         query = query.strip().removeprefix("symbol:")
         path, _, line = query.rpartition(":")
         if path and line.isdigit():

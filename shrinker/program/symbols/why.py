@@ -1,15 +1,15 @@
 """A saved search of symbols, asked: the chains to what is kept, and what named the rest."""
 
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from shrinker.program.cuts import Cuts
 from shrinker.program.saved import load_report
 from shrinker.program.symbols.units import DEFINITIONS, Units
-from shrinker.program.ways import Ways
+from shrinker.program.ways import Cuts, Ways
 from shrinker.values.graph import UNREACHABLE, Chain, Edge, Removed, Site
 from shrinker.values.relations import grouped
 
@@ -27,14 +27,11 @@ Link = Sequence[int]
 """Source, target, kind and line of an edge."""
 
 
-def load_symbols(path: Path) -> "Symbols | None":
-    """Read a saved search; None where it is not there: such reports are not committed.
-
-    Raises:
-        InputError: the file is no saved search of this format.
-    """
+def load_symbols(path: Path) -> "Symbols":
+    """Read a saved search; one that found nothing where it is not there: such reports are not committed. Raises InputError when the file is
+    of another format."""
     if not path.exists():
-        return None
+        return Symbols(defaultdict(dict), list)
     return Symbols(load_report(path, FORMAT), lambda: load_report(path.with_name(EDGES)))
 
 
@@ -74,22 +71,18 @@ class Symbols(Units):
     def explain(self, number: int, *, every: bool = False) -> list[Chain]:
         """The best chain from a root to a live unit, or with `every` one for each place that names it; for a member found by its name also
         one to its class."""
-        ways = sorted(self._ways(number, every=every), key=len) or [()]
+        ways = (sorted(self._ways(number), key=len) if every else [self._chain(number)]) or [()]
         chains = [Chain(self.node(number), way) for way in ways]
         if ways[0] and ways[0][-1].kind == "by name" and self.units[number].kind == "member":
             chains += self.explain(self.units[number].owner)
         return chains
 
-    def _ways(self, number: int, *, every: bool) -> Iterator[tuple[Edge, ...]]:
-        """The best chain to a node, or by way of each that names it; of a name that is looked up, of each place that does."""
-        if not every:
-            if number in self._first:
-                yield self._chain(number)
-            return
+    def _ways(self, number: int) -> Iterator[tuple[Edge, ...]]:
+        """The best chain to a node by way of each that names it; of a name that is looked up, of each place that does."""
         for edge in self.live_edges:
             if edge[1] == number:
                 by_name = self.node(edge[0]).startswith("name:")
-                for before in self._ways(edge[0], every=True) if by_name else [self._chain(edge[0])]:
+                for before in self._ways(edge[0]) if by_name else [self._chain(edge[0])]:
                     yield (*before, self.step(edge))
 
     def _chain(self, number: int) -> tuple[Edge, ...]:

@@ -7,11 +7,9 @@ Nothing is decided again.
 from collections.abc import Iterable, Sequence
 
 from shrinker.report.diff import parts
-from shrinker.report.diff.difference import Pair
 from shrinker.report.diff.files import commit_rows, file_changes, symbol_changes, text_changes
-from shrinker.report.diff.offered import offered_changes
+from shrinker.report.diff.pair import Pair, Side
 from shrinker.report.diff.risks import mechanism_changes
-from shrinker.report.diff.side import Side
 from shrinker.report.diff.values import Identified, Review, Row
 from shrinker.source.repository import Told
 
@@ -22,17 +20,14 @@ _ORDER = ("rule", "reach", "unknown", "upstream")
 
 
 def review(old: Side, new: Side, told: Sequence[Told] = (), notes: Sequence[str] = ()) -> Review:
-    """Compare two sides. Raises InputError when a report or a file of one is damaged.
-
-    Args:
-        told: commits of upstream between them, the newest first.
-        notes: what the caller could not look at.
+    """Compare two sides, by upstream's commits between them, the newest first; `notes`: what the caller could not look at. Raises InputError when
+    a report or a file of one is damaged.
     """
     pair = Pair(old, new, tuple(told))
     texts = tuple(text_changes(pair))
     files = [*file_changes(pair, texts)]
     symbols = sorted(symbol_changes(pair), key=lambda row: (_ORDER.index(row.reason.cause), row.path, row.upstream))
-    flags, endpoints = offered_changes(pair)
+    flags, endpoints = parts.offered_changes(pair)
     tables: dict[str, Iterable[Row]] = {
         "rules": pair.changed_rules,
         "uncertain": parts.uncertain_changes(pair),
@@ -57,26 +52,17 @@ def review(old: Side, new: Side, told: Sequence[Told] = (), notes: Sequence[str]
 
 
 def _identified(side: Side) -> Identified:
-    manifest, upstream = side.manifest, side.manifest.upstream
-    return Identified(
-        name=side.name,
-        upstream=upstream.spec,
-        commit=upstream.commit or "",
-        profile=manifest.profile,
-        rules_hash=manifest.rules_hash,
-        tool_version=manifest.tool_version,
-        files=len(manifest.files),
-        python_lines=sum(file.lines_after for file in manifest.files if file.path.endswith(".py")),
-        reference=upstream.reference,
-    )
+    made, upstream = side.manifest, side.manifest.upstream
+    by = (made.profile, made.rules_hash, made.tool_version)
+    lines = sum(file.lines_after for file in made.files if file.path.endswith(".py"))
+    return Identified(side.name, upstream.spec, upstream.commit or "", *by, len(made.files), lines, upstream.reference)
 
 
 def _missing(side: Side) -> list[str]:
     told = {
         "only the lock is there, so that texts, flags, endpoints and risks are not compared": side.folder is None,
         "no reports of the same run, so that reasons and symbols are not told": side.reports is None,
-        "no saved search beside its reports, so that symbols are not compared": bool(side.reports)
-        and side.symbols is None,
+        "no saved search beside its reports, so that symbols are not compared": side.graph and side.symbols is None,
         "its upstream cannot be read, so that what upstream changed is known in part only": side.upstream is None,
     }
     return [f"{side.name}: {text}" for text, missing in told.items() if missing]

@@ -4,13 +4,13 @@ import difflib
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import islice, takewhile
 from operator import eq
 
 from shrinker.program.symbols.units import DEFINITIONS
 from shrinker.program.symbols.why import Symbols
-from shrinker.report.diff.difference import Pair
-from shrinker.report.diff.side import Side
+from shrinker.report.diff.pair import Pair, Side, fate
 from shrinker.report.diff.values import Reason, Row, TextChange
 from shrinker.report.pages import some
 from shrinker.values.graph import UNREACHABLE, Edge
@@ -31,13 +31,13 @@ def file_changes(pair: Pair, texts: Sequence[TextChange]) -> Iterator[Row]:
     counts = {text.path: Counter(row[:1] for row in text.text.split("\n")[2:]) for text in texts}
     for path, one, other in pair.differing():
         if one is None and other is not None:
-            kind, lines, reason = "added", f"{other.lines_after:,}", _newly_kept(pair, path)
+            lines, reason = f"{other.lines_after:,}", _newly_kept(pair, path)
         elif one is not None and other is None:
-            kind, lines, reason = "removed", f"{one.lines_after:,}", _newly_removed(pair, path)
+            lines, reason = f"{one.lines_after:,}", _newly_removed(pair, path)
         else:
             count = counts.get(path, Counter())
-            kind, lines, reason = "changed", f"+{count['+']} -{count['-']}", _changed(pair, path)
-        yield Row(path, kind, after=lines, path=path, reason=reason, commits=pair.commits(path))
+            lines, reason = f"+{count['+']} -{count['-']}", _changed(pair, path)
+        yield Row(path, fate(one, other), after=lines, path=path, reason=reason, commits=pair.commits(path))
 
 
 def _changed(pair: Pair, path: str) -> Reason:
@@ -50,9 +50,8 @@ def _changed(pair: Pair, path: str) -> Reason:
         return _UNKNOWN
     before, after = (Counter(row[1] for row in side.graph["decisions"].get(path, ())) for side in (pair.old, pair.new))
     rows = [f"{rule} {before[rule]} → {after[rule]}" for rule in sorted(before | after) if before[rule] != after[rule]]
-    if rows:
-        return Reason("reach", f"decisions by rule: {', '.join(some(rows, 6))}")
-    return Reason("reach", "what the rest of the tree names of it differs: see the symbols")
+    by_rule = f"decisions by rule: {', '.join(some(rows, 6))}"
+    return Reason("reach", by_rule if rows else "what the rest of the tree names of it differs: see the symbols")
 
 
 def commit_rows(pair: Pair) -> Iterator[Row]:
@@ -68,15 +67,14 @@ def _newly_kept(pair: Pair, path: str) -> Reason:
         return _OWN
     steps = pair.new.chain(path)
     if before is False:
-        reason = pair.reached(steps) if steps and pair.old.graph else Reason()
-        where = f"; {reason.text}" if reason.text else ""
+        reason = pair.turned(steps) if steps and pair.old.graph else Reason()
         same = _same_content(pair.old, pair.new.upstream_hash(path))
         what = f"moved it here from {same}" if same else "added it"
-        return Reason("upstream", f"upstream {what}{where}", reason.chain)
+        return Reason("upstream", f"upstream {what}" + (f"; {reason.text}" if reason.text else ""), reason.chain)
     if not pair.reported:
         return _UNKNOWN
     rule, text = pair.old.graph["removed"].get(path, [UNREACHABLE, ""])
-    found = pair.reached(steps)
+    found = pair.turned(steps)
     if rule != UNREACHABLE and rule in pair.moved_rules:
         return Reason("rule", f"rule {rule}, which removed it, changed", found.chain)
     if path in pair.new.rescued:
@@ -88,8 +86,7 @@ def _newly_kept(pair: Pair, path: str) -> Reason:
 def _rescued(pair: Pair, path: str, found: Reason) -> Reason:
     """A rule took the file before and takes it now; something that runs needs it since."""
     text = pair.new.rescued[path]
-    place = _PLACE.search(text)
-    needs = place[1] if place else ""
+    needs = place[1] if (place := _PLACE.search(text)) else ""
     if pair.upstream_changed(needs) and not pair.moved_rules:
         return Reason("upstream", f"{text}; upstream changed that file{pair.by(needs)}", found.chain)
     return Reason(found.cause if found.cause != "upstream" else "reach", text, found.chain)
@@ -106,7 +103,7 @@ def _newly_removed(pair: Pair, path: str) -> Reason:
     if not pair.reported:
         return _UNKNOWN
     rule, text = pair.new.graph["removed"].get(path, [UNREACHABLE, ""])
-    found = pair.unreached(pair.old.chain(path))
+    found = pair.turned(pair.old.chain(path), gone=True)
     if rule == UNREACHABLE:
         return found
     cause, why = pair.rule_cause(rule)
@@ -137,29 +134,27 @@ def symbol_changes(pair: Pair) -> Iterator[Row]:
     gone = {name: n for name, n in was.items() if name not in now and before.path(n) in both}
     appeared = {name.rpartition(".")[2]: name for name, n in kept.items() if after.units[n].kind != "member"}
     dropped, lost = ({row.symbol: row for row in symbols.dropped()} for symbols in (after, before))
-    for name, number in _outermost(after, kept):
-        path = after.path(number)
-        reason = pair.reached(_steps(after, number))
-        if name in old or name in lost or pair.old.line_of(path, name):
-            reason = Reason(reason.cause, f"was there and removed; {reason.text}", reason.chain)
+    for row, steps in _outermost(pair, pair.new, after, kept, "added"):
+        reason = pair.turned(steps)
+        if row.subject in old or row.subject in lost or pair.old.line_of(row.path, row.subject):
+            reason = replace(reason, text=f"was there and removed; {reason.text}")
         else:
-            reason = Reason("upstream", f"upstream added it{pair.by(path)}", reason.chain)
-        yield _symbol_row(pair, pair.new, after, kept, name, "added", reason)
-    for name, number in _outermost(before, gone):
-        path, steps = before.path(number), _steps(before, number)
-        if name in dropped and pair.is_rule(dropped[name].rule):
-            row = dropped[name]
-            cause, why = pair.rule_cause(row.rule)
-            if cause == "reach" and pair.upstream_changed(path):
+            reason = Reason("upstream", f"upstream added it{pair.by(row.path)}", reason.chain)
+        yield replace(row, reason=reason)
+    for row, steps in _outermost(pair, pair.old, before, gone, "removed"):
+        drop = dropped.get(row.subject)
+        if drop is not None and pair.is_rule(drop.rule):
+            cause, why = pair.rule_cause(drop.rule)
+            if cause == "reach" and pair.upstream_changed(row.path):
                 cause = "upstream"
-            reason = Reason(cause, f"{why}: {row.reason}", tuple(map(str, steps)))
-        elif name in new or name in dropped or pair.new.line_of(path, name):
-            reason = pair.unreached(steps)
+            reason = Reason(cause, f"{why}: {drop.reason}", tuple(map(str, steps)))
+        elif row.subject in new or drop is not None or pair.new.line_of(row.path, row.subject):
+            reason = pair.turned(steps, gone=True)
         else:
-            other = appeared.get(name.rpartition(".")[2], "") if before.units[number].kind != "member" else ""
+            other = "" if row.before == "member" else appeared.get(row.subject.rpartition(".")[2])
             where = f"; {other} is new" if other else ""
-            reason = Reason("upstream", f"upstream removed it{pair.by(path)}{where}")
-        yield _symbol_row(pair, pair.old, before, gone, name, "removed", reason)
+            reason = Reason("upstream", f"upstream removed it{pair.by(row.path)}{where}")
+        yield replace(row, reason=reason)
 
 
 def _numbers(symbols: Symbols) -> dict[str, int]:
@@ -172,25 +167,19 @@ def _numbers(symbols: Symbols) -> dict[str, int]:
     return found
 
 
-def _outermost(symbols: Symbols, among: Mapping[str, int]) -> list[tuple[str, int]]:
-    """Those whose class is not among them."""
-    owners = ((name, number, symbols.units[number].owner) for name, number in among.items())
-    return [(name, n) for name, n, owner in owners if owner < 0 or symbols.units[owner].name not in among]
-
-
-def _symbol_row(
-    pair: Pair, side: Side, symbols: Symbols, among: Mapping[str, int], name: str, fate: str, reason: Reason
-) -> Row:
-    unit, path = symbols.units[among[name]], symbols.path(among[name])
-    members = sum(other.startswith(f"{name}.") for other in among) if unit.kind == "class" else 0
-    kind = f"{unit.kind}, with {members} members" if members else unit.kind
-    line = side.line_of(path, name, generated=True)
-    return Row(name, fate, kind, "", path, line, unit.line, reason, pair.commits(path))
-
-
-def _steps(symbols: Symbols, number: int) -> tuple[Edge, ...]:
-    chains = symbols.explain(number)
-    return chains[0].steps if chains else ()
+def _outermost(
+    pair: Pair, side: Side, symbols: Symbols, among: Mapping[str, int], fate: str
+) -> Iterator[tuple[Row, Sequence[Edge]]]:
+    """Those whose class is not among them, their reasons to be told, each with the best chain to it."""
+    for name, number in among.items():
+        unit, path = symbols.units[number], symbols.path(number)
+        if unit.owner >= 0 and symbols.units[unit.owner].name in among:
+            continue
+        members = sum(other.startswith(f"{name}.") for other in among) if unit.kind == "class" else 0
+        kind = f"{unit.kind}, with {members} members" if members else unit.kind
+        line = side.line_of(path, name, generated=True)
+        row = Row(name, fate, kind, "", path, line, unit.line, commits=pair.commits(path))
+        yield row, symbols.explain(number)[0].steps
 
 
 def text_changes(pair: Pair) -> Iterator[TextChange]:

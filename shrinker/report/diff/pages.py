@@ -3,9 +3,10 @@
 import base64
 import html
 import json
+import re
 import zlib
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
@@ -79,18 +80,22 @@ TABLES = {
 }
 
 
-def _sections(review: Review, first: bool) -> Iterator[dict[str, Any]]:
-    """The tables that have rows: of what upstream's own diff does not explain (`first`), or of all else. The first cell of a row is code."""
+def _sections(review: Review, first: bool) -> list[dict[str, Any]]:
+    """The tables that have rows, as the templates and the script read them: of what upstream's own diff does not explain (`first`), or of all
+    else. The first cell of a row is its subject, which is code."""
+    found: list[dict[str, Any]] = []
     for name, table in TABLES.items():
-        rows = [row for row in review.table(name) if table.is_first(row) is first]
+        columns, rows = [column.partition(":") for column in table.columns.split()], []
+        for row in (row for row in review.table(name) if table.is_first(row) is first):
+            cells = [_cell_of(row, field or head) for head, _, field in columns]
+            rows.append((cells, row.fate, row.reason.cause, row.path, row.line, row.upstream, row.reason.chain))
         if rows:
-            columns = [column.partition(":") for column in table.columns.split()]
-            cells = [[_part(row, field or head) for head, _, field in columns] for row in rows]
             told = {"title": table.title, "columns": [head for head, *_ in columns], "intro": table.intro}
-            yield {**told, "first": first, "cells": cells, "rows": rows}
+            found.append({**told, "first": first, "rows": rows})
+    return found
 
 
-def _part(row: Row, field: str) -> str:
+def _cell_of(row: Row, field: str) -> str:
     match field:
         case "why":
             return row.reason.text
@@ -124,7 +129,7 @@ def page(review: Review, repository: str = "") -> str:
     head = _head(review)
     commits = {row.path: row.commits for name in ("kept", "removed", "changed") for row in review.table(name)}
     data = {
-        "sections": [*map(_told, (*head["first"], *head["rest"]))],
+        "sections": [*head["first"], *head["rest"]],
         "files": [[change.path, change.text, commits.get(change.path, ())] for change in review.text],
         "risks": sorted({(row.path, row.kind) for row in review.table("risks")}),
         "refs": [review.old.reference, review.new.reference],
@@ -136,21 +141,12 @@ def page(review: Review, repository: str = "") -> str:
     return template.render(head, packed=packed.decode())
 
 
-def _told(section: dict[str, Any]) -> dict[str, Any]:
-    """A section as the script of the page reads it."""
-    rows = [
-        (cells, row.fate, row.reason.cause, row.path, row.line, row.upstream, row.reason.chain)
-        for cells, row in zip(section["cells"], section["rows"], strict=True)
-    ]
-    return {**{name: section[name] for name in ("title", "columns", "intro", "first")}, "rows": rows}
-
-
 def _head(review: Review) -> dict[str, Any]:
     moved = {name: review.table(name) for name in ("kept", "removed", "symbols_kept", "symbols_removed")}
     return {
         "review": review,
-        "first": [*_sections(review, True)],
-        "rest": [*_sections(review, False)],
+        "first": _sections(review, True),
+        "rest": _sections(review, False),
         "counts": {name: len(rows) for name, rows in {**moved, "changed": review.table("changed")}.items()},
         "causes": Counter(row.reason.cause for rows in moved.values() for row in rows),
     }
@@ -165,19 +161,9 @@ def _text_section(changes: Sequence[TextChange], space: int | None) -> str:
         (chosen if fits else left).append(text)
         if space is not None and fits:
             space -= size
-    page = ""
-    if chosen:
-        text, fence = "".join(chosen), "```"
-        while fence in text:
-            fence += "`"
-        page = f"\n## Unified diff of the generated trees\n\n{fence}diff\n{text}{fence}\n"
-    if left:
-        rows = sum(text.count("\n") for text in left)
-        page += (
-            f"\n_Cut to fit a comment: the diffs of {len(left):,} of {len(changes):,} files ({rows:,} lines), "
-            "from the first that did not fit. The HTML and JSON pages have all of them._\n"
-        )
-    return page
+    # Longer than any in the text.
+    fence = "`" * max([3, *(len(run) + 1 for text in chosen for run in re.findall("`+", text))])
+    return _environment().get_template("text.md.jinja").render(chosen=chosen, left=left, fence=fence)
 
 
 def _environment(*, escaped: bool = False) -> Environment:

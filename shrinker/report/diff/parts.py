@@ -1,24 +1,33 @@
-"""Distributions, data tables and kernels that differ."""
+"""What else differs: lines, distributions, uncertain places, decisions, data tables, kernels; and what people see of the server, which is flags,
+endpoints, and the fields of what they send and get back.
+"""
 
 import ast
 import re
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from shrinker.program.interface.compare import Changed, changes
+from shrinker.program.interface.offers import Offer, read_offered
+from shrinker.program.interface.syntax import Syntax
 from shrinker.program.nodes import NATIVE_SUFFIXES, suffix
-from shrinker.report.diff.difference import Pair, compared, fate
-from shrinker.report.diff.side import Side
+from shrinker.report.diff.pair import Pair, Side, compared, fate
 from shrinker.report.diff.values import Reason, Row
+from shrinker.report.pages import some
 from shrinker.syntax.names import last_name
 from shrinker.syntax.parsing import parsed
+from shrinker.values.relations import grouped
+from shrinker.values.upstream import modules_of
 
 _TABLES = frozenset({"json", "jsonl", "csv", "tsv", "yaml", "yml", "jinja", "jinja2", "txt", "pkl", "npy"})
 _DEPTH = 4
 """Folders of a path by which lines are told: `python/sglang/srt/layers`."""
 _PLACES = re.compile(r" at \S+:\d+|:\d+")
 _TRITON = re.compile(rb"^[ \t]*@[\w.]*\bjit\b", re.MULTILINE)
+_ROOT = "BaseModel"
+_MODELS = re.compile(rf"\b{_ROOT}\b".encode())
 
 
 def growth(pair: Pair) -> Iterator[Row]:
@@ -34,15 +43,14 @@ def growth(pair: Pair) -> Iterator[Row]:
 
 def dependency_changes(pair: Pair) -> Iterator[Row]:
     """Distributions that only one generated package requires, or with another requirement, and packages newly imported."""
-    old, new = pair.old.report("dependencies.json"), pair.new.report("dependencies.json")
-    if not old or not new:
+    old, new = (side.report("dependencies.json").get("distributions") for side in (pair.old, pair.new))
+    if old is None or new is None:
         return
-    one, other = old["distributions"], new["distributions"]
-    for name, before, after in compared(_required(one), _required(other)):
+    for name, before, after in compared(_required(old), _required(new)):
         why = Reason("upstream", "upstream declares it no more")
-        if name in other:
-            why = Reason("reach", other[name]["reason"])
-        if name not in one:
+        if name in new:
+            why = Reason("reach", new[name]["reason"])
+        if name not in old:
             why = Reason("upstream", f"upstream declares it now; {why.text}")
         yield Row(name, fate(before, after), before or "", after or "", reason=why)
     known = _imported(pair.old, "external")
@@ -79,8 +87,8 @@ def uncertain_changes(pair: Pair) -> Iterator[Row]:
         for side in (pair.old, pair.new)
     )
     for key in sorted(one.keys() ^ other.keys()):
-        kind, (line, reason) = ("added", other[key]) if key in other else ("removed", one[key])
-        yield Row(key[0], kind, path=key[0], upstream=line, reason=Reason("reach", reason))
+        line, reason = (one | other)[key]
+        yield Row(key[0], fate(key in one, key in other), path=key[0], upstream=line, reason=Reason("reach", reason))
 
 
 def decision_changes(pair: Pair) -> Iterator[Row]:
@@ -89,26 +97,20 @@ def decision_changes(pair: Pair) -> Iterator[Row]:
     for path in sorted(pair.old.files.keys() & pair.new.files.keys()):
         old, new = (_decided(side.get(path, ())) for side in sides)
         was, now = (Counter({key: len(lines) for key, lines in side.items()}) for side in (old, new))
-        told: dict[tuple[str, str], tuple[set[str], set[str]]] = defaultdict(lambda: (set(), set()))
-        for at, some in enumerate((was - now, now - was)):
-            for kind, text, outcome in some:
-                told[kind, text][at].add(outcome)
-        for (kind, text), (gone, come) in sorted(told.items()):
-            outcome = min(come or gone)
-            line = (new if come else old)[kind, text, outcome][-1]
-            before, after = (", ".join(sorted(outcomes)) for outcomes in (gone, come))
+        gone, come = (grouped((key[:2], key[2]) for key in some) for some in (was - now, now - was))
+        for what in sorted(gone.keys() | come.keys()):
+            before, after = sorted(gone.get(what, ())), sorted(come.get(what, ()))
+            line = (new if after else old)[*what, (after or before)[0]][-1]
             why = pair.changed_by(path)
-            if gone and come:
+            if before and after:
                 why = replace(why, cause="reach")
-            yield Row(text, fate(gone, come), before, after, path, upstream=line, reason=why)
+            outcomes = ", ".join(before), ", ".join(after)
+            yield Row(what[1], fate(before, after), *outcomes, path, upstream=line, reason=why)
 
 
 def _decided(rows: Iterable[Sequence[Any]]) -> dict[tuple[str, str, str], list[int]]:
     """Lines of each decision of a file, by its kind, its text, and what it became by which rule."""
-    found: dict[tuple[str, str, str], list[int]] = defaultdict(list)
-    for line, rule, kind, text, outcome, *_ in rows:
-        found[kind, text, f"{outcome} by {rule}"].append(line)
-    return found
+    return grouped(((kind, text, f"{outcome} by {rule}"), line) for line, rule, kind, text, outcome, *_ in rows)
 
 
 def data_changes(pair: Pair) -> Iterator[Row]:
@@ -117,14 +119,18 @@ def data_changes(pair: Pair) -> Iterator[Row]:
 
 
 def kernel_changes(pair: Pair) -> Iterator[Row]:
-    """Native sources, Triton functions and names of kernel libraries that differ."""
+    """Native sources, names of kernel libraries and Triton functions that differ."""
     yield from _file_changes(pair, NATIVE_SUFFIXES)
     old, new = _imported(pair.old, "kernel"), _imported(pair.new, "kernel")
     for name in sorted(old.keys() ^ new.keys()):
         path, line = (old | new)[name]
-        kind = "import removed" if name in old else "import added"
+        kind = f"import {fate(name in old, name in new)}"
         yield Row(name, kind, path=path, line=line, reason=pair.changed_by(path))
-    yield from _triton_changes(pair)
+    for path in (path for path, _, _ in pair.differing() if path.endswith(".py")):
+        for name, was, now in compared(_triton(pair.old.read(path)), _triton(pair.new.read(path))):
+            if was is None or now is None or was[0] != now[0]:
+                line = (now or was or ("", 0))[1]
+                yield Row(name, f"Triton {fate(was, now)}", path=path, line=line, reason=pair.changed_by(path))
 
 
 def _file_changes(pair: Pair, suffixes: frozenset[str]) -> Iterator[Row]:
@@ -132,14 +138,6 @@ def _file_changes(pair: Pair, suffixes: frozenset[str]) -> Iterator[Row]:
         if suffix(path) in suffixes:
             before, after = (f"{side.lines_after:,} lines" if side is not None else "" for side in (one, other))
             yield Row(path, fate(before, after), before, after, path, reason=pair.changed_by(path))
-
-
-def _triton_changes(pair: Pair) -> Iterator[Row]:
-    for path in (path for path, _, _ in pair.differing() if path.endswith(".py")):
-        for name, was, now in compared(_triton(pair.old.read(path)), _triton(pair.new.read(path))):
-            if was is None or now is None or was[0] != now[0]:
-                line = (now or was or ("", 0))[1]
-                yield Row(name, f"Triton {fate(was, now)}", path=path, line=line, reason=pair.changed_by(path))
 
 
 def _triton(data: bytes) -> dict[str, tuple[str, int]]:
@@ -151,3 +149,59 @@ def _triton(data: bytes) -> dict[str, tuple[str, int]]:
         if isinstance(node, ast.FunctionDef)
         and any(last_name(d.func if isinstance(d, ast.Call) else d) == "jit" for d in node.decorator_list)
     }
+
+
+def offered_changes(pair: Pair) -> tuple[Iterable[Row], Iterable[Row]]:
+    """Changes of flags, and of endpoints with the fields of their models; nothing when a tree is not there."""
+    if pair.old.folder is None or pair.new.folder is None:
+        return (), ()
+    before, after = (Syntax(modules_of(side.files), side.read) for side in (pair.old, pair.new))
+    old, new, paths = read_offered(before), read_offered(after), {**before.paths, **after.paths}
+    fields = changes(_fields(before), _fields(after))
+    flags = _moved([_offer(pair, paths, each) for each in changes(old.flags, new.flags)])
+    return flags, (_offer(pair, paths, each) for each in (*changes(old.endpoints, new.endpoints), *fields))
+
+
+def _offer(pair: Pair, paths: Mapping[str, str], changed: Changed) -> Row:
+    """With the rule that took it, where the side's own interface report tells; else whether upstream changed the file."""
+    offer = changed.new or changed.offer
+    path, removed = paths[offer.module], changed.new is None
+    whole = "; ".join(f"{label} {text}".strip() for label, text in offer.parts if text)
+    before, after = {"removed": (whole, ""), "added": ("", whole)}.get(changed.kind, (changed.before, changed.after))
+    report = (pair.new if removed else pair.old).report("interface.json")
+    rows = [*report.get("flags", ()), *report.get("endpoints", ())]
+    rule = next((row["rule"] for row in rows if row["subject"] == offer.subject and row["path"] == path), "")
+    if rule and (removed or not offer.subject.startswith("-")):
+        reason = Reason("rule", f"rule {rule} takes it" if removed else f"rule {rule} took it before")
+    else:
+        reason = pair.changed_by(path)
+    return Row(offer.subject, changed.kind, before, after, path, offer.line, reason=reason)
+
+
+def _moved(rows: Sequence[Row]) -> Iterator[Row]:
+    """The changes, flags that one module lost and another got told in one row."""
+    gone = grouped(((row.subject, row.before), row) for row in rows if row.kind == "removed")
+    moves = [(same.pop(0), row) for row in rows if row.kind == "added" and (same := gone.get((row.subject, row.after)))]
+    pairs = grouped(((old.path, new.path), new.subject) for old, new in moves)
+    for (before, after), names in sorted(pairs.items()):
+        why = Reason("reach", f"{len(names)} as they were")
+        yield Row(", ".join(some(names)), "moved", before, after, after, reason=why)
+    told = {id(row) for move in moves for row in move}
+    yield from (row for row in rows if id(row) not in told)
+
+
+def _fields(syntax: Syntax) -> Iterator[Offer]:
+    """Fields of classes that derive from pydantic's, by the names of their bases."""
+    (modules,) = syntax.matching(_MODELS)
+    trees = ((module, tree) for module in modules if (tree := syntax.tree(module)) is not None)
+    classes = [(module, n) for module, tree in trees for n in tree.body if isinstance(n, ast.ClassDef)]
+    models, known = {_ROOT}, 0
+    while known < len(models):
+        known = len(models)
+        models |= {node.name for _, node in classes if models & set(map(last_name, node.bases))}
+    for module, node in classes:
+        for row in node.body if node.name in models else ():
+            if isinstance(row, ast.AnnAssign) and isinstance(row.target, ast.Name):
+                text = ast.unparse(row.annotation) + (f" = {ast.unparse(row.value)}" if row.value else "")
+                where, subject, parts = f"{module}.{node.name}", f"{node.name}.{row.target.id}", (("", text),)
+                yield Offer(group=where, subject=subject, parts=parts, module=module, where=where, line=row.lineno)

@@ -8,7 +8,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 
-from shrinker.report.diff.difference import Pair
+from shrinker.report.diff.pair import Pair
 from shrinker.report.diff.values import Reason, Row
 from shrinker.syntax.parsing import parsed
 from shrinker.syntax.walk import children

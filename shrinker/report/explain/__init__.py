@@ -15,7 +15,8 @@ from shrinker.program.decided import around, told
 from shrinker.program.nodes import path_node
 from shrinker.program.symbols.units import Imported
 from shrinker.report.explain import offered
-from shrinker.report.explain.generated import Answer, Generated, leaving, leaving_rule, several, without
+from shrinker.report.explain.offered import Answer, Generated, without
+from shrinker.report.retained import Retained, files_told, several, units_told
 from shrinker.syntax.bindings import lines_of
 from shrinker.syntax.lines import line_elsewhere
 from shrinker.syntax.parsing import parse
@@ -82,11 +83,29 @@ class Explainer:
     def retained(self, name: str) -> list[Answer]:
         """What would leave with a file, folder, module, definition or rule. Raises InputError for anything else, or what is not in the tree."""
         if offered.rule(self._tree, name):
-            return [leaving_rule(self._tree, name)]
+            if paths := Retained(self._run.data, self._tree.lines).with_rule(name):
+                return [Answer(name, "leaves", (*files_told(paths, self._tree.lines),), without(name))]
+            raise InputError(f"rule {name} alone keeps no file", f"ask `shrinker ablate {name}` what it does")
         kept = [answer for answer in self.explain(name) if answer.verdict in ("kept", "partly kept")]
         if not kept:
             raise InputError(f"{name} is not in the generated tree", f"ask `shrinker explain {name}`")
-        return [leaving(self._tree, answer) for answer in kept]
+        return [self._leaving(answer) for answer in kept]
+
+    def _leaving(self, kept: Answer) -> Answer:
+        """What leaves with a folder, file or definition."""
+        place, symbols, lines = kept.upstream, self._run.symbols, self._tree.lines
+        if inside := [path for path in lines if path == place or (place.endswith("/") and path.startswith(place))]:
+            paths = Retained(self._run.data, lines).with_paths(inside)
+            whole = frozenset(paths)
+            units = [n for n in range(len(symbols.units)) if symbols.path(n) in whole]
+            because = (*files_told(paths, lines), *units_told(symbols, units, whole))
+            change = "a [[remove]] rule that names it, or taking out what is listed by `shrinker explain`"
+            return replace(kept, verdict="leaves", because=because, change=change)
+        found = [n for n in symbols.find(kept.subject) if symbols.units[n].live]
+        if not found:
+            what = f"{kept.subject} is no file, folder, rule or definition"
+            raise InputError(what, "ask for what imports or defines it")
+        return replace(kept, verdict="leaves", because=(*units_told(symbols, found, ()),))
 
     def _generated_line(self, name: str) -> list[Answer]:
         path, _, number = name.rpartition(":")
@@ -144,7 +163,7 @@ class Explainer:
     def _imported(self, name: str, seen: frozenset[str]) -> list[Answer]:
         """What became of the imports by which a module has a name, each with what it names; empty for any other name."""
         symbols, files, found = self._run.symbols, self._run.files, list[Answer]()
-        if symbols is None or name in seen or files.kept(name) or files.removed(name):
+        if name in seen or files.kept(name) or files.removed(name):
             return []
         for one in (each for each in symbols.imported(name) if each.path not in self._run.data["removed"]):
             try:
@@ -165,7 +184,7 @@ class Explainer:
     def _import(self, one: Imported, *, outside: bool) -> Answer:
         """One import: whether it stays."""
         symbols = self._run.symbols
-        if symbols is None or one.unit is None:
+        if one.unit is None:
             # It went with what was decided.
             bound = re.compile(rf"(?<!\w){re.escape(one.bound)}(?!\w)")
             rows = self._run.files.decisions(one.path)
@@ -228,8 +247,8 @@ class Explainer:
         """Where something kept stands in upstream, and in the tree."""
         kind, _, name = target.partition(":")
         symbols = self._run.symbols
-        number = next(iter(symbols.named(name)), None) if kind == "symbol" and symbols is not None else None
-        if symbols is None or number is None:
+        number = next(iter(symbols.named(name)), None) if kind == "symbol" else None
+        if number is None:
             path = next((path for path in self._run.data["kept"] if path_node(path) == target), "")
             return path, str(self._tree.shown / path) if path else ""
         line, path = symbols.units[number].line, symbols.path(number)

@@ -1,11 +1,16 @@
-"""What a server offers, and the rules: flags, environment variables, endpoints."""
+"""What a run left, what is told of one thing, and the answers to what a server offers, and to rules: flags, environment variables, endpoints."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
+from typing import Any
 
-from shrinker.program.answers import unknown
-from shrinker.report.explain.generated import Answer, Generated, several, without
+from shrinker.check.refused import TABLE, tables_of
+from shrinker.program.answers import SavedRun, unknown
+from shrinker.program.saved import load_report
+from shrinker.report.retained import several
 
 _DID = {
     "decisions": "decision",
@@ -17,6 +22,85 @@ _DID = {
 _ERROR = re.compile(r"(?:shrinker: )?(\S.*?) is not part of this server \((.*?)\)")
 _RULE = re.compile(r"removed by rule ([\w+-]+)")
 VARIABLE = re.compile(r"[A-Z][A-Z0-9]*_[A-Z0-9_]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What is known of one thing."""
+
+    subject: str
+    verdict: str
+    """``kept``, ``removed``, ``partly kept``, ``refused`` (some values of it are), ``rule`` or ``leaves``."""
+    because: tuple[str, ...]
+    change: str
+    """What would change it."""
+    upstream: str = ""
+    """Path and line there."""
+    generated: str = ""
+    """The same in the generated tree."""
+
+
+@dataclass
+class Generated:
+    """One generated tree, `out`, with its reports."""
+
+    out: Path
+    graph: Path
+    """The saved graph of its run; the other reports lie beside it."""
+    shown: Path
+    """The tree as it is written in answers."""
+    upstream: Callable[[str], str]
+    """Text of upstream's file with a path; empty where it cannot be read."""
+
+    @cached_property
+    def run(self) -> SavedRun:
+        """What the run saved."""
+        return SavedRun(self.graph)
+
+    @cached_property
+    def lines(self) -> dict[str, int]:
+        """Lines of each kept file in the tree."""
+        rows = self.graph.with_name("keep.txt").read_text("utf-8").splitlines()[1:]
+        return {path: int(after) for path, _, after, _ in (row.split("\t") for row in rows)}
+
+    def report(self, name: str) -> Any:
+        """A report in JSON. Raises InputError when it is not there."""
+        return load_report(self.graph.with_name(name))
+
+    @cached_property
+    def tables(self) -> dict[str, list[tuple[Any, ...]]]:
+        """Rows of the tables with which the tree itself answers."""
+        return {name: [row for _, row in rows] for name, rows in tables_of(self.out).items()}
+
+    def texts(self) -> Iterator[tuple[str, str]]:
+        """Path and text of each Python file that upstream has, too."""
+        for path in self.run.data["kept"]:
+            if path.endswith(".py") and path != TABLE:
+                yield path, (self.out / path).read_text("utf-8", "replace")
+
+    def places(self, pattern: str, word: str) -> Iterator[str]:
+        """``path:line`` of each place of the tree where a pattern stands that holds a word."""
+        sought = re.compile(pattern, re.MULTILINE)
+        for path, text in self.texts():
+            for found in sought.finditer(text) if word in text else ():
+                yield f"{self.shown / path}:{text.count(chr(10), 0, found.start(found.lastindex or 0)) + 1}"
+
+    def first(self, pattern: str, word: str) -> str:
+        """The first of these places; empty when there is none."""
+        return next(self.places(pattern, word), "")
+
+    def gone(self, word: str) -> Iterator[str]:
+        """``path:line`` of the first place in each of upstream's Python files of a word that the tree has not."""
+        sought = re.compile(rf"\b{re.escape(word)}\b")
+        for path in (*self.run.data["kept"], *self.run.data["removed"]):
+            if path.endswith(".py") and word in (text := self.upstream(path)) and (found := sought.search(text)):
+                yield f"{path}:{text.count(chr(10), 0, found.start()) + 1}"
+
+
+def without(*rules: str) -> str:
+    """What undoes what some rules removed, each one, or several together that are joined by ``+``."""
+    told = "take rule {} out of the profile; `shrinker ablate {}` says what comes back"
+    return "; ".join(told.format(rule.replace("+", ", "), rule.replace("+", " ")) for rule in dict.fromkeys(rules))
 
 
 def did(effect: Mapping[str, int]) -> tuple[str, ...]:
@@ -81,14 +165,12 @@ def flag(tree: Generated, name: str) -> list[Answer]:
 
 def _read(tree: Generated, pattern: str, word: str, place: str) -> str:
     """Where kept code reads what stands at a place."""
-    _, told = _told(tree, pattern, word, "names")
-    return told or f"no kept code names it but {place.rpartition('/')[2]}"
+    places = [*tree.places(pattern, word)]
+    return _told(places, "names") if places else f"no kept code names it but {place.rpartition('/')[2]}"
 
 
-def _told(tree: Generated, pattern: str, word: str, verb: str) -> tuple[str, str]:
-    """The first place of a pattern, and in words how many there are; empty texts where there is none."""
-    first, *more = [*tree.places(pattern, word)] or [""]
-    return first, f"kept code {verb} it: {first}" + (f" and {len(more):,} more" if more else "") if first else ""
+def _told(places: Sequence[str], verb: str) -> str:
+    return f"kept code {verb} it: {places[0]}" + (f" and {len(places) - 1:,} more" if places[1:] else "")
 
 
 def variable(tree: Generated, name: str) -> list[Answer]:
@@ -110,8 +192,10 @@ def variable(tree: Generated, name: str) -> list[Answer]:
 
 def said(tree: Generated, name: str) -> list[Answer]:
     """A text that kept code says: a metric, a choice of a flag, a message. A part of a word is none: it may be a typing error."""
-    first, told = _told(tree, rf"[\"'][^\"'\n]*(?<!\w)({re.escape(name)})(?!\w)", name, "says")
-    return [Answer(name, "kept", (told,), "it goes with what says it", generated=first)] if first else []
+    found = [*tree.places(rf"[\"'][^\"'\n]*(?<!\w)({re.escape(name)})(?!\w)", name)]
+    if not found:
+        return []
+    return [Answer(name, "kept", (_told(found, "says"),), "it goes with what says it", generated=found[0])]
 
 
 def endpoint(tree: Generated, name: str) -> list[Answer]:

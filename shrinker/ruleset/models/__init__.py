@@ -4,21 +4,13 @@ from typing import Self
 
 from pydantic import Field, model_validator
 
-from shrinker.ruleset.models.closed_world import Absent, Domain, Fact, Label, Pure
+from shrinker.ruleset.models.closed_world import Absent, Domain, Fact, Keep, Label, Pure, Registry, Remove, Root, Walk
+from shrinker.ruleset.models.closed_world import Shape as Shape
 from shrinker.ruleset.models.entry import Answer, Default, Dependent, Entry, Guard, Refusal
 from shrinker.ruleset.models.evidence import Capability, Dropped, Leftover, Platform, Reach
 from shrinker.ruleset.models.outside import Api, Companion, Distribution, Internal, Listing, Outside, Protocol
-from shrinker.ruleset.models.reachability import Keep, Registry, Remove, Root, Walk
-from shrinker.ruleset.models.reachability import Shape as Shape
 from shrinker.ruleset.models.rule import Claim as Claim
 from shrinker.ruleset.models.rule import Rule, Table
-
-_TELLING = frozenset(
-    {"platforms", "leftovers", "protocols", "outsides", "entries", "dependents", "reaches", "capabilities"}
-    | {"distributions", "listings", "internals", "dropped"}
-)
-"""Fields of rules that decide nothing: they judge what was generated, tell of what is not in the tree or of the package index, whatever this
-upstream declares, and say what the judge of claims asks, or what must be there."""
 
 
 class Budget(Table):
@@ -32,8 +24,8 @@ class Budget(Table):
     """Distributions and packages that the new tree may not newly require or import."""
 
 
-class Ruleset(Table):
-    """All rules that a profile includes, in file order."""
+class Kinds(Table):
+    """The rules of each kind, in file order."""
 
     facts: tuple[Fact, ...] = ()
     domains: tuple[Domain, ...] = ()
@@ -63,6 +55,11 @@ class Ruleset(Table):
     reaches: tuple[Reach, ...] = ()
     capabilities: tuple[Capability, ...] = ()
     dropped: tuple[Dropped, ...] = ()
+
+
+class Ruleset(Kinds):
+    """All rules that a profile includes."""
+
     scope: tuple[str, ...] = ()
     """Ids of rules about what is served, see `load_profile`."""
     budget: Budget = Budget()
@@ -86,13 +83,11 @@ class Ruleset(Table):
 
     def by_id(self) -> dict[str, Rule]:
         """Every rule of every kind, in the order of the kinds."""
-        rows = (row for field in Ruleset.model_fields for row in getattr(self, field))
-        return {row.id: row for row in rows if isinstance(row, Rule)}
+        return {rule.id: rule for field in Kinds.model_fields for rule in getattr(self, field)}
 
     def all_rules(self) -> tuple[Rule, ...]:
         """Every rule that decides something about the tree, in the order of the kinds."""
-        fields = (field for field in Ruleset.model_fields if field not in _TELLING)
-        return tuple(row for field in fields for row in getattr(self, field) if isinstance(row, Rule))
+        return tuple(rule for rule in self.by_id().values() if rule.decides)
 
 
 class Profile(Table):

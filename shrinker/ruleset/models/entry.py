@@ -4,7 +4,7 @@ from typing import Literal
 
 from pydantic import Field, model_validator
 
-from shrinker.ruleset.models.rule import Rule
+from shrinker.ruleset.models.rule import Rule, Telling
 
 
 class Refusal(Rule):
@@ -53,7 +53,7 @@ class Refusal(Rule):
         return (self.attribute,) if isinstance(self.attribute, str) else self.attribute
 
 
-class Entry(Rule):
+class Entry(Telling):
     """Where something comes in from outside: a fact about it needs a refusal. Profiles without such rules are not asked for any."""
 
     kind: Literal["flag", "request"]
@@ -66,7 +66,7 @@ class Entry(Rule):
     """Modules that run no such server, submodules included: that they read a flag does not count."""
 
 
-class Dependent(Rule):
+class Dependent(Telling):
     """Flags of which upstream reads nothing unless something else was asked for, which is refused: without it they do nothing
     there either, so that no run loses what they do."""
 

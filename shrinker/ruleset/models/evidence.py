@@ -2,11 +2,11 @@
 
 from pydantic import Field
 
-from shrinker.ruleset.models.rule import Rule
+from shrinker.ruleset.models.rule import Telling
 from shrinker.values.leftovers import Kind, Position
 
 
-class Platform(Rule):
+class Platform(Telling):
     """A platform, for the judge of the generated tree: the words by which one sees a trace of it."""
 
     words: tuple[str, ...] = Field(min_length=1)
@@ -19,7 +19,7 @@ class Platform(Rule):
     suspect."""
 
 
-class Leftover(Rule, populate_by_name=True):
+class Leftover(Telling, populate_by_name=True):
     """Why a trace of another platform in the generated tree is right. All keys that are given must hold."""
 
     kind: tuple[Kind, ...] = ()
@@ -34,7 +34,7 @@ class Leftover(Rule, populate_by_name=True):
     """True: only what no kept code names, and what stands inside it."""
 
 
-class Reach(Rule):
+class Reach(Telling):
     """What the profile is for: names that the graph must reach from a definition. `shrinker kernels` looks for them."""
 
     start: str
@@ -44,7 +44,7 @@ class Reach(Rule):
     library has them in this upstream."""
 
 
-class Capability(Rule):
+class Capability(Telling):
     """Something that the profile keeps, whatever all other rules say: level `capabilities` looks for it without reading them."""
 
     hardware: str = ""
@@ -58,7 +58,7 @@ class Capability(Rule):
     """Functions and classes that carry it, by qualified name: each one of upstream stands."""
 
 
-class Dropped(Rule):
+class Dropped(Telling):
     """Something that the profile does not serve, by the words that upstream's code has for it."""
 
     words: tuple[str, ...] = ()

@@ -3,7 +3,7 @@
 from pydantic import Field, StrictBool, model_validator
 
 from shrinker.ruleset.match import any_name_matches
-from shrinker.ruleset.models.rule import Rule
+from shrinker.ruleset.models.rule import Rule, Telling
 
 
 class Companion(Rule):
@@ -17,7 +17,7 @@ class Companion(Rule):
     what kept code reaches stays; of a package without, everything."""
 
 
-class Distribution(Rule):
+class Distribution(Telling):
     """What is known of a distribution of the package index that its name does not say."""
 
     name: str
@@ -33,14 +33,14 @@ class Distribution(Rule):
     """True: it stays in any case."""
 
 
-class Listing(Rule):
+class Listing(Telling):
     """Modules that only list distributions, to show their versions: a name there is no use of it."""
 
     modules: tuple[str, ...] = Field(min_length=1)
     """Patterns over dotted modules."""
 
 
-class Protocol(Rule):
+class Protocol(Telling):
     """Methods that a base outside the tree calls on objects of the classes that inherit from it. A base without such a
     rule may call any."""
 
@@ -50,7 +50,7 @@ class Protocol(Rule):
     """Names that it looks up; those with two underscores on both sides need not be listed."""
 
 
-class Outside(Rule):
+class Outside(Telling):
     """What is known of packages outside the tree."""
 
     inert: tuple[str, ...] = ()
@@ -87,7 +87,7 @@ class Api(Rule):
         return whole in self.names or (not name.startswith("_") and any_name_matches(self.names, whole))
 
 
-class Internal(Rule):
+class Internal(Telling):
     """Public names that a person read, and that nobody outside takes: `api.md` lists those of which nobody says so."""
 
     names: tuple[str, ...] = Field(min_length=1)

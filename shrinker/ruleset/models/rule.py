@@ -1,6 +1,6 @@
 """What every rule has, and what every claim about the closed world has."""
 
-from typing import Self
+from typing import ClassVar, Self
 
 from packaging.version import Version
 from pydantic import BaseModel, ConfigDict, Field, model_validator
@@ -15,6 +15,8 @@ class Table(BaseModel):
 class Rule(Table):
     """What every rule has."""
 
+    decides: ClassVar[bool] = True
+    """Whether the tree may be another one without it."""
     id: str = Field(pattern=r"^[a-z0-9][a-z0-9-]*$")
     """Its name in every report."""
     why: str = Field(min_length=10)
@@ -49,3 +51,9 @@ class Claim(Rule):
     needs a refusal all the same."""
     machine: bool = False
     """True: about the machine, its driver and what is installed on it. No run sets that."""
+
+
+class Telling(Rule):
+    """What decides nothing: it judges the tree, or tells of what is not in it or of the package index, whatever this upstream declares."""
+
+    decides: ClassVar[bool] = False

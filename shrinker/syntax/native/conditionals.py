@@ -10,8 +10,7 @@ from typing import NamedTuple
 import tree_sitter
 import tree_sitter_cuda
 
-from shrinker.syntax.native.source import Lines
-from shrinker.syntax.native.tokens import field, leaves, text_of
+from shrinker.syntax.native.tokens import Lines, field, leaves, text_of
 
 _OPENS = frozenset({"#if", "#ifdef", "#ifndef"})
 _CONTINUES = frozenset({"#elif", "#elifdef", "#elifndef", "#else"})
@@ -117,33 +116,28 @@ def _verdict(
     condition = field(root.named_children[0], "condition") if root.named_children else None
     if condition is None or condition.has_error:
         return None, frozenset()
-    value, macros = _value(condition, undefined)
+    value = _value(condition, undefined)
+    macros = frozenset(map(text_of, leaves(condition))).intersection(undefined)
     # What stands there without these macros is not asked: `#if 0` is upstream's.
-    return (bool(value), macros) if value is not None and macros else (None, frozenset())
+    return (value, macros) if value is not None and macros else (None, frozenset())
 
 
-def _value(node: tree_sitter.Node, undefined: Collection[str]) -> tuple[int | None, frozenset[str]]:
-    """Value of a condition, None where it is open, and the macros that decide it."""
-    nothing = frozenset[str]()
+def _value(node: tree_sitter.Node, undefined: Collection[str]) -> bool | None:
+    """What a condition is; None where it is open."""
     inner, sign = node.named_children, text_of(field(node, "operator"))
     match node.type:
         case "identifier" | "preproc_defined":
-            name = text_of(node if node.type == "identifier" else inner[0])
-            return (0, frozenset({name})) if name in undefined else (None, nothing)
+            return False if text_of(node if node.type == "identifier" else inner[0]) in undefined else None
         case "number_literal":
-            text = text_of(node)
-            return (int(text) if text.isdecimal() else None), nothing
+            return bool(int(text_of(node))) if text_of(node).isdecimal() else None
         case "parenthesized_expression" if len(inner) == 1:
             return _value(inner[0], undefined)
         case "unary_expression" if sign == "!":
-            value, macros = _value(inner[0], undefined)
-            return (None if value is None else int(not value)), macros
+            value = _value(inner[0], undefined)
+            return None if value is None else not value
         case "binary_expression" if sign in ("&&", "||"):
-            sides = [_value(each, undefined) for each in (inner[0], inner[-1])]
-            deciding = sign == "||"
-            for value, macros in sides:
-                if value is not None and bool(value) is deciding:
-                    return int(deciding), macros
-            if all(value is not None for value, _ in sides):
-                return int(not deciding), sides[0][1] | sides[1][1]
-    return None, nothing
+            sides = {_value(each, undefined) for each in (inner[0], inner[-1])}
+            if (sign == "||") in sides:
+                return sign == "||"
+            return None if None in sides else sign == "&&"
+    return None

@@ -8,8 +8,17 @@ from collections.abc import Callable, Collection
 
 import tree_sitter
 
-from shrinker.syntax.native.source import Definition, Lines
-from shrinker.syntax.native.tokens import NAMESPACES, field, function_of, leaves, nodes, text_of, within
+from shrinker.syntax.native.tokens import (
+    NAMESPACES,
+    Definition,
+    Lines,
+    field,
+    function_of,
+    leaves,
+    nodes,
+    text_of,
+    within,
+)
 
 _WORD = re.compile(r"[A-Za-z_]\w*")
 _TYPE = re.compile(r"(primitive|template|dependent)_type|(type|qualified)_identifier|sized_type_specifier")

@@ -12,11 +12,14 @@ import tree_sitter
 
 from shrinker.syntax.native.conditionals import native_parser
 from shrinker.syntax.native.definitions import definitions_of
-from shrinker.syntax.native.source import Definition, Lines, NativeSource, Registration
 from shrinker.syntax.native.tokens import (
     BRANCHES,
     NAMES,
     NAMESPACES,
+    Definition,
+    Lines,
+    NativeSource,
+    Registration,
     defined_names,
     extern_names,
     field,
@@ -46,11 +49,11 @@ def read_native(data: bytes) -> NativeSource:
     declared: dict[int, str] = {}
     acts = False
     for node in within(root, NAMESPACES | {"linkage_specification"}):
-        exported = _exported(node)
-        acts = acts or exported is not None or _is_block(node)
+        block, exported = _block(node), _exported(node)
+        acts = acts or exported is not None or block is not None
         offers = [(node, exported)] if exported is not None else []
-        if _is_block(node) and (body := field(node, "body")) is not None:
-            offers = [(each, offer) for each in within(body, BRANCHES) if (offer := _registered(each)) is not None]
+        if block is not None:
+            offers = [(each, offer) for each in within(block, BRANCHES) if (offer := _registered(each)) is not None]
         for each, (name, functions) in offers:
             registrations[each.id] = Registration(name, functions, each.start_point[0] + 1, whole(each))
         for each in node.children if node.type == "template_declaration" else [node]:
@@ -87,10 +90,10 @@ def _whole(rows: list[bytes], node: tree_sitter.Node) -> Lines:
     return Lines(first + 1, last + 1)
 
 
-def _is_block(node: tree_sitter.Node) -> bool:
-    """True for a block of registrations."""
+def _block(node: tree_sitter.Node) -> tree_sitter.Node | None:
+    """The body of a block of registrations."""
     name = text_of(field(node, "declarator", "declarator"))
-    return node.type == "function_definition" and field(node, "body") is not None and bool(_BLOCK.fullmatch(name))
+    return field(node, "body") if node.type == "function_definition" and _BLOCK.fullmatch(name) else None
 
 
 def _call(node: tree_sitter.Node) -> tuple[tree_sitter.Node | None, tree_sitter.Node | None]:

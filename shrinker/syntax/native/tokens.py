@@ -1,9 +1,10 @@
-"""Tokens of a syntax tree of C++ or CUDA, and what the shape of a few of them in a row says.
+"""What is read of one file of C, C++ or CUDA, and the tokens of its syntax tree: what the shape of a few of them in a row says.
 
 They are there even where macros keep the grammar from understanding what stands around them.
 """
 
 from collections.abc import Collection, Iterator, Sequence
+from typing import NamedTuple
 
 import tree_sitter
 
@@ -21,6 +22,60 @@ NAMESPACES = BRANCHES | {"namespace_definition", "declaration_list", "translatio
 """What statements of a file stand in, besides those of C's linkage."""
 _LONGEST = 400
 """Tokens of the template arguments of one name."""
+
+
+class Lines(NamedTuple):
+    """Whole lines of a file, from 1; the first is 0 for what shares its lines with something else."""
+
+    first: int
+    last: int
+
+
+class Registration(NamedTuple):
+    """A statement by which a source offers a function under a name."""
+
+    name: str
+    functions: tuple[str, ...]
+    """Names in it of what may be the function."""
+    line: int
+    lines: Lines
+
+
+class Definition(NamedTuple):
+    """What may go as a whole when nothing names it; a declaration of a function, too."""
+
+    name: str
+    lines: Lines
+    """With the comment directly above a definition."""
+    words: frozenset[str] = frozenset()
+    """All that it says; not asked of what is only declared."""
+
+
+class NativeSource(NamedTuple):
+    """One file."""
+
+    words: frozenset[str]
+    """Names that it mentions outside of registrations, but for those that it only declares."""
+    defined: frozenset[str]
+    """Names that it may define as a function."""
+    methods: frozenset[str]
+    """Of these, those that are defined outside of their class: ``Class::name``."""
+    promised: frozenset[str]
+    """Names of namespaces that it declares and does not define there: functions, and variables of other sources."""
+    members: frozenset[str]
+    """The same of classes: ``Class::name``."""
+    pasted: frozenset[tuple[str, str]]
+    """What stands before and after the computed part of a name that a macro puts together."""
+    spoken: frozenset[str]
+    """Names in its texts after a namespace: ``sgl::name``."""
+    registrations: tuple[Registration, ...]
+    declarations: tuple[Definition, ...]
+    """Functions that it only declares."""
+    definitions: tuple[Definition, ...]
+    outside: frozenset[str]
+    """All words outside of these and of registrations, those of texts, too."""
+    acts: bool
+    """True when the library may need it for what happens when it is loaded."""
 
 
 def text_of(node: tree_sitter.Node | None) -> str:

@@ -12,8 +12,7 @@ from typing import Any, cast
 import pytest
 
 from equivalence.levels import Expected, Setting, server
-from equivalence.levels.both import both, show_both
-from equivalence.levels.result import Ledger
+from equivalence.levels.result import Ledger, both, show_both
 from equivalence.levels.scenarios import ARCHITECTURE, RUNS, SCENARIOS
 from equivalence.levels.setting import GENERATED, SIDES, UPSTREAM, Call, Outcome
 from equivalence.processes import Finished
@@ -148,8 +147,8 @@ def test_both_run_at_once_where_there_are_cores_for_both(tmp_path: Path) -> None
     found = show_both(setting, "x", show)
     assert [found[side][0] for side in SIDES] == list(SIDES) and len({owner for _, owner in found.values()}) == 2
     # What needs more cores is run here.
-    for other, processes in ((alone, 1), (setting, 2)):
-        found = show_both(other, "x", show, processes=processes)
+    for other, cores in ((alone, 1), (setting, 2)):
+        found = show_both(other, "x", show, cores=cores)
         assert {owner for _, owner in found.values()} == {os.getpid()}
     assert said[0] == "x: both trees" and said[1:] == ["x: upstream", "x: generated"] * 2
 

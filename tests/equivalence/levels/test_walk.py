@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from equivalence.levels import Following, Setting, imports, server, trace
-from equivalence.levels.model import meta_call
+from equivalence.levels.model import call_of
 from equivalence.levels.result import Ledger
 from equivalence.levels.scenarios import Configuration, Scenario
 from equivalence.levels.setting import GENERATED, UPSTREAM, Call
@@ -123,7 +123,7 @@ def followed(folder: Path) -> tuple[Setting, Path, Configuration]:
     setting = setting_of(folder / "work", Cache.off())
     one = Configuration(name="small", published="v3")
     assert setting.following is not None
-    setting.following._known[meta_call(one, setting).follow] = Executed({"__init__.py": frozenset({2, 3})}, {})
+    setting.following._known[call_of(one, setting).follow] = Executed({"__init__.py": frozenset({2, 3})}, {})
     return setting, tree_of(folder / "upstream", UPSTREAM_TEXT), one
 
 
@@ -131,7 +131,7 @@ def followed(folder: Path) -> tuple[Setting, Path, Configuration]:
 def test_the_level_names_what_is_missing(tmp_path: Path, text: str, missing: list[int]) -> None:
     setting, upstream, one = followed(tmp_path)
     generated = tree_of(tmp_path / "generated", text)
-    found = trace.run(upstream, generated, setting, configurations=[one], runs=(), scenarios=()).evidence
+    found = trace.run(upstream, generated, setting, [one]).evidence
     assert [(f.path, f.line) for f in found.findings] == [("python/sglang/__init__.py", line) for line in missing]
     assert dict(found.checks)["programs"] == 1
     assert dict(found.checks)["executed lines"] == 2
@@ -140,7 +140,7 @@ def test_the_level_names_what_is_missing(tmp_path: Path, text: str, missing: lis
 def test_nothing_followed_is_no_evidence(tmp_path: Path) -> None:
     setting = setting_of(tmp_path / "work", Cache.off())
     tree = tree_of(tmp_path / "tree", UPSTREAM_TEXT)
-    assert not trace.run(tree, tree, setting, configurations=(), runs=(), scenarios=()).evidence.passed
+    assert not trace.run(tree, tree, setting, ()).evidence.passed
 
 
 @pytest.mark.parametrize("needed", [True, False])
@@ -150,7 +150,7 @@ def test_a_server_of_upstreams_that_does_not_start_is_a_fault_only_where_it_has_
     setting, tree, one = followed(tmp_path)
     monkeypatch.setattr(server, "observe", lambda *_: None)
     asked = Scenario(name="seldom", needed=needed)
-    found = trace.run(tree, tree, setting, configurations=[one], runs=(), scenarios=[asked])
+    found = trace.run(tree, tree, setting, [one, asked])
     assert found.passed is not needed
     assert any("seldom: upstream did not run to its end" in sentence for sentence in found.limits) is not needed
 

@@ -199,7 +199,7 @@ def test_extensions_are_not_built_but_need_their_sources(tmp_path) -> None:
 def test_a_grammars_mask_finds_the_logits_on_the_device() -> None:
     from types import ModuleType
 
-    from equivalence.simulation import located
+    from equivalence.simulation import tensors
 
     class Backend:
         def apply_vocab_mask(self, logits, vocab_mask):
@@ -208,7 +208,7 @@ def test_a_grammars_mask_finds_the_logits_on_the_device() -> None:
 
     module = ModuleType("backend")
     module.Backend = Backend  # type: ignore[attr-defined]
-    located._wrap(module)
+    tensors.locate(module)
     logits = torch.ones(3)
     Backend().apply_vocab_mask(logits, vocab_mask=torch.tensor([True, False, True]))
     assert logits.tolist() == [0, 1, 0]

@@ -1,16 +1,72 @@
-"""What a run is asked for, what its phases are given, and what it made."""
+"""What a run is asked for, what its phases are given and tell of themselves, and what it made, in which time and memory."""
 
-from contextlib import AbstractContextManager
+import resource
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from shrinker.cache import Cache
-from shrinker.pipeline.progress import Progress, timed
+from shrinker.cache.workers import Tell
 from shrinker.ruleset import Ruleset
 from shrinker.values.manifest import Manifest
 from shrinker.values.outcome import Evidence, Finding
 from shrinker.values.upstream import UpstreamTree
+
+
+class Progress(Protocol):
+    """What the pipeline tells of itself while it works."""
+
+    def phase(self, name: str) -> None:
+        """A phase begins."""
+
+    def note(self, line: str) -> None:
+        """One line that a person should know."""
+
+    def advance(self, done: int, total: int | None) -> None:
+        """How far the phase is."""
+
+
+class Told(Progress):
+    """Hands on what is told to another process."""
+
+    def __init__(self, tell: Tell) -> None:
+        self._tell = tell
+
+    def phase(self, name: str) -> None:
+        self._tell(("phase", name))
+
+    def note(self, line: str) -> None:
+        self._tell(("note", line))
+
+    def advance(self, done: int, total: int | None) -> None:
+        self._tell(("advance", done, total))
+
+
+@contextmanager
+def timed(name: str, timings: dict[str, float], progress: Progress) -> Iterator[None]:
+    """A phase: its name is told, its seconds are added to `timings`, also where it fails.
+
+    Those of a phase within it count there alone, so that all together are the time that passed.
+    """
+    progress.phase(name)
+    start, others = time.perf_counter(), sum(timings.values())
+    try:
+        yield
+    finally:
+        within = sum(timings.values()) - others
+        timings[name] = timings.get(name, 0.0) + time.perf_counter() - start - within
+
+
+def peak_memory(jobs: int) -> int:
+    """Upper bound of the run's memory in bytes: this process, and as many of the largest worker as there are."""
+    unit = 1 if sys.platform == "darwin" else 1024
+    own = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    worker = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
+    return (own + jobs * worker) * unit
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +81,6 @@ class Request:
     frozen: bool = False
     """Fail when the lock of this upstream and these rules would change."""
     reports: Path | None = None
-    cache: Path | None = None
     rules: Path | None = None
     """Folder with rule files and `profiles/`; those of `project.rules_folder` when not given."""
     reuse: bool = True
@@ -57,7 +112,7 @@ class Run:
     """Whether reports will say why a symbol stays; without them nothing looks for it."""
 
     def timed(self, phase: str) -> AbstractContextManager[None]:
-        """A phase, see `progress.timed`."""
+        """A phase, see the function of this name."""
         return timed(phase, self.timings, self.progress)
 
 

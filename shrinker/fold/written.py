@@ -1,35 +1,34 @@
-"""Place the look at an argument where a function begins that a `[[reject]]` or `[[endpoint_stub]]` rule names, and the guard of imports where
-a module begins that a `[[import_hook]]` rule names.
+"""What rules write into a module, whatever is decided in it: the look at an argument where a function begins that a `[[reject]]` or
+`[[endpoint_stub]]` rule names, the guard of imports where a module begins that a `[[import_hook]]` rule names, and what takes the place of a
+removed text where upstream would choose that by itself, as a `[[default]]` rule says.
 
-The line stands before the first statement as upstream wrote it, so that its place is found before folding; the folded
+The line of a look stands before the first statement as upstream wrote it, so that its place is found before folding; the folded
 tree receives it when everything else is decided, since what it names is shrinker's own.
 """
 
 import ast
+import json
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from itertools import takewhile
+from typing import NamedTuple
 
 from shrinker.fold.context import Context
 from shrinker.ruleset.match import any_name_matches
-from shrinker.syntax.ranges import first_line
+from shrinker.syntax.ranges import first_line, span
 from shrinker.syntax.scopes import parameters_of
-from shrinker.syntax.walk import Function, definitions
-from shrinker.values.edits import Guard, Refuse, Span, refusal_line
+from shrinker.syntax.walk import Definition, Function, definitions, own_nodes
+from shrinker.values.edits import Guard, Literal, Refuse, Span, refusal_line
 from shrinker.values.folded import Decision, Uncertain
 
 
-@dataclass(frozen=True, slots=True)
-class Look:
+class Look(NamedTuple):
     """A line that is to be inserted."""
 
-    name: str
-    """The function, below its module; empty for the module itself."""
     line: int
     """Where the function stands, or what follows the line in the module."""
     edit: Refuse | Guard
-    rules: frozenset[str]
+    rules: set[str]
 
 
 def find_looks(tree: ast.Module, context: Context) -> list[Look]:
@@ -42,7 +41,7 @@ def find_looks(tree: ast.Module, context: Context) -> list[Look]:
     guards = context.environment.guards_of(context.module)
     if guards and _head(tree) < len(tree.body):
         if (place := _place(tree, context)) is not None:
-            found.append(Look("", place.line, Guard(place), frozenset(rule.id for rule in guards)))
+            found.append(Look(place.line, Guard(place), {rule.id for rule in guards}))
         else:
             _missing(context, tree.body[_head(tree)].lineno, "the guard of imports")
     rules = context.environment.refusals_in(context.module)
@@ -56,7 +55,7 @@ def find_looks(tree: ast.Module, context: Context) -> list[Look]:
                 asking[rule.argument].add(rule.id)
         for argument, ids in asking.items():
             if argument in parameters and (place := _place(node, context)) is not None:
-                found.append(Look(name, node.lineno, Refuse(place, whole, argument), frozenset(ids)))
+                found.append(Look(node.lineno, Refuse(place, whole, argument), ids))
             else:
                 _missing(context, node.lineno, f"a look at `{argument}`")
     return found
@@ -64,10 +63,10 @@ def find_looks(tree: ast.Module, context: Context) -> list[Look]:
 
 def place_looks(tree: ast.Module, looks: Iterable[Look], context: Context) -> None:
     """Insert the lines into the folded tree, with the edits that write them."""
-    wanted = {(look.name, look.line if look.name else 0): look for look in looks}
-    for name, node in (("", tree), *_functions(tree)) if wanted else ():
-        look = wanted.get((name, node.lineno if isinstance(node, Function) else 0))
-        if look is not None:
+    for look in looks:
+        functions = (node for _, node in _functions(tree) if node.lineno == look.line)
+        node = tree if isinstance(look.edit, Guard) else next(functions, None)
+        if node is not None:
             context.edits.append(look.edit)
             text = context.lines[look.line - 1].strip()[:120]
             context.decisions.append(Decision(look.line, "+".join(sorted(look.rules)), "refusal", text, "refuses", 0))
@@ -101,3 +100,45 @@ def _place(node: ast.Module | Function, context: Context) -> Span | None:
     if line == first.lineno and text.encode()[: first.col_offset].strip():
         return None
     return Span(line, column, first.end_lineno or line, first.end_col_offset or column)
+
+
+# Texts in the place of defaults
+
+
+def replace_defaults(tree: ast.Module, context: Context) -> None:
+    """Replace the texts in the tree, before it is folded, with the edits that write them."""
+    rules = context.environment.defaults_in(context.module)
+    for name, definition in definitions(tree, context.module) if rules else ():
+        for rule in (rule for rule in rules if any_name_matches(rule.where, name)):
+            for node in (text for text in _handed_on(definition) if text.value == rule.text):
+                context.edits.append(Literal(span(node), json.dumps(rule.by)))
+                context.decide(node, "default", {rule.id}, repr(rule.by), 0)
+                context.replaced[span(node)] = node.value = rule.by
+
+
+def _handed_on(definition: Definition) -> Iterator[ast.Constant]:
+    """Texts that code of this definition, and of no definition in it, assigns, returns or hands on."""
+    arguments = None if isinstance(definition, ast.ClassDef) else definition.args
+    for default in (*arguments.defaults, *arguments.kw_defaults) if arguments is not None else ():
+        yield from _texts(default)
+    for node in own_nodes(definition):
+        match node:
+            case ast.Assign(value=value) | ast.AnnAssign(value=value) | ast.Return(value=value):
+                yield from _texts(value)
+            case ast.keyword(value=value) if node.arg is not None:
+                yield from _texts(value)
+            case ast.Dict(values=values):
+                for value in values:
+                    yield from _texts(value)
+
+
+def _texts(node: ast.expr | None) -> Iterator[ast.Constant]:
+    match node:
+        case ast.Constant(value=str()):
+            yield node
+        case ast.Tuple(elts=parts) | ast.BoolOp(values=parts):
+            for part in parts:
+                yield from _texts(part)
+        case ast.IfExp(body=first, orelse=second):
+            yield from _texts(first)
+            yield from _texts(second)

@@ -1,0 +1,244 @@
+"""What changed files lost of what nobody has to name: members and stored attributes that kept code still looks up, bases, decorators; what a
+module does when it is loaded (files itself, fills tables, imports what rows of a loop name); and what is found in it by a text.
+
+Classes are told apart by their last names, so that two of one name count as one: what is asked is asked of both.
+"""
+
+import ast
+import builtins
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from shrinker.check.refused import Refused, refused_rows
+from shrinker.check.rule_index import RuleIndex
+from shrinker.check.symbols import ClassSymbols, ModuleSymbols, Registration
+from shrinker.check.trees import Seen, Trees
+from shrinker.syntax.imports import package_of
+from shrinker.syntax.names import is_special, last_name
+from shrinker.syntax.parsing import parsed
+from shrinker.syntax.unroll import Bound, bind, displays_of, rows_of, text_of
+from shrinker.syntax.walk import walk
+from shrinker.values.relations import grouped
+from shrinker.values.upstream import module_name
+
+_BUILTINS = frozenset(dir(builtins))
+_IMPORTING = ("import_module", "__import__")
+
+
+def _kept_classes(trees: Trees) -> Iterator[tuple[ModuleSymbols, ClassSymbols, ClassSymbols]]:
+    """Classes of changed files that both trees have: symbols of the generated file, and of both classes, the generated one's first."""
+    for symbols, upstream in trees.pairs():
+        there = {each.name: each for each in symbols.classes}
+        for each in upstream.classes:
+            if each.name in there:
+                yield symbols, there[each.name], each
+
+
+def members(trees: Trees, seen: Seen) -> None:
+    """Methods and attributes; fields of what is made by its fields, and methods below a class of another package, may not go at all."""
+    families = trees.families
+    for symbols, ours, each in _kept_classes(trees):
+        left, last = dict(ours.members), each.name.rpartition(".")[2]
+        for name, line in each.members:
+            if name in left:
+                continue
+            seen.look()
+            why = "" if is_special(name) else None
+            if name in each.fields and families.has_fields(last):
+                why = ", a field: what makes one gives it by place or by name"
+            elif not name.startswith("_") and (caller := families.outside(last)):
+                why = f", which {caller} of another package may call"
+            if why is not None:
+                # Nobody here has to look these up: Python does, or who makes or drives the object.
+                seen.find(symbols.path, 0, f"class {each.name} lost {name}{why} (upstream: line {line})")
+            elif missed := families.look_up(name, last):
+                where = f"{symbols.path}:{line}"
+                seen.find(*missed, f"looks up {name!r}, which class {each.name} no longer has (upstream: {where})")
+
+
+def stores(trees: Trees, seen: Seen) -> None:
+    """Attributes that methods stored on ``self``, that nothing stores any more, and that a method of the same family still reads there.
+
+    What only private methods stored that upstream itself calls nowhere but in classes that it never makes was never there.
+    """
+    kept = trees.kept.values()
+    binds = {name for symbols in kept for each in symbols.classes for name, _ in each.members}
+    binds.update(*(symbols.binds for symbols in kept))
+    for symbols, upstream in trees.pairs():
+        for each in upstream.classes:
+            for name, line in each.stores:
+                seen.look()
+                last = each.name.rpartition(".")[2]
+                if name in binds or not (missed := trees.families.look_up(name, last, on="self")):
+                    continue
+                message = f"reads self.{name}, which nothing stores any more (upstream: {symbols.path}:{line})"
+                if trees.users.ever_stored(symbols.path, name):
+                    seen.ask(*missed, message)
+                else:
+                    seen.find(*missed, f"{message}, nor does upstream ever", inherited=True)
+
+
+def bases(trees: Trees, seen: Seen) -> None:
+    """Compare what the classes of both trees inherit from."""
+    theirs = trees.source_modules
+    for symbols, ours, each in _kept_classes(trees):
+        own, last = dict(ours.members), each.name.rpartition(".")[2]
+        for base in each.bases:
+            if not base or base in ours.bases or base in each.foreign:
+                continue
+            seen.look()
+            if base in symbols.bound:
+                seen.find(symbols.path, 0, f"class {each.name} lost its base {base}, which is still there")
+                continue
+            for module, origin in theirs.closure(symbols.module or "", base):
+                for name, line in origin.members:
+                    where = f"({theirs.files[module]}:{line})"
+                    if name in own:
+                        continue
+                    if is_special(name):
+                        message = f"class {each.name} lost base {origin.name}, which gave it {name} {where}"
+                        seen.find(symbols.path, 0, message)
+                    elif missed := trees.families.look_up(name, last):
+                        message = f"looks up {name!r}, which class {each.name} had from its base {origin.name} {where}"
+                        seen.find(*missed, message)
+
+
+def decorators(trees: Trees, seen: Seen) -> None:
+    """Each definition has all decorators of one that upstream has by its name there."""
+    for symbols, upstream in trees.pairs():
+        theirs, ours = (
+            grouped((name, (line, written)) for name, line, written in side.decorated) for side in (upstream, symbols)
+        )
+        for name in ours.keys() & theirs.keys():
+            left = [decorators for _, decorators in theirs[name]]
+            seen.look(sum(map(len, left)))
+            # Those with the most first: the others are content with any.
+            for line, decorators in sorted(ours[name], key=lambda row: -len(row[1]))[: len(left)]:
+                kept = Counter(decorators)
+                like = min(left, key=lambda each: (len(Counter[str](each) - kept), -len(each)))
+                left.remove(like)
+                for decorator in Counter(like) - kept:
+                    seen.find(symbols.path, line, f"{name} lost @{decorator}")
+
+
+def is_let_go(registration: Registration, module: str, index: RuleIndex) -> bool:
+    """True when a rule says that nothing asks for what is filed, or when something in the statement is gone."""
+    return index.unregistered(f"{module}.{registration.function}", registration.key) or any(
+        index.removes_member(said) or index.removes_module(said) for said in registration.says
+    )
+
+
+def registrations(trees: Trees, seen: Seen) -> None:
+    """Statements and decorators that register something, gone from a module that still has all that they name."""
+    if trees.rules is None:
+        return
+    for symbols, upstream in trees.pairs():
+        there = Counter((each.function, each.key) for each in symbols.registers)
+        seen.look(len(upstream.registers))
+        for each in upstream.registers:
+            if there[each.function, each.key] > 0:
+                there[each.function, each.key] -= 1
+            elif (
+                each.names <= symbols.bound | _BUILTINS
+                and not is_let_go(each, symbols.module or "", trees.index)
+                and each.line not in trees.decided_lines(symbols.path)
+            ):
+                what = f"{each.function} no longer files {each.key!r}"
+                seen.find(symbols.path, 0, f"{what}, and no rule says why (upstream: line {each.line})")
+
+
+def names_by_text(trees: Trees, seen: Seen) -> None:
+    """Names that modules assigned and that kept code looks up by a text (``getattr(module, "EntryClass")``)."""
+    asked = {name for symbols in trees.kept.values() for name in symbols.by_text}
+    for symbols, upstream in trees.pairs():
+        if trees.index.walked_past(symbols.module or ""):
+            continue  # The walk over the package does not find it.
+        for name, line in ((name, line) for name, line in upstream.assigned if name in asked):
+            seen.look()
+            if name not in symbols.bound:
+                message = f"has no {name!r} any more, which kept code looks up by a text (upstream: line {line})"
+                seen.find(symbols.path, 0, message)
+
+
+def imports_of_loops(trees: Trees, seen: Seen) -> None:
+    """Modules that loops of modules import in upstream and not in the generated tree, and those that they import and that are not there."""
+    if trees.rules is None:
+        return
+    modules = {symbols.module for symbols in trees.kept.values()}
+    for path in trees.changed:
+        before, after = (set(_imported(root / path, module_name(path))) for root in (trees.source.root, trees.out))
+        seen.look(len(before))
+        for name in sorted(before - after):
+            if not trees.index.removes_module(name):
+                seen.find(path, 0, f"no longer imports {name}, and no rule removes it")
+        for name in sorted(after - modules):
+            if trees.index.removes_module(name):
+                seen.find(path, 0, f"imports {name}, which a rule removes")
+
+
+def _imported(file: Path, module: str | None) -> Iterator[str]:
+    data = file.read_bytes()
+    # Hardly a file has the words.
+    tree = parsed(data, str(file)) if any(name.encode() in data for name in _IMPORTING) else None
+    if module is None or tree is None:
+        return
+    package, tables = package_of(module, file.name == "__init__.py"), displays_of(tree)
+    for loop in (node for node in tree.body if isinstance(node, ast.For)):
+        for call in walk(loop):
+            if isinstance(call, ast.Call) and call.args and last_name(call.func) in _IMPORTING:
+                for row in rows_of(loop.iter, tables) or ():
+                    bound: Bound = {}
+                    bind(loop.target, row, bound)
+                    if (text := text_of(call.args[0], bound, module, package)) is not None:
+                        yield text
+
+
+def rows(trees: Trees, seen: Seen) -> None:
+    """What looks where a row is gone finds another one, or none. A table that went as a whole is looked at by nobody.
+
+    Rows may go whose key the tree refuses by name, that name members of enumerations which the rules remove, or with the test that they
+    stand under; but none of a member where a loop goes through its enumeration.
+    """
+    refused = [*refused_rows(trees.out)]
+    for symbols, upstream in trees.pairs():
+        there = Counter((where, key, value) for where, key, value, _ in symbols.rows)
+        tables = {where for where, _, _ in there}
+        keys = grouped((where, key.strip("'")) for where, key, _, _ in upstream.rows)
+        for where, key, value, line in upstream.rows:
+            root = where.partition("(")[0].partition(".")[0]
+            if where not in tables and not (where.endswith("()") and root in symbols.bound):
+                continue
+            seen.look()
+            if there[where, key, value] > 0:
+                there[where, key, value] -= 1
+            elif key.partition(".")[0] in symbols.loops or (
+                value.partition(".")[0] in symbols.bound
+                and not any(map(trees.index.removes_member, (key, value)))
+                and not _is_refused(key.strip("'"), keys[where], refused)
+                and line not in trees.decided_lines(symbols.path)
+            ):
+                shown = f"{key}: {value}" if key else value
+                seen.find(symbols.path, 0, f"{where} lost {shown}, which is still there (upstream: line {line})")
+
+
+def dispatches(trees: Trees, seen: Seen) -> None:
+    """Classes that are still there, and that a table which is still there had a row for: what is made of them meets no handler."""
+    classes = {each.name.rpartition(".")[2] for file in trees.kept.values() for each in file.classes}
+    for symbols, upstream in trees.pairs():
+        stays = {(kind, row.value) for table in symbols.dispatches for row in table for kind in row.kinds}
+        asked = {kind for kind, _ in stays}
+        for table in upstream.dispatches:
+            if not any((kind, row.value) in stays for row in table for kind in row.kinds):
+                continue
+            seen.look(len(table))
+            for row in table:
+                lost = sorted(kind for kind in row.kinds if kind in classes and kind not in asked)
+                if lost:
+                    what = f"a table lost its row for {' and '.join(lost)}, of the kept classes"
+                    seen.find(symbols.path, 0, f"{what} (upstream: line {row.line})")
+
+
+def _is_refused(text: str, others: Iterable[str], rows: Iterable[Refused]) -> bool:
+    """True when the tree ends a run by a text that stands in a table with others."""
+    return any(text in row.values or (text not in row.only and not {*row.only}.isdisjoint(others)) for row in rows)
