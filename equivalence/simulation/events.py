@@ -1,4 +1,4 @@
-"""How much a simulated server does for a step of its scheduler and for a streamed token: calls, lines and imports, counted.
+"""How much a simulated server does for its start, a step of its scheduler and a streamed token: calls, lines and imports, counted.
 
 A count is the same on every run, however busy the machine is. Counted is what the tree's own files execute in the main thread
 of each process, where all three loops run. A piece of work begins where a function of `BEGINS` is called and ends where the next
@@ -28,6 +28,8 @@ BEGINS = {
     "handle_batch_token_id_out": "token in the detokenizer",
 }
 """Function of a manager → the piece of work that it begins; `run_batch` names the turn of the loop that `recv_requests` began."""
+START = "start of the scheduler"
+"""From the import of its module until its loop turns: settings, weights, caches, and what it imports meanwhile."""
 WAITED_FOR = "token in the tokenizer"
 """Who waits for such a piece goes on before the next one begins. Where a busy machine brings two at once, nobody has gone on after the
 first, so that it is no whole piece and is not written."""
@@ -85,7 +87,7 @@ class _Counter:
         self._current: Callable[[], object] = importlib.import_module("asyncio").current_task
         self._tasks = defaultdict[object, _Task](_Task)
         """Task of the event loop → what it did in this piece; all is of no task where there is no such loop."""
-        self._piece, self._beginner = "", _Task()
+        self._piece, self._beginner = START, _Task()
         self._file: TextIO | None = None
 
     def called(self, frame: FrameType, event: str, argument: Any) -> Any:
@@ -121,7 +123,8 @@ class _Counter:
             self._piece = BEGINS[function]
             return
         streams = any(one.streams for one in self._tasks.values())
-        if self._piece and (streams or self._piece != WAITED_FOR):
+        whole = streams if self._piece == WAITED_FOR else self._piece != START or function == "recv_requests"
+        if self._piece and whole:
             if self._file is None:
                 self._file = open(os.path.join(self._folder, f"{os.getpid()}.txt"), "a", 1, "utf-8")  # noqa: SIM115
             of = [one.counts for one in self._tasks.values() if one.streams or one in (self._beginner, task)]

@@ -13,7 +13,8 @@ import importlib.machinery
 import os  # noqa: F401 -- The end of the module does.
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from types import ModuleType
 from typing import Any, NamedTuple
 
 
@@ -116,8 +117,10 @@ def _modules(words: str) -> Iterator[str]:
 
 
 MODULES = {module: rule for rule, _, words in GONE for module in _modules(words)}
-LOST = {name: rule for rule, _, words in NAMES for name in _modules(words)}
-LOSERS = {name.rpartition(".")[0] for name in LOST}
+LOST: dict[str, dict[str, str]] = {}
+for each, _, words in NAMES:
+    for module, _, name in (whole.rpartition(".") for whole in _modules(words)):
+        LOST.setdefault(module, {})[name] = each
 FEATURES = {rule: feature for rule, feature, _ in (*GONE, *NAMES)}
 
 
@@ -145,7 +148,7 @@ class _Answering:
 
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> Any:
         """What the other finders find."""
-        if name not in LOSERS:
+        if name not in LOST:
             return None
         asked = (f.find_spec(name, path, target) for f in sys.meta_path if type(f) not in (_Answering, _Guard))
         spec = next(filter(None, asked), None)
@@ -162,13 +165,33 @@ class _Answering:
         return spec
 
 
+class _Lost:
+    """A name that a module has lost, in the module's class: a name that the module gets again stands before it."""
+
+    def __init__(self, answer: Callable[[str], Any], name: str) -> None:
+        self.answer, self.name = answer, name
+
+    def __get__(self, module: Any, kind: Any) -> Any:
+        try:
+            return self.answer(self.name)
+        except AttributeError as error:
+            # A module writes a text of its own over this one, but asks what it finds here first.
+            def again(_: str, error: AttributeError = error) -> Any:
+                vars(module).pop("__getattr__", None)
+                raise error
+
+            module.__getattr__ = again
+            raise
+
+
 def _answer_for(module: Any) -> None:
     """Let a module tell of the names that it has lost (PEP 562), after its own answer where it has one.
 
-    Each import inside a function asks a module for `__path__`: what it never had is answered for without a line of Python.
+    Each import inside a function asks a module for `__path__`. After the first one its class answers, not the module: what
+    neither of them ever had costs nothing.
     """
     own = vars(module).get("__getattr__")
-    lost = {name.rpartition(".")[2]: rule for name, rule in LOST.items() if name.rpartition(".")[0] == module.__name__}
+    lost = LOST[module.__name__]
 
     def answer(name: str) -> Any:
         frame = next(_callers(machinery=True))
@@ -186,10 +209,17 @@ def _answer_for(module: Any) -> None:
                 raise
         return answer(name)
 
-    told = {name: property(lambda _, name=name: answer(name)) for name in lost}  # type: ignore[misc]
-    # The error for any other name calls the object by its class, whose own `__module__` is no name of the module.
-    answers = type(module.__name__, (), {"__module__": property(), **told})
-    module.__getattr__ = after_own if own else functools.partial(getattr, answers())
+    def first(name: str) -> Any:
+        if name in lost:
+            return answer(name)
+        if sys._getframe(1).f_code.co_name != "<module>":
+            vars(module).pop("__getattr__", None)
+            # A module has no `__module__`, its class would.
+            names = {"__module__": property(), **{each: _Lost(answer, each) for each in lost}}
+            module.__class__ = type("module", (ModuleType,), names)
+        raise AttributeError(f"module {module.__name__!r} has no attribute {name!r}", name=name, obj=module)
+
+    module.__getattr__ = after_own if own else first
 
 
 def _probed(error: type[RemovedFeatureError]) -> type[RemovedFeatureError]:
@@ -231,7 +261,7 @@ def guard() -> None:
         sys.meta_path.append(_Guard())
         sys.meta_path.insert(0, _Answering())
         # The package itself is being loaded.
-        if (package := __name__.partition(".")[0]) in LOSERS:
+        if (package := __name__.partition(".")[0]) in LOST:
             _answer_for(sys.modules[package])
     if OPTIONS and not hasattr(argparse.ArgumentParser.error, "__wrapped__"):
         argparse.ArgumentParser.error = _telling(argparse.ArgumentParser.error)  # type: ignore[method-assign]

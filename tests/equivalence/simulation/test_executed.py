@@ -86,7 +86,7 @@ def counted(folder: Path, code: str) -> dict[str, events.Events]:
 
 def test_a_turn_without_a_batch_is_no_step(tmp_path: Path) -> None:
     found = counted(tmp_path, "from sglang.srt.managers.scheduler import turns; turns(2)")
-    assert found.keys() == {"step"} and found["step"].pieces == 2
+    assert found.keys() == {events.START, "step"} and (found[events.START].pieces, found["step"].pieces) == (1, 2)
     # `recv_requests`, `run_batch` and twice `helped`; the failed import is looked for and raised each time.
     assert found["step"].least == found["step"].middle
     assert (found["step"].least["calls"], found["step"].least["failed imports"]) == (4, 2)
