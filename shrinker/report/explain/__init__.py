@@ -3,8 +3,10 @@
 Everything is read from what the run left: the tree with its table of removed features, the saved graph and search, and the reports.
 """
 
+import ast
 import re
 from collections import Counter
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
 from itertools import islice
@@ -62,7 +64,7 @@ class Explainer:
         try:
             return self._named(name)
         except InputError:
-            found = self._deep_folders(name)
+            found = self._inherited(name) or self._deep_folders(name)
             if not found and name.isidentifier():
                 # A flag by the field that code reads it from.
                 with suppress(InputError):
@@ -180,6 +182,34 @@ class Explainer:
             else:
                 found += [self._import(one, outside=not defined), *defined]
         return list(dict.fromkeys(found))
+
+    def _inherited(self, name: str) -> list[Answer]:
+        """A member that a kept class has from one above it, the nearest first; nothing for any other name."""
+        owner, _, member = name.rpartition(".")
+        for one, base in self._bases(owner):
+            for above in self._asked(base):
+                inner = f"{above.subject}.{member}"
+                # Of a class that went with its module the class answers.
+                found = [each for each in self._asked(inner, alone=True) if each.subject.endswith(f".{member}")]
+                if found := found or (self._inherited(inner) if above.subject != one else []):
+                    return [replace(each, because=(f"{one} has it from {above.subject}", *each.because)) for each in found]
+        return []
+
+    def _bases(self, name: str) -> Iterator[tuple[str, str]]:
+        """Kept classes that a name names, each with the names of those above it, as its module has them."""
+        for one in self._asked(name):
+            module, _, own = one.subject.rpartition(".")
+            path = one.upstream.rpartition(":")[0]
+            if path in self._run.data["kept"]:
+                body = parse((self._tree.out / path).read_bytes()).body
+                for node in (node for node in body if isinstance(node, ast.ClassDef) and node.name == own):
+                    yield from ((one.subject, f"{module}.{ast.unparse(base)}") for base in node.bases)
+
+    def _asked(self, name: str, *, alone: bool = False) -> list[Answer]:
+        """Answers to a name that may be unknown."""
+        with suppress(InputError):
+            return self._alone(name) if alone else self._named(name)
+        return []
 
     def _import(self, one: Imported, *, outside: bool) -> Answer:
         """One import: whether it stays."""
