@@ -111,7 +111,8 @@ def emit_tree(
 ) -> Emitted:
     """Write every kept file, and SHRINK.json, into `out`.
 
-    The bytes depend on nothing but the arguments: not on the machine or the Python version.
+    The bytes depend on nothing but the arguments: not on the machine or the Python version. Raises InputError: a file cannot be read or
+    written (a full disk), or changed since the tree was read; Unwritable: edits of some files could not be applied; `out` is still empty.
 
     Args:
         folded: folded modules by path; those of removed files are ignored.
@@ -120,10 +121,6 @@ def emit_tree(
         required: what the package still requires; all that upstream declares when it is not given.
         cuts: lines that go of files that are no Python, by path.
         cache: files that were rewritten before; by default none.
-
-    Raises:
-        InputError: a file cannot be read or written (a full disk), or changed since the tree was read.
-        Unwritable: edits of some files could not be applied; `out` is still empty.
     """
     cache = cache or Cache.off()
     writer = Writer(out)

@@ -68,11 +68,7 @@ class FoldEngine:
         self._results.save()
 
     def fold(self, paths: Sequence[str]) -> Iterable[FoldedModule]:
-        """Folded modules of these paths, in their order.
-
-        Raises:
-            InputError: a file does not parse, or a worker died.
-        """
+        """Folded modules of these paths, in their order. Raises InputError: a file does not parse, or a worker died."""
         for module, recorded in self._fold([p for p in paths if p not in self.folded]):
             self.folded[module.path] = module
             self.folded_anew += 1

@@ -30,11 +30,8 @@ constructs.load()
 def fold_source(
     path: str, module: str, is_package: bool, data: bytes, environment: Environment, refinement: Refinement = NOTHING
 ) -> FoldedModule:
-    """Fold one module, of a path in upstream's layout and a dotted name, with what propagation and the search found out for it.
-
-    Raises:
-        SyntaxError: the file does not parse (with its line).
-    """
+    """Fold one module, of a path in upstream's layout and a dotted name, with what propagation and the search found out for it. Raises
+    SyntaxError: the file does not parse (with its line)."""
     source, _ = decode(data)
     package = package_of(module, is_package)
     whole, looks = refinement.unwritable, list[Look]()

@@ -38,7 +38,7 @@ _BINARY = frozenset({"so", "pyd", "dylib", "cubin", "fatbin"})
 def build_graph(
     tree: UpstreamTree, rules: Ruleset, fold: Fold, *, rescued: Mapping[str, tuple[str, LeakedUse]] | None = None
 ) -> tuple[Graph, dict[str, FoldedModule]]:
-    """Decide for every file of the tree whether it is kept.
+    """Decide for every file of the tree whether it is kept. Raises ShrinkerError: `fold` did not return one of the paths it was given.
 
     Args:
         fold: folds Python paths; called with whole waves of the search.
@@ -47,9 +47,6 @@ def build_graph(
 
     Returns:
         The graph, and the folded module of every kept Python file of the package by path, sorted.
-
-    Raises:
-        ShrinkerError: `fold` did not return one of the paths it was given.
     """
     search = _Search(tree, rules)
     rescues = search.rescue(rescued or {})
