@@ -113,11 +113,7 @@ def install(
 
 
 def remove_trees(folder: Path) -> list[Path]:
-    """Remove the generated trees of a folder with their reports, but for those in which something is their owner's.
-
-    Returns:
-        The trees that stay.
-    """
+    """Remove the generated trees of a folder with their reports, but for those in which something is their owner's; returns these."""
     stay: list[Path] = []
     for tree in sorted(manifest.parent for manifest in folder.glob(f"*/{MANIFEST}")):
         if foreign(tree) or os.path.lexists(tree / HISTORY):
@@ -129,11 +125,8 @@ def remove_trees(folder: Path) -> list[Path]:
 
 
 def refuse_foreign(place: Path, names: Sequence[str], way: str = _FORCE) -> None:
-    """End a run that would replace what is its owner's, named in a folder. Raises InputError: there are names.
-
-    Args:
-        way: what may be done about it, besides moving it away.
-    """
+    """End a run that would replace what is its owner's, named in a folder. Raises InputError where there are names; `way` is what may be done
+    about it, besides moving it away."""
     if not names:
         return
     said = f"{place} holds {len(names)} file(s) that shrinker did not write, or that changed since:"

@@ -69,12 +69,8 @@ class Writer:
         executable: bool = False,
         digest: str | None = None,
     ) -> None:
-        """Write one file of the tree.
-
-        Args:
-            original: the bytes of upstream; None for a file of shrinker's own.
-            digest: of the decided syntax tree, for a rewritten file.
-        """
+        """Write one file of the tree, with upstream's bytes where it is none of shrinker's own, and where it was rewritten the digest of the
+        decided syntax tree."""
         self.write(path, data, executable=executable)
         before, changed = (0, False) if original is None else (count_lines(original), data != original)
         sha256 = hashlib.sha256(data).hexdigest()

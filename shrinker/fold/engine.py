@@ -150,11 +150,8 @@ class FoldEngine:
         return self.fold(sorted(facts))
 
     def rescue(self, kept: Iterable[str]) -> bool:
-        """Rescue the removed modules that the kept ones (paths) are seen to run.
-
-        Returns:
-            True when a module was rescued: its importers are to be folded again, the graph built again.
-        """
+        """Rescue the removed modules that the kept ones (paths) are seen to run. True when one was: its importers are to be folded again, the
+        graph built again."""
         fresh: dict[str, tuple[str, LeakedUse]] = {}
         for path in sorted(kept):
             for use in self.folded[path].escapes if path in self.folded else ():
