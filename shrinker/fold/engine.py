@@ -14,7 +14,7 @@ from shrinker.facts.build import outline_file
 from shrinker.facts.environment import Environment
 from shrinker.facts.lattice import Removed, Value
 from shrinker.fold.dependency_tracker import Answers, canonical
-from shrinker.fold.imported_rows import LOADED
+from shrinker.fold.exports import LOADED
 from shrinker.fold.workers import FoldWorkers, Result, Wanted, World
 from shrinker.syntax.lines import Lines
 from shrinker.syntax.parsing import decode

@@ -12,7 +12,7 @@ from shrinker.fold import constructs
 from shrinker.fold.attributes import decide_attributes, drop_stores
 from shrinker.fold.cleanup import drop_unused, drop_unused_locals
 from shrinker.fold.context import Context, LeavesWhole
-from shrinker.fold.imported_rows import drop_removed_rows
+from shrinker.fold.exports import drop_removed_rows
 from shrinker.fold.prefilter import heat
 from shrinker.fold.statements import StatementFolder
 from shrinker.fold.summary import summarise

@@ -48,14 +48,6 @@ def _drop_alternatives(folder: ExpressionFolder, rows: Sequence[ast.expr]) -> No
                 fold_display(folder, key)
 
 
-def fold_rows(folder: ExpressionFolder, node: ast.expr) -> ast.expr:
-    """Fold the value of one name: a tuple is then a table of rows, and nobody counts its places. Raises EvaluatesRemoved: evaluating it
-    touches a removed name."""
-    if isinstance(node, ast.Tuple) and len(node.elts) > 2:
-        return fold_display(folder, node)
-    return folder.fold(node)
-
-
 @folds_expression(ast.List, ast.Set)
 def fold_collection(folder: ExpressionFolder, node: ast.List | ast.Set, condition: bool) -> ast.expr:
     """A set, or a list that is no target."""
