@@ -21,6 +21,7 @@ from shrinker.values.edits import Guard, Refuse
 from shrinker.values.folded import FoldedModule
 from shrinker.values.graph import UNREACHABLE, Removal
 from shrinker.values.interface import UNEXPLAINED, Interface
+from shrinker.values.relations import grouped
 from shrinker.values.upstream import UpstreamTree, module_name
 
 _WIDTH = 108
@@ -89,11 +90,8 @@ def _refusal(rule: Refusal, place: str) -> str:
 def _by_rule(rows: Iterable[tuple[str, str, str]]) -> list[str]:
     """Rows of rule, more of it, and all names that have both: several names a line, so that the tables are shorter than what reads
     them."""
-    by_rule: defaultdict[tuple[str, str], list[str]] = defaultdict(list)
-    for rule, more, name in rows:
-        by_rule[rule, more].append(name)
     found: list[str] = []
-    for (rule, more), names in sorted(by_rule.items()):
+    for (rule, more), names in sorted(grouped(((rule, more), name) for rule, more, name in rows).items()):
         lines = wrap(" ".join(names), _WIDTH, break_on_hyphens=False)
         found.append(f"    ({rule!a}, {more}" + "\n        ".join(f"{line + ' '!a}" for line in lines) + "),\n")
     return found
@@ -120,10 +118,8 @@ def removed_modules(removed: Mapping[str, Removal], kept: Iterable[str]) -> dict
 
 def _in_packages(rows: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
     """Words of the table and their rule: each package or module once, with a colon, before what of it went by the rule."""
-    by_package: defaultdict[tuple[str, str], list[str]] = defaultdict(list)
-    for dotted, rule in rows:
-        package, _, name = dotted.rpartition(".")
-        by_package[rule, package].append(name)
+    split = ((rule, dotted.rpartition(".")) for dotted, rule in rows)
+    by_package = grouped(((rule, package), name) for rule, (package, _, name) in split)
     return [(word, rule) for (rule, package), names in by_package.items() for word in (f"{package}:", *sorted(names))]
 
 

@@ -25,13 +25,9 @@ _FORCE = "choose another folder, or give --force (make: FORCE=1), which moves th
 def staging_folder(out: Path, *, force: bool = False) -> Iterator[Path]:
     """A new empty folder beside `out`, removed at the end if it is still there.
 
-    What runs that died left beside `out` is removed first; an old tree that such a run had moved
-    away and not replaced is moved back, and so is what was its owner's.
-
-    Raises:
-        InputError: the folder of `out` cannot be written, `out` is something else than a generated tree, or it holds
-            what no run wrote, where that is not moved aside by `force`.
-    """
+    What runs that died left beside `out` is removed first; an old tree that such a run had moved away and not replaced is moved back, and
+    so is what was its owner's. Raises InputError: the folder of `out` cannot be written, `out` is something else than a generated tree, or
+    it holds what no run wrote, where that is not moved aside by `force`."""
     out = out.absolute()
     _refuse_foreign(out, force)
     with scratch_folder(out, "choose another OUT, or make the folder writable") as staging:
@@ -40,11 +36,8 @@ def staging_folder(out: Path, *, force: bool = False) -> Iterator[Path]:
 
 @contextmanager
 def scratch_folder(beside: Path, next_step: str) -> Iterator[Path]:
-    """A new empty folder beside a place, on its file system; removed at the end, or by the next run if this one dies.
-
-    Raises:
-        InputError: the folder cannot be written; it carries `next_step`.
-    """
+    """A new empty folder beside a place, on its file system; removed at the end, or by the next run if this one dies. Raises InputError:
+    the folder cannot be written; it carries `next_step`."""
     try:
         beside.parent.mkdir(parents=True, exist_ok=True)
         _tidy(beside)
@@ -70,9 +63,10 @@ def install(
 
     The `.git` of the old tree stays. With `force`, what else in it no run wrote is moved to a new folder beside it.
 
-    Ctrl-C and SIGTERM wait until it is done. Only a process that is killed outright can stop between two renames.
-    The tree comes first and `files` follow in their order: with the lock last, a lock that equals the tree's own
-    manifest says that everything of one run is in place.
+    Ctrl-C and SIGTERM wait until it is done. Only a process that is killed outright can stop between two renames. The tree comes first and
+    `files` follow in their order: with the lock last, a lock that equals the tree's own manifest says that everything of one run is in
+    place. Raises InputError: `out` is no generated tree, or holds what no run wrote without `force`, or something cannot be replaced; all
+    is then unchanged.
 
     Args:
         files: each staged file (in a `scratch_folder`) and the place where it goes, on the same file system.
@@ -80,10 +74,6 @@ def install(
 
     Returns:
         Folders to which something of the owner's was moved.
-
-    Raises:
-        InputError: `out` is no generated tree, or holds what no run wrote without `force`, or something cannot be replaced; all is then
-            unchanged.
     """
     out = out.absolute()
     # Again: the run took its time, and somebody may have worked in the tree meanwhile.
@@ -123,11 +113,7 @@ def install(
 
 
 def remove_trees(folder: Path) -> list[Path]:
-    """Remove the generated trees of a folder with their reports, but for those in which something is their owner's.
-
-    Returns:
-        The trees that stay.
-    """
+    """Remove the generated trees of a folder with their reports, but for those in which something is their owner's; returns these."""
     stay: list[Path] = []
     for tree in sorted(manifest.parent for manifest in folder.glob(f"*/{MANIFEST}")):
         if foreign(tree) or os.path.lexists(tree / HISTORY):
@@ -139,14 +125,8 @@ def remove_trees(folder: Path) -> list[Path]:
 
 
 def refuse_foreign(place: Path, names: Sequence[str], way: str = _FORCE) -> None:
-    """End a run that would replace what is its owner's, named in a folder.
-
-    Args:
-        way: what may be done about it, besides moving it away.
-
-    Raises:
-        InputError: there are names.
-    """
+    """End a run that would replace what is its owner's, named in a folder. Raises InputError where there are names; `way` is what may be done
+    about it, besides moving it away."""
     if not names:
         return
     said = f"{place} holds {len(names)} file(s) that shrinker did not write, or that changed since:"

@@ -69,12 +69,8 @@ class Writer:
         executable: bool = False,
         digest: str | None = None,
     ) -> None:
-        """Write one file of the tree.
-
-        Args:
-            original: the bytes of upstream; None for a file of shrinker's own.
-            digest: of the decided syntax tree, for a rewritten file.
-        """
+        """Write one file of the tree, with upstream's bytes where it is none of shrinker's own, and where it was rewritten the digest of the
+        decided syntax tree."""
         self.write(path, data, executable=executable)
         before, changed = (0, False) if original is None else (count_lines(original), data != original)
         sha256 = hashlib.sha256(data).hexdigest()
@@ -111,7 +107,8 @@ def emit_tree(
 ) -> Emitted:
     """Write every kept file, and SHRINK.json, into `out`.
 
-    The bytes depend on nothing but the arguments: not on the machine or the Python version.
+    The bytes depend on nothing but the arguments: not on the machine or the Python version. Raises InputError: a file cannot be read or
+    written (a full disk), or changed since the tree was read; Unwritable: edits of some files could not be applied; `out` is still empty.
 
     Args:
         folded: folded modules by path; those of removed files are ignored.
@@ -120,10 +117,6 @@ def emit_tree(
         required: what the package still requires; all that upstream declares when it is not given.
         cuts: lines that go of files that are no Python, by path.
         cache: files that were rewritten before; by default none.
-
-    Raises:
-        InputError: a file cannot be read or written (a full disk), or changed since the tree was read.
-        Unwritable: edits of some files could not be applied; `out` is still empty.
     """
     cache = cache or Cache.off()
     writer = Writer(out)

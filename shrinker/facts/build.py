@@ -22,12 +22,8 @@ def build_environment(
     progress: Progress = lambda done, total: None,
     cache: Cache | None = None,
 ) -> Environment:
-    """Read the package and return the closed world; outlines of files that were read before are taken from the cache.
-
-    Raises:
-        InputError: the tree holds no module.
-        ShrinkerError: a worker was killed.
-    """
+    """Read the package and return the closed world; outlines of files that were read before are taken from the cache. Raises InputError:
+    the tree holds no module; ShrinkerError: a worker was killed."""
     paths = modules_of(tree.by_path)
     names = with_packages(paths)
     probe = Environment(rules, {}, names)

@@ -78,8 +78,8 @@ class Environment(ClosedWorld):
     def removed_module(self, module: str) -> Removed | None:
         """The `remove` rule that takes a module of the tree, if one does."""
         if module not in self._removed:
-            stays = module not in self.modules or module in self.rescued
-            rule = None if stays else self._rule_that_takes(module)
+            stays = module not in self.modules or module in self.rescued or not any_module_matches(self._takes, module)
+            rule = None if stays else next((each for each in self.rules.removes if each.takes_module(module)), None)
             self._removed[module] = None if rule is None else Removed(rule.id, rule.feature, module, module)
         return self._removed[module]
 

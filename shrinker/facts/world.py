@@ -8,7 +8,7 @@ from typing import Generic, TypeVar
 from shrinker.facts.lattice import Known, Removed, TextDomain, Value
 from shrinker.facts.outline import Outline
 from shrinker.ruleset.match import any_module_matches, name_matches, overlap
-from shrinker.ruleset.models import Default, Domain, Guard, Registry, Remove, Ruleset
+from shrinker.ruleset.models import Default, Guard, Registry, Ruleset
 
 Said = TypeVar("Said", bound=Hashable)
 
@@ -48,8 +48,13 @@ class NamePatterns(Generic[Said]):
         return self._known[name]
 
 
-class RuleFacts:
-    """What the rules say of qualified names, whatever the tree is."""
+class ClosedWorld(ABC):
+    """What the rules say of qualified names, whatever the tree is, and what evaluation asks besides: `Environment` answers that, and scopes
+    and evaluation are what it answers with."""
+
+    outlines: Mapping[str, Outline]
+    packages: frozenset[str]
+    """Top-level packages of the tree."""
 
     def __init__(self, rules: Ruleset) -> None:
         self.rules = rules
@@ -59,7 +64,16 @@ class RuleFacts:
         self._variables = {variable: known for fact, known in values for variable in fact.environment}
         self._pure = NamePatterns((p, rule.boolean) for rule in rules.pures for p in rule.calls)
         self._domains = {
-            kind: NamePatterns((p, _domain(rule, kind)) for rule in rules.domains for p in getattr(rule, kind))
+            kind: NamePatterns(
+                (
+                    p,
+                    TextDomain(
+                        frozenset(rule.never), frozenset({rule.id}), frozenset(rule.only) or None, kind == "lists"
+                    ),
+                )
+                for rule in rules.domains
+                for p in getattr(rule, kind)
+            )
             for kind in ("names", "lists", "calls", "tables", "registers")
         }
         self._said: dict[str, dict[str, TextDomain | None]] = {kind: {} for kind in self._domains}
@@ -117,11 +131,6 @@ class RuleFacts:
             module = module.rpartition(".")[0]
         return self._absent.get(module)
 
-    def _rule_that_takes(self, module: str) -> Remove | None:
-        if not any_module_matches(self._takes, module):
-            return None
-        return next((rule for rule in self.rules.removes if rule.takes_module(module)), None)
-
     def defaults_in(self, module: str) -> tuple[Default, ...]:
         """The rules that say what takes over from a default of a module."""
         return tuple(r for r in self.rules.defaults if any(overlap(p, f"{module}.**") for p in r.where))
@@ -138,13 +147,7 @@ class RuleFacts:
         """True when a rule says that uses of this removed name only run when its feature is asked for."""
         return any(name_matches(p, name) for rule in self.rules.removes for p in rule.only_when_asked)
 
-
-class ClosedWorld(RuleFacts, ABC):
-    """What evaluation asks besides; `Environment` answers, and scopes and evaluation are what it answers with."""
-
-    outlines: Mapping[str, Outline]
-    packages: frozenset[str]
-    """Top-level packages of the tree."""
+    # What the tree says
 
     def outline_of(self, module: str) -> Outline | None:
         """The outline of a module; None for a module without one."""
@@ -169,8 +172,3 @@ class ClosedWorld(RuleFacts, ABC):
     @abstractmethod
     def interpret(self, name: str) -> Value:
         """Constant result of a short function of the tree; UNKNOWN when it has none, and for one that asks for itself."""
-
-
-def _domain(rule: Domain, kind: str) -> TextDomain:
-    only = frozenset(rule.only) if rule.only else None
-    return TextDomain(frozenset(rule.never), frozenset({rule.id}), only, kind == "lists")

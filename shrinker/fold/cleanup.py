@@ -15,15 +15,7 @@ from shrinker.facts.scopes import ModuleScope
 from shrinker.fold.context import Context
 from shrinker.fold.exports import exported, is_export
 from shrinker.syntax.control import READ_ALL_LOCALS
-from shrinker.syntax.imports import (
-    Import,
-    absolute,
-    bound_name,
-    catches_import_error,
-    is_type_checking,
-    loads,
-    with_packages,
-)
+from shrinker.syntax.imports import Import, catches_import_error, is_type_checking, names_of, with_packages
 from shrinker.syntax.names import reads_in
 from shrinker.syntax.ranges import meets, span
 from shrinker.syntax.walk import BLOCKS_OF, Function, functions, statements
@@ -126,23 +118,24 @@ def _keep_import(
     """
     if isinstance(node, ast.ImportFrom) and node.module == "__future__":
         return True
-    source = absolute(node.module, node.level, context.package) if isinstance(node, ast.ImportFrom) else ""
+    names = names_of(node, context.package)
+    source = names[0][0] if isinstance(node, ast.ImportFrom) else ""
     environment, before = context.environment, loaded or frozenset()
     gone: list[tuple[ast.alias, frozenset[str]]] = []
     unproven: list[ast.alias] = []
     stays: list[ast.alias] = []
-    for alias, modules in zip(node.names, loads(node, context.package), strict=True):
-        name = bound_name(node, alias)
+    for alias, (module, imported, name) in zip(node.names, names, strict=True):
         if name not in context.touched or is_used(name):
             continue
         rules = _decided_by(source, alias.name, context) if source else frozenset()
         # What is read as `module.name` elsewhere stays, unless every such read is folded too.
         lost = loaded is not None or name not in environment.read
         # The import is gone with what importing does, unless that is done anyway.
-        parts = {m.module for m in modules if m.perhaps and m.module in environment.modules}
+        perhaps = {f"{module}.{imported}"} if imported not in ("", "*") else set()
+        parts = {each for each in perhaps if each in environment.modules}
         # Of a module of the tree it is certain that any other name is no module.
-        outside = {m.module for m in modules if m.module.partition(".")[0] not in environment.packages}
-        idle = not runs or before.issuperset({m.module for m in modules if not m.perhaps} | parts | outside)
+        outside = perhaps if module.partition(".")[0] not in environment.packages else set()
+        idle = not runs or before.issuperset({module} | parts | outside)
         if (idle or (source and parts <= before)) and (rules or lost):
             gone.append((alias, rules or frozenset({"unused"})))
             if not idle:
@@ -212,10 +205,9 @@ def _named_value(node: ast.stmt) -> tuple[str, ast.expr | None]:
 
 def drop_unused_locals(tree: ast.Module, context: Context) -> None:
     """In functions, too: imports of predicates, and names of constants, when nothing reads them any more."""
-    imports = [node for node in tree.body if isinstance(node, Import)]
-    each = [module for node in imports for names in loads(node, context.package) for module in names]
+    imports = (names_of(node, context.package) for node in tree.body if isinstance(node, Import))
     # Loaded before any function of the module runs, with the packages around.
-    loaded = with_packages((context.package, *(name for name, perhaps in each if not perhaps)))
+    loaded = with_packages((context.package, *(module for names in imports for module, _, _ in names)))
     literals = context.literals()
     for node in functions(tree):
         if context.is_edited(node):

@@ -34,14 +34,9 @@ class LeavesWhole(Exception):
     """The whole module stays as upstream wrote it: what comes here is rare, and to undo a part of it takes more code than it wins."""
 
 
-def written_pass() -> ast.Pass:
-    """What an emptied block receives. Position 0: written by `emit`, not found in the source."""
-    return ast.Pass(lineno=0, col_offset=0, end_lineno=0, end_col_offset=0)
-
-
 def filled(body: list[ast.stmt]) -> list[ast.stmt]:
-    """The block, or a `pass` in the place of an emptied one."""
-    return body or [written_pass()]
+    """The block, or a `pass` in the place of an emptied one. Position 0: written by `emit`, not found in the source."""
+    return body or [ast.Pass(lineno=0, col_offset=0, end_lineno=0, end_col_offset=0)]
 
 
 class Context:
@@ -84,7 +79,6 @@ class Context:
         self.watching = 0
         """How many `try` statements of the function around the place would show that an error is another one."""
         self._edited: list[int] = []
-        self._holding: dict[tuple[str, ...], list[int]] = {}
         self._hot: list[int] = []
         self._words: frozenset[str] = frozenset()
 
@@ -121,9 +115,7 @@ class Context:
 
     def holds(self, node: ast.stmt, *words: str) -> bool:
         """False when no line of a statement holds one of these words."""
-        if words not in self._holding:
-            self._holding[words] = self.source.holding(words)
-        return meets(self._holding[words], node)
+        return meets(self.source.holding(words), node)
 
     def as_written(self, node: _Statement) -> _Statement:
         """A statement as upstream wrote it, whatever was folded in it."""

@@ -145,11 +145,8 @@ class _Members:
 
 
 def canonical(value: object) -> str:
-    """A text that two values share exactly when they are of one type and equal, whatever the hash order.
-
-    Raises:
-        TypeError: a kind of value that is not known here.
-    """
+    """A text that two values share exactly when they are of one type and equal, whatever the hash order. Raises TypeError: a kind of value
+    that is not known here."""
     if isinstance(value, Ref):
         # The answer to most questions.
         return f"Ref({value.name!r})"

@@ -14,7 +14,7 @@ from shrinker.facts.build import outline_file
 from shrinker.facts.environment import Environment
 from shrinker.facts.lattice import Removed, Value
 from shrinker.fold.dependency_tracker import Answers, canonical
-from shrinker.fold.imported_rows import LOADED
+from shrinker.fold.exports import LOADED
 from shrinker.fold.workers import FoldWorkers, Result, Wanted, World
 from shrinker.syntax.lines import Lines
 from shrinker.syntax.parsing import decode
@@ -68,11 +68,7 @@ class FoldEngine:
         self._results.save()
 
     def fold(self, paths: Sequence[str]) -> Iterable[FoldedModule]:
-        """Folded modules of these paths, in their order.
-
-        Raises:
-            InputError: a file does not parse, or a worker died.
-        """
+        """Folded modules of these paths, in their order. Raises InputError: a file does not parse, or a worker died."""
         for module, recorded in self._fold([p for p in paths if p not in self.folded]):
             self.folded[module.path] = module
             self.folded_anew += 1
@@ -154,11 +150,8 @@ class FoldEngine:
         return self.fold(sorted(facts))
 
     def rescue(self, kept: Iterable[str]) -> bool:
-        """Rescue the removed modules that the kept ones (paths) are seen to run.
-
-        Returns:
-            True when a module was rescued: its importers are to be folded again, the graph built again.
-        """
+        """Rescue the removed modules that the kept ones (paths) are seen to run. True when one was: its importers are to be folded again, the
+        graph built again."""
         fresh: dict[str, tuple[str, LeakedUse]] = {}
         for path in sorted(kept):
             for use in self.folded[path].escapes if path in self.folded else ():

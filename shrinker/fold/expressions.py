@@ -28,20 +28,12 @@ class ExpressionFolder:
         self.scope = scope
 
     def fold(self, node: ast.expr, *, condition: bool = False) -> ast.expr:
-        """The folded expression; edits and decisions go to the context.
-
-        Raises:
-            EvaluatesRemoved: evaluating it touches a removed name.
-        """
+        """The folded expression; edits and decisions go to the context. Raises EvaluatesRemoved: evaluating it touches a removed name."""
         construct = _CONSTRUCTS.get(type(node))
         return self.children(node) if construct is None else construct(self, node, condition)
 
     def children(self, node: _Parts) -> _Parts:
-        """Fold the expressions that a node holds.
-
-        Raises:
-            EvaluatesRemoved: evaluating one of them touches a removed name.
-        """
+        """Fold the expressions that a node holds. Raises EvaluatesRemoved: evaluating one of them touches a removed name."""
         for name, child in ast.iter_fields(node):
             if isinstance(child, ast.expr):
                 setattr(node, name, self.fold(child))
@@ -52,11 +44,8 @@ class ExpressionFolder:
     # Names, attributes and calls that have a value
 
     def literal(self, node: ast.expr, value: Value) -> ast.expr | None:
-        """The literal in the place of an expression of this value; None when it cannot be written.
-
-        Raises:
-            EvaluatesRemoved: the value is something removed.
-        """
+        """The literal in the place of an expression of this value; None when it cannot be written. Raises EvaluatesRemoved: the value is
+        something removed."""
         if isinstance(value, Removed):
             raise EvaluatesRemoved(value)
         match value:

@@ -1,17 +1,18 @@
 """Fold one file: parse, decide, clean up, summarise. Pure: the same bytes and facts give the same value."""
 
 import ast
-import hashlib
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Mapping
 
 from shrinker.facts.bound import removed_names
+from shrinker.facts.build import outline_file
 from shrinker.facts.environment import Environment
+from shrinker.facts.outline import Outline
 from shrinker.facts.scopes import ModuleScope
 from shrinker.fold import constructs
 from shrinker.fold.attributes import decide_attributes, drop_stores
 from shrinker.fold.cleanup import drop_unused, drop_unused_locals
 from shrinker.fold.context import Context, LeavesWhole
-from shrinker.fold.imported_rows import drop_removed_rows
+from shrinker.fold.exports import drop_removed_rows
 from shrinker.fold.prefilter import heat
 from shrinker.fold.statements import StatementFolder
 from shrinker.fold.summary import summarise
@@ -21,8 +22,10 @@ from shrinker.fold.written import Look, find_looks, place_looks, replace_default
 from shrinker.syntax.imports import Import, absolute, package_of
 from shrinker.syntax.parsing import decode
 from shrinker.syntax.walk import walk
+from shrinker.values.edits import Span
 from shrinker.values.folded import EMPTY_SYMBOLS, NOTHING, FoldedModule, Refinement, Uncertain
 from shrinker.values.form import digest
+from shrinker.values.upstream import UpstreamTree, module_name
 
 constructs.load()
 
@@ -30,11 +33,8 @@ constructs.load()
 def fold_source(
     path: str, module: str, is_package: bool, data: bytes, environment: Environment, refinement: Refinement = NOTHING
 ) -> FoldedModule:
-    """Fold one module, of a path in upstream's layout and a dotted name, with what propagation and the search found out for it.
-
-    Raises:
-        SyntaxError: the file does not parse (with its line).
-    """
+    """Fold one module, of a path in upstream's layout and a dotted name, with what propagation and the search found out for it. Raises
+    SyntaxError: the file does not parse (with its line)."""
     source, _ = decode(data)
     package = package_of(module, is_package)
     whole, looks = refinement.unwritable, list[Look]()
@@ -57,8 +57,6 @@ def fold_source(
         path=path,
         module=module,
         is_package=is_package,
-        sha256=hashlib.sha256(data).hexdigest(),
-        lines=data.count(b"\n"),
         edits=tuple(context.edits),
         digest=digest(tree) if context.edits else "",
         decisions=tuple(context.decisions),
@@ -98,3 +96,49 @@ def _leave(tree: ast.Module, context: Context, reasons: Iterable[str]) -> None:
             for alias, removed in (*removed_names(node, source, context.environment), *parts):
                 if removed is not None and removed.module:
                     context.escape(alias, removed)
+
+
+# Packages that travel beside the served one
+
+
+def fold_companions(
+    tree: UpstreamTree,
+    environment: Environment,
+    kept: Collection[str],
+    dead: Mapping[str, frozenset[Span]] | None = None,
+) -> dict[str, FoldedModule]:
+    """Folded modules of the packages beside the served one that the rules name (the Python of its kernel library), by path, sorted.
+
+    Which files of them are kept is for `root` and `keep` rules: here only their branches are decided, by the same facts. They see the served
+    package; it does not see them, so that a release, which comes without them, gives the same Python as its commit.
+
+    Args:
+        environment: the closed world of the served package.
+        kept: paths of all kept files.
+        dead: statements and imported names that nothing names, by path; of the other modules the units are collected.
+    """
+    names: dict[str, str] = {}
+    for rule in environment.rules.companions:
+        around, _, _ = rule.folder.rpartition("/")
+        for path in kept:
+            if path.startswith(rule.folder + "/") and path.endswith(".py"):
+                dotted = path[len(around) + bool(around) : -len(".py")].replace("/", ".")
+                names[path] = dotted.removesuffix(".__init__")
+    if not names:
+        return {}
+    outlines: dict[str, Outline] = {}
+    # Tests and benchmarks beside a companion import from it: what they ask for stays.
+    for path in sorted(p for p in kept if p.endswith(".py") and module_name(p) is None):
+        name = names.get(path, path.removesuffix(".py").replace("/", "."))
+        # One that does not parse stays as it is.
+        if (found := outline_file(tree.root, path, name)) is not None:
+            outlines[name] = found
+    own = {part for name in names.values() for part in (name, name.rpartition(".")[0]) if part}
+    known = {**environment.outlines, **outlines}
+    world = Environment(environment.rules, known, environment.modules | own, environment.rescued)
+    folded: dict[str, FoldedModule] = {}
+    for path, name in sorted(names.items()):
+        if name in outlines:
+            refinement = Refinement(dead=(dead or {}).get(path, frozenset()))
+            folded[path] = fold_source(path, name, path.endswith("/__init__.py"), tree.read(path), world, refinement)
+    return folded

@@ -50,11 +50,8 @@ class FoldWorkers:
     def fold(
         self, wanted: Sequence[Wanted], world: World, more: Callable[[FoldedModule], Sequence[Wanted]]
     ) -> Iterator[Result]:
-        """Fold these modules, and in other processes also `more`: what a folded one leads to, none twice, and none of `wanted`.
-
-        Raises:
-            InputError: a file does not parse, or a worker died.
-        """
+        """Fold these modules, and in other processes also `more`: what a folded one leads to, none twice, and none of `wanted`. Raises
+        InputError: a file does not parse, or a worker died."""
         size = sum(self._tree.by_path[path].size for path, _ in wanted)
         enough = _SERIAL_BYTES if self._pool is None else _SERIAL_BYTES_BESIDE
         if self._jobs == 1 or len(wanted) == 1 or size < enough:
@@ -115,11 +112,8 @@ def _arrived(sent: bytes | Recorded) -> Result:
 
 
 def fold_files(root: Path, wanted: Sequence[Wanted], world: World) -> list[Result]:
-    """Fold files below a folder in this process; with what later runs need to know of it where the world keeps answers.
-
-    Raises:
-        InputError: a file does not parse.
-    """
+    """Fold files below a folder in this process; with what later runs need to know of it where the world keeps answers. Raises InputError:
+    a file does not parse."""
     found: list[Result] = []
     for path, refinement in wanted:
         name = module_name(path)

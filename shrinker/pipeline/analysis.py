@@ -10,8 +10,8 @@ from shrinker.cache import Question, Recorded, Variants, digest_of, hash_of, pac
 from shrinker.cache.layer import Counts
 from shrinker.cache.workers import Tell, run_in_child
 from shrinker.facts.build import build_environment
-from shrinker.fold.companions import fold_companions
 from shrinker.fold.engine import FoldEngine
+from shrinker.fold.module import fold_companions
 from shrinker.pipeline.run import Run, Told
 from shrinker.program.distributions import decide_distributions, with_uncertain
 from shrinker.program.native.cuts import by_path, cargo_cuts, refuted_cuts

@@ -52,15 +52,13 @@ class SavedRun:
 
 
 def ask(run: SavedRun, query: str, *, every: bool = False) -> list[Chain | Removed]:
-    """What became of everything that a query names; nothing where there is nothing of that name.
+    """What became of everything that a query names; nothing where there is nothing of that name. Raises InputError: it names several
+    things, or a line in which nothing stands.
 
     Args:
         query: a module, path, file name, distribution or kernel; or a symbol: ``module.Class.method``, an ending of it, or
             ``path:line`` of upstream.
         every: a chain for each place that names it, not only the best.
-
-    Raises:
-        InputError: it names several things, or a line in which nothing stands.
     """
     files, symbols = run.files, run.symbols
     nodes, removed = files.kept(query), files.removed(query)

@@ -17,7 +17,7 @@ from shrinker.program.edges.modules import (
     star_edges,
     walk_edges,
 )
-from shrinker.program.edges.strings import DYNAMIC, RegistryEdges
+from shrinker.program.edges.strings import DYNAMIC, StringEdges
 from shrinker.program.nodes import FileIndex, Found, ModuleIndex, file_node, module_node, node_path, suffix
 from shrinker.program.removals import removed_by_rule
 from shrinker.program.ways import first_reasons
@@ -38,7 +38,7 @@ _BINARY = frozenset({"so", "pyd", "dylib", "cubin", "fatbin"})
 def build_graph(
     tree: UpstreamTree, rules: Ruleset, fold: Fold, *, rescued: Mapping[str, tuple[str, LeakedUse]] | None = None
 ) -> tuple[Graph, dict[str, FoldedModule]]:
-    """Decide for every file of the tree whether it is kept.
+    """Decide for every file of the tree whether it is kept. Raises ShrinkerError: `fold` did not return one of the paths it was given.
 
     Args:
         fold: folds Python paths; called with whole waves of the search.
@@ -47,9 +47,6 @@ def build_graph(
 
     Returns:
         The graph, and the folded module of every kept Python file of the package by path, sorted.
-
-    Raises:
-        ShrinkerError: `fold` did not return one of the paths it was given.
     """
     search = _Search(tree, rules)
     rescues = search.rescue(rescued or {})
@@ -92,7 +89,7 @@ class _Search:
         self.problems: list[Uncertain] = []
         self._importers = defaultdict[str, set[str]](set)
         self._stars: set[str] = set()
-        self._registry = RegistryEdges(self._index)
+        self._strings = StringEdges(self._index)
 
     def rescue(self, rescued: Mapping[str, tuple[str, LeakedUse]]) -> dict[str, str]:
         """Let modules stay that a rule removes; path of each to the reason."""
@@ -117,7 +114,7 @@ class _Search:
                 self._add_to(self.modules[origin], [found])
             for package in self._stars & self.modules.keys():
                 self._add_to(self.modules[package], star_edges(self.modules[package], self._index))
-            for module, _, found in self._registry.asked():
+            for module, _, found in self._strings.asked():
                 self._add_to(module, [found])
 
     def _start(self) -> None:
@@ -134,9 +131,9 @@ class _Search:
         imported = [*import_edges(module, self._index)]
         for found in imported:
             self._importers[_named(found.dst)].add(module.module)
-        named = (*package_edges(module.module, self._index), *self._registry.strings.find(module))
+        named = (*package_edges(module.module, self._index), *self._strings.find(module))
         self._add_to(module, (*imported, *named, *outside_edges(module)))
-        self._registry.read(module)
+        self._strings.read(module)
         self._stars |= {s.module for s in module.imports if s.name == "*" and s.module in self._index.packages}
 
     def _add_to(self, module: FoldedModule, found: Iterable[Found]) -> None:
@@ -205,7 +202,7 @@ class _Search:
     def removals(self, kept: Mapping[str, str]) -> Iterator[tuple[str, Removal]]:
         """Why each file goes that is not kept, by path, sorted."""
         unasked: dict[str, Removal] = {}
-        for module, site, edge in self._registry.left():
+        for module, site, edge in self._strings.left():
             place = f"{module.path}:{site.line}"
             reason = f"only the row of {site.key!r} names it ({place}), and no kept code asks for that"
             unasked.setdefault(self.path(edge.dst) or "", Removal(site.rule, reason))

@@ -54,11 +54,8 @@ def load_profile(name: str, folder: Path | None = None) -> Ruleset:
 
 
 def profile_files(folder: Path, name: str, below: tuple[str, ...] = (), at: str = "") -> tuple[str, ...]:
-    """The rule files of a profile, without ``.toml``: those of the profile that it extends, without what it drops, then its own.
-
-    Args:
-        below: the profiles that extend it, and `at` where the last of them says so.
-    """
+    """The rule files of a profile, without ``.toml``: those of the profile that it extends, without what it drops, then its own. `below` are
+    the profiles that extend it, `at` says where the last of them does."""
     profiles = profile_names(folder)
     if name not in profiles:
         raise InputError(f"{at}no profile {name!r}{nearest(name, profiles)}", f"profiles here: {', '.join(profiles)}")

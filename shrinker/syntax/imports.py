@@ -1,23 +1,14 @@
-"""Import statements: which module each names from where it stands, what it loads and binds."""
+"""Import statements: which module each names from where it stands, and what it binds."""
 
 import ast
 import sys
 from collections.abc import Iterable
-from typing import NamedTuple
 
 from shrinker.values.upstream import enclosing
 
 Import = ast.Import | ast.ImportFrom
 
 _IMPORT_ERRORS = frozenset({"ImportError", "ModuleNotFoundError", "Exception", "BaseException"})
-
-
-class Loaded(NamedTuple):
-    """What an imported name may load."""
-
-    module: str
-    perhaps: bool = False
-    """True for ``a.b`` of ``from a import b``, which may be a module or not."""
 
 
 def absolute(module: str | None, level: int, package: str) -> str:
@@ -57,14 +48,6 @@ def names_of(node: Import, package: str) -> list[tuple[str, str, str]]:
         return [(alias.name, "", bound_name(node, alias)) for alias in node.names]
     source = sys.intern(absolute(node.module, node.level, package))
     return [(source, alias.name, bound_name(node, alias)) for alias in node.names]
-
-
-def loads(node: Import, package: str) -> list[tuple[Loaded, ...]]:
-    """What each name of an import loads: the module, and what may be a module in it."""
-    return [
-        (Loaded(module),) if name in ("", "*") else (Loaded(module), Loaded(f"{module}.{name}", True))
-        for module, name, _ in names_of(node, package)
-    ]
 
 
 def is_type_checking(test: ast.expr) -> bool:

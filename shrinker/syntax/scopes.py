@@ -64,11 +64,7 @@ class Scope:
 
 
 def scope_of(node: Scoped, package: str, outer: Scope | None = None) -> Scope:
-    """The scope of a module or of what stands in one.
-
-    Args:
-        outer: the scope around it; None for a module, and where nobody asks for what is outside.
-    """
+    """The scope of a module or of what stands in one; `outer` is None for a module, and where nobody asks for what is outside."""
     bindings, parameters, rebound = Bindings(), frozenset[str](), frozenset[str]()
     match node:
         case ast.Module() | ast.ClassDef():

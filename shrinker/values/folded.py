@@ -203,10 +203,8 @@ class SymbolTable:
     units: tuple[Symbol, ...]
     exports: frozenset[str] = frozenset()
     """Names in ``__all__``."""
-    fixed: frozenset[str] = frozenset()
-    """Those whose entry cannot be deleted."""
     entries: tuple[tuple[str, Span], ...] = ()
-    """The other ones, with the place of each entry."""
+    """Those of which the entry can be deleted, and other lists' names, with the place of each entry."""
 
 
 EMPTY_SYMBOLS = SymbolTable(())
@@ -219,10 +217,6 @@ class FoldedModule:
     path: str
     module: str
     is_package: bool
-    sha256: str
-    """Of the original file."""
-    lines: int
-    """Of the original file."""
     edits: tuple[Edit, ...]
     digest: str
     """`values.form.digest` of the decided syntax tree."""

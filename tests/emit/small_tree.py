@@ -37,7 +37,7 @@ def generate(
 def folded_module(path: str, edits: tuple[Edit, ...] = (), digest: str = "") -> FoldedModule:
     """What is decided of a module of five lines: nothing but these edits."""
     name = path.removeprefix("python/").removesuffix(".py").removesuffix("/__init__").replace("/", ".")
-    return FoldedModule(path, name, path.endswith("__init__.py"), "", 5, edits, digest, (), (), (), (), (), ())
+    return FoldedModule(path, name, path.endswith("__init__.py"), edits, digest, (), (), (), (), (), ())
 
 
 def removed_features(path: str, edits: tuple[Edit, ...], *given: Any, **named: Any) -> types.ModuleType:

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from shrinker.facts.build import build_environment
-from shrinker.fold.companions import fold_companions
+from shrinker.fold.module import fold_companions
 from shrinker.ruleset.models import Companion
 from tests.cli.small import FILES, RULES, small_world
 from tests.fold.programs import make_tree, program_rules, rewrite

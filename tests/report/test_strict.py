@@ -37,7 +37,7 @@ def effect(rule: str, decisions: int) -> RuleEffect:
 
 def folded(*reasons: str) -> dict[str, FoldedModule]:
     uncertain = tuple(Uncertain(PATH, n, reason) for n, reason in enumerate(reasons, 1))
-    return {PATH: FoldedModule(PATH, "sglang.srt.a", False, "", 9, (), "", (), (), (), (), (), uncertain)}
+    return {PATH: FoldedModule(PATH, "sglang.srt.a", False, (), "", (), (), (), (), (), uncertain)}
 
 
 def refused(leftovers: Leftovers, rules: Ruleset = RULES) -> list[Finding]:

@@ -20,7 +20,8 @@ __all__ = ["RewriteError", "Unwritable", "rewrite_file", "rewrite_modules"]
 
 
 def rewrite_file(source: bytes, edits: Sequence[Edit], *, header: str | None = None) -> bytes:
-    """Apply the edits of `values/edits.py` to a file.
+    """Apply the edits of `values/edits.py` to a file. Raises RewriteError: an edit names a place where no node of its kind is, or leaves no
+    valid Python, as without the last name of an import; SyntaxError: the file does not parse.
 
     Args:
         source: the original file, in any encoding that it declares, with any line ends.
@@ -31,10 +32,6 @@ def rewrite_file(source: bytes, edits: Sequence[Edit], *, header: str | None = N
     Returns:
         The new file, in the encoding and with the line ends of the original. Lines of statements
         without edits are copied byte for byte.
-
-    Raises:
-        RewriteError: an edit names a place where no node of its kind is, or leaves no valid Python, as without the last name of an import.
-        SyntaxError: the file does not parse.
     """
     file = Source(*decode(source))
     text = file.text
@@ -62,12 +59,8 @@ class Unwritable(ShrinkerError):
 
 
 def rewrite_modules(modules: Iterable[FoldedModule], read: Callable[[str], bytes]) -> dict[str, bytes]:
-    """New texts of modules of upstream, by path.
-
-    Raises:
-        InputError: a file cannot be read or does not parse.
-        Unwritable: edits could not be applied; after all files were tried.
-    """
+    """New texts of modules of upstream, by path. Raises InputError: a file cannot be read or does not parse; Unwritable: edits could not be
+    applied; after all files were tried."""
     found: dict[str, bytes] = {}
     reasons: dict[str, str] = {}
     with without_gc():

@@ -147,12 +147,7 @@ def has_comment(gap: Gap) -> bool:
 
 
 def merge(before: Gap, after: Gap, *, begins: bool = False, ends: bool = False) -> Gap:
-    """The gap left of two when what stands between them goes.
-
-    Args:
-        begins: nothing but the bracket precedes.
-        ends: nothing but the bracket follows.
-    """
+    """The gap left of two when what stands between them goes; nothing but the bracket precedes (`begins`) or follows (`ends`)."""
     match before, after:
         case [first, *above, _], [_, *others] if others:
             # Without the comments directly above the item, and the one behind it.

@@ -139,18 +139,14 @@ class Sites:
         """The edit of some kinds that settles a node when several name it: of the first kind; the others are void."""
         found = [edit for kind in kinds for edit in self._at.get(span(node), ()) if isinstance(edit, kind)]
         for edit in found:
-            self.applied(edit)
+            self._pending.pop(edit, None)
         return found[0] if found else None
 
     def drops(self, container: str, node: Placed) -> bool:
         """True when an element is to be dropped; marks it as applied."""
         edit = edits.DropElement(span(node), container)
-        self.applied(edit)
-        return edit in self._edits
-
-    def applied(self, edit: edits.Edit) -> None:
-        """Cross an edit off."""
         self._pending.pop(edit, None)
+        return edit in self._edits
 
     def finish(self) -> None:
         """Raise RewriteError when an edit is left whose node the file does not have; one in what goes is void."""

@@ -62,11 +62,8 @@ class Source:
         )
 
     def tokens(self, start: int, end: int, nodes: Iterable[Place] = ()) -> Iterator[Place]:
-        """What is no white space and no comment in a part of the file, from left to right.
-
-        Args:
-            nodes: parts of it, in order, that count as one token each; strings stand in these alone.
-        """
+        """What is no white space and no comment in a part of the file, from left to right; `nodes` are parts of it, in order, that count as
+        one token each, and in which alone strings stand."""
         for first, last in (*nodes, (end, end)):
             if start < first:
                 found = _TOKEN.finditer(self.text, start, first)
@@ -89,12 +86,8 @@ class Source:
         return None
 
     def parentheses(self, place: Place, left: int, right: int) -> tuple[Place, Place]:
-        """What the innermost parentheses around an expression hold, and the expression with all of them.
-
-        Args:
-            left: they do not open before this place.
-            right: they do not close after this one.
-        """
+        """What the innermost parentheses around an expression hold, and the expression with all of them; none opens before `left` or closes
+        after `right`."""
         opening: list[int] = []
         for first, last in self.tokens(left, place[0]):
             opening = [*opening, first] if self.text[first:last] == "(" else []

@@ -8,7 +8,7 @@ import ast
 
 from shrinker.facts.evaluate import evaluate
 from shrinker.facts.lattice import Removed
-from shrinker.fold.constructs.displays import drop_rows, drop_texts, fold_rows
+from shrinker.fold.constructs.displays import drop_rows, drop_texts, fold_display
 from shrinker.fold.constructs.imports import fold_exports
 from shrinker.fold.expressions import ExpressionFolder
 from shrinker.fold.statements import Folded, StatementFolder, folds
@@ -43,7 +43,10 @@ def _fold_table(folder: StatementFolder, name: str, value: ast.expr) -> ast.expr
                 drop_rows(folder.context, folder.scope, table, domain)
             elif isinstance(table, ast.Tuple | ast.List | ast.Set):
                 drop_texts(folder.context, folder.scope, table, domain)
-    return fold_rows(folder.expressions, value)
+    if isinstance(value, ast.Tuple) and len(value.elts) > 2:
+        # A table of rows: nobody counts its places.
+        return fold_display(folder.expressions, value)
+    return folder.expressions.fold(value)
 
 
 @folds(ast.Assign)

@@ -12,11 +12,8 @@ from shrinker.syntax.control import runs_something
 
 
 def fold_display(folder: ExpressionFolder, node: ast.Tuple | ast.List | ast.Set) -> ast.expr:
-    """Fold the elements; a row that names something removed goes.
-
-    Raises:
-        EvaluatesRemoved: a row runs something removed, or no row of a set is left.
-    """
+    """Fold the elements; a row that names something removed goes. Raises EvaluatesRemoved: a row runs something removed, or no row of a set
+    is left."""
     kept: list[ast.expr] = []
     _drop_alternatives(folder, node.elts)
     for element in node.elts:
@@ -49,17 +46,6 @@ def _drop_alternatives(folder: ExpressionFolder, rows: Sequence[ast.expr]) -> No
             gone = [value for value in values if isinstance(value, Removed)]
             if 0 < len(gone) < len(values) and not any(value.missing or value.member for value in gone):
                 fold_display(folder, key)
-
-
-def fold_rows(folder: ExpressionFolder, node: ast.expr) -> ast.expr:
-    """Fold the value of one name: a tuple is then a table of rows, and nobody counts its places.
-
-    Raises:
-        EvaluatesRemoved: evaluating it touches a removed name.
-    """
-    if isinstance(node, ast.Tuple) and len(node.elts) > 2:
-        return fold_display(folder, node)
-    return folder.fold(node)
 
 
 @folds_expression(ast.List, ast.Set)

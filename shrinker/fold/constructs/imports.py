@@ -9,18 +9,13 @@ from shrinker.fold.statements import Folded, StatementFolder, folds
 from shrinker.syntax.imports import Import, names_of
 
 
-def _not_installed(folder: StatementFolder, module: str) -> None:
-    rule = folder.context.environment.is_absent(module)
-    if rule is not None and folder.kind == "function" and not folder.context.catching:
-        raise EvaluatesRemoved(Removed(rule, "not installed beside CUDA", module, error="ImportError"))
-
-
 @folds(ast.Import, ast.ImportFrom)
 def fold_import(folder: StatementFolder, node: Import) -> Folded:
     """`import a, b` and `from a import b, c`."""
     source = names_of(node, folder.context.package)[0][0]
-    if isinstance(node, ast.Import) or not node.level:
-        _not_installed(folder, source)
+    rule = folder.context.environment.is_absent(source) if isinstance(node, ast.Import) or not node.level else None
+    if rule is not None and folder.kind == "function" and not folder.context.catching:
+        raise EvaluatesRemoved(Removed(rule, "not installed beside CUDA", source, error="ImportError"))
     if not (gone := list(removed_names(node, source, folder.context.environment))):
         return [node], False
     if folder.kind != "function" and isinstance(node, ast.Import):

@@ -16,11 +16,8 @@ from shrinker.values.edits import DropElement
 
 @folds_expression(ast.Lambda)
 def fold_lambda(folder: ExpressionFolder, node: ast.Lambda, condition: bool) -> ast.expr:
-    """Fold the defaults outside, and the body inside.
-
-    Raises:
-        EvaluatesRemoved: it touches a removed name; `deferred` when only its body does.
-    """
+    """Fold the defaults outside, and the body inside. Raises EvaluatesRemoved: it touches a removed name; `deferred` when only its body
+    does."""
     arguments = node.args
     arguments.defaults = [folder.fold(d) for d in arguments.defaults]
     arguments.kw_defaults = [folder.fold(d) if d is not None else None for d in arguments.kw_defaults]

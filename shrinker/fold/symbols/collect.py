@@ -35,9 +35,7 @@ def collect_symbols(tree: ast.Module, package: str) -> SymbolTable:
     """All units of a folded module, whose tree has the positions of the original file."""
     collector = _Collector(scope_of(tree, package), {"__all__"} | replaced_names(tree))
     collector.block(tree.body, -1, frozenset())
-    exports, places = exported(tree), entries(tree)
-    fixed = exports.difference(name for name, _ in places)
-    return SymbolTable(tuple(collector.units), frozenset(exports), frozenset(fixed), places)
+    return SymbolTable(tuple(collector.units), frozenset(exported(tree)), entries(tree))
 
 
 class _Collector:

@@ -27,9 +27,14 @@ Row = tuple[FoldedModule, StringSite, Found]
 
 
 class StringEdges:
-    """Resolves strings against one tree; answers are remembered, since the same string stands in many modules."""
+    """Resolves strings against one tree; answers are remembered, since the same string stands in many modules. And the rows of the modules
+    read so far, with what these spell besides."""
 
     def __init__(self, index: ModuleIndex) -> None:
+        self._said: set[str] = set()
+        self._patterns = defaultdict[str, set[str]](set)
+        """Texts of which a part is computed, by the first and by the last word that is spelled out."""
+        self._rows: list[tuple[FoldedModule, StringSite]] = []
         self._index = index
         self._py_by_base = grouped((path.rpartition("/")[2], path) for path in sorted(index.paths.values()))
         self._all = "\n".join(sorted(index.paths))
@@ -39,7 +44,7 @@ class StringEdges:
         """Edges of a module's strings and of its dynamic imports."""
         # One with a key names something for who asks for its key.
         for site in (site for site in module.strings if not site.key):
-            yield from self.of(site)
+            yield from self._of(site)
             if site.text.endswith(".py"):
                 yield from self._script(module, site.text, site.line)
         for call in (call for call in module.dynamic if call.mechanism in DYNAMIC):
@@ -50,7 +55,7 @@ class StringEdges:
             else:
                 yield from self._target(module, call.target, call.line)
 
-    def of(self, site: StringSite) -> Iterator[Found]:
+    def _of(self, site: StringSite) -> Iterator[Found]:
         """Edges of one string that is no path of a script."""
         for node, weak in self._resolve(site.text):
             yield Found(node, "string", site.line, weak)
@@ -116,16 +121,7 @@ class StringEdges:
         body = star.join(map(re.escape, pattern.split("*")))
         return [module_node(name) for name in re.findall(rf"^{body}$", self._all, re.MULTILINE)]
 
-
-class RegistryEdges:
-    """The rows of the modules read so far, and what these spell besides."""
-
-    def __init__(self, index: ModuleIndex) -> None:
-        self.strings = StringEdges(index)
-        self._said: set[str] = set()
-        self._patterns = defaultdict[str, set[str]](set)
-        """Texts of which a part is computed, by the first and by the last word that is spelled out."""
-        self._rows: list[tuple[FoldedModule, StringSite]] = []
+    # Rows
 
     def read(self, module: FoldedModule) -> None:
         """Take the rows and texts of one more module."""
@@ -149,7 +145,7 @@ class RegistryEdges:
         return self._named(self._rows)
 
     def _named(self, rows: Iterable[tuple[FoldedModule, StringSite]]) -> Iterator[Row]:
-        return ((module, site, found) for module, site in rows for found in self.strings.of(site))
+        return ((module, site, found) for module, site in rows for found in self._of(site))
 
     def _is_asked(self, key: str) -> bool:
         if key in self._said:

@@ -6,8 +6,7 @@ import tomllib
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from itertools import pairwise
 
-from shrinker.program.native.library import SOURCES
-from shrinker.program.native.reach import NativeReach, pasted_names
+from shrinker.program.native.library import SOURCES, NativeReach, pasted_names
 from shrinker.program.nodes import suffix
 from shrinker.syntax.native.conditionals import refuted_lines
 from shrinker.syntax.native.tokens import NativeSource

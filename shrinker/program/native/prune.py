@@ -7,8 +7,7 @@ from dataclasses import dataclass, replace
 
 from shrinker.cache import Cache
 from shrinker.program.native.cuts import library_cuts
-from shrinker.program.native.library import read_library
-from shrinker.program.native.reach import NativeReach
+from shrinker.program.native.library import NativeReach, read_library
 from shrinker.program.nodes import file_node, operator_node, path_node
 from shrinker.program.symbols.dead import dead_spans, search_package
 from shrinker.program.symbols.search import Search

@@ -24,7 +24,9 @@ class Module:
     def __init__(self, folded: FoldedModule) -> None:
         table = folded.units
         self.name, self.path = folded.module, folded.path
-        self.units, self.exports, self.fixed, self.entries = table.units, table.exports, table.fixed, table.entries
+        self.units, self.exports, self.entries = table.units, table.exports, table.entries
+        self.fixed = self.exports.difference(name for name, _ in self.entries)
+        """Exported names of which the entry cannot be deleted."""
         outer = [((self.name, n), unit) for n, unit in enumerate(self.units) if unit.kind != "member"]
         self.symbols = grouped((name, key) for key, unit in outer for name in unit.names)
         self.stars = [(k, u.imports[0][0]) for k, u in outer if u.kind == "import" and u.imports[0][1] == "*"]

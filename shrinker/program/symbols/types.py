@@ -156,10 +156,6 @@ class Types:
             if k[1] >= 0
         )
 
-    def has_attribute(self, key: Key, name: str) -> bool:
-        """True when the class, or one beside it in its family, gives an attribute of this name a value."""
-        return any(name in self._attributes.get(k, ()) for k in self.family(key))
-
     def follow(self, module: str, owner: int, path: str, unit: int) -> Found:
         """What a path finds that stands in a module, and in a class with this number (-1: in none; -2: its `self` is anything); local
         imports that it may start from are the unit's."""
@@ -281,7 +277,8 @@ class Types:
             for member in self.program.members.get(each, {}).get(name, ()):
                 bound = value.kind == "object" or not self.program.unit(member).flags.isdisjoint(_BOUND)
                 touches.append(Touch("member" if bound else "borrowed", *member))
-        if touches or self.has_attribute(key, name):
+        # Or it, or a class beside it in its family, gives an attribute of this name a value.
+        if touches or any(name in self._attributes.get(each, ()) for each in self.family(key)):
             return _found(UNKNOWN, touches)
         # It forwards, inherits from outside the tree, or somebody sets it.
         return _by_name(name)

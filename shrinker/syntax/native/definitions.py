@@ -38,12 +38,8 @@ _Whole = Callable[[tree_sitter.Node], Lines]
 def definitions_of(
     root: tree_sitter.Node, apart: Collection[int], whole: _Whole
 ) -> tuple[tuple[Definition, ...], frozenset[str]]:
-    """Definitions and declarations of a file that may go, and all words outside of them.
-
-    Args:
-        apart: nodes that are read by themselves: registrations.
-        whole: gives the lines of a node, see `Lines`.
-    """
+    """Definitions and declarations of a file that may go, and all words outside of them and of what is read by itself (`apart`:
+    registrations). `whole` gives the lines of a node, see `Lines`."""
     found: dict[int, Definition] = {}
     for node in within(root, NAMESPACES, understood=True):
         name, lines = _name(node), whole(node)

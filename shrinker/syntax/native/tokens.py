@@ -106,11 +106,8 @@ def leaves(node: tree_sitter.Node, apart: Collection[int] = ()) -> Iterator[tree
 
 
 def within(node: tree_sitter.Node, around: Collection[str], *, understood: bool = False) -> Iterator[tree_sitter.Node]:
-    """What stands in a node, and in nodes of the kinds `around` in it.
-
-    Args:
-        understood: leave out what stands beside something that the parser did not understand.
-    """
+    """What stands in a node, and in nodes of the kinds `around` in it; if it is to be `understood`, nothing beside what the parser did not
+    understand."""
     if understood and any(child.is_error or child.is_missing for child in node.children):
         return
     for child in node.children:
