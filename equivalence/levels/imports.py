@@ -22,8 +22,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from equivalence.levels import helptext, openapi
 from equivalence.levels.arguments import compare_arguments
+from equivalence.levels.listed import compare_documents, compare_help, options, removed_endpoints
 from equivalence.levels.result import Ledger, both
 from equivalence.levels.scenarios import ARCHITECTURE
 from equivalence.levels.setting import GENERATED, SIDES, UPSTREAM, Call, Setting
@@ -88,9 +88,9 @@ def _interface(trees: Mapping[str, Path], subjects: Mapping[str, Any], setting: 
     _loading(before["loading"], after["loading"], trees, ledger)
     listed = setting.expected.endpoints
     ledger.count("openapi", sum(len(methods) for methods in after["openapi"]["paths"].values()))
-    for place, message in openapi.compare(before["openapi"], after["openapi"], listed):
+    for place, message in compare_documents(before["openapi"], after["openapi"], listed):
         ledger.find("openapi", "", f"{place}: {message}")
-    removed = openapi.removed_endpoints(listed)
+    removed = removed_endpoints(listed)
     ledger.count("routes", len(after["routes"]))
     for route in sorted({*before["routes"]} ^ {*after["routes"]}):
         if route not in removed and not route.startswith("HEAD "):
@@ -139,8 +139,8 @@ def _help(trees: Mapping[str, Path], subjects: Mapping[str, Any], setting: Setti
             continue
         # The help itself, without what modules log while they are loaded.
         before, after = (text[max(0, text.find("usage:")) :] for text in (before, after))
-        ledger.count("help", len(helptext.options(after)) - 1)
-        for option, message in helptext.compare(before, after, expected.flags, expected.refused):
+        ledger.count("help", len(options(after)) - 1)
+        for option, message in compare_help(before, after, expected.flags, expected.refused):
             ledger.find("help", path, f"{name} {option}: {message}")
 
 

@@ -17,8 +17,16 @@ from functools import partial
 from pathlib import Path
 
 from equivalence.levels.result import Ledger
-from equivalence.native.build import VARIABLE, Build, read_build
-from equivalence.native.frontend import Compiler, Preprocessed, first_error, preprocess, read
+from equivalence.native.frontend import (
+    VARIABLE,
+    Build,
+    Compiler,
+    Preprocessed,
+    first_error,
+    preprocess,
+    read,
+    read_build,
+)
 from shrinker.cache import Layer
 from shrinker.values.outcome import LevelResult
 

@@ -21,16 +21,14 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from equivalence.gpu.logs import errors, loaded_classes
-from equivalence.levels.openapi import removed_endpoints
+from equivalence.levels.listed import removed_endpoints
 from equivalence.levels.result import Ledger, show_both
 from equivalence.levels.scenarios import SCENARIOS, Scenario
 from equivalence.levels.setting import GENERATED, ROOT, SIDES, UPSTREAM, Setting, exchange, slug
 from equivalence.processes import process_environment
 from equivalence.serving.client import perform, send
-from equivalence.serving.fields import described
-from equivalence.serving.record import NO_TIME, Answers, differences, streamed_alike
-from equivalence.serving.script import INTERFACE, Request, Scale, script
+from equivalence.serving.record import NO_TIME, Answers, differences, errors, loaded_classes, streamed_alike
+from equivalence.serving.script import INTERFACE, Request, Scale, described, script
 from equivalence.serving.server import Launch, NotReady, Server, free_port
 from equivalence.simulation import calls
 from shrinker.values.outcome import LevelResult
