@@ -13,8 +13,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from equivalence.gpu.cells import Cell, Plan, Setting
-from equivalence.gpu.trees import Tree
+from equivalence.gpu.cells import Cell, Plan, Setting, Tree
 from equivalence.serving import record
 from equivalence.serving.client import perform, send
 from equivalence.serving.script import Request, Scale, script

@@ -11,9 +11,8 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from equivalence.gpu.cells import Setting
+from equivalence.gpu.cells import Setting, Tree
 from equivalence.gpu.observe import FLUSH, launches
-from equivalence.gpu.trees import Tree
 from equivalence.gpu.turns import Block, Broken, Numbers, blocks, document
 from equivalence.processes import process_environment, run
 from equivalence.serving.client import send

@@ -52,7 +52,6 @@ class Stated:
 class Comparison:
     """What was found."""
 
-    files: int = 0
     lines: Counter[str] = field(default_factory=Counter)
     """Executed physical lines: found word for word, found simplified, or exempt, by kind."""
     missing: list[Finding] = field(default_factory=list)
@@ -93,7 +92,6 @@ def _read(running: Lines, importing: Lines, upstream: Path, generated: Path, fou
     """The files that differ; the others are counted."""
     files = []
     for path in sorted({*running, *importing}):
-        found.files += 1
         ran = running.get(path, frozenset())
         numbers = ran | importing.get(path, frozenset())
         data, place = (upstream / path).read_bytes(), generated / path

@@ -11,11 +11,10 @@ import pytest
 from equivalence.checkpoints.weights import weights
 from equivalence.gpu import throughput
 from equivalence.gpu.__main__ import main
-from equivalence.gpu.cells import CELLS, Cell, Plan
+from equivalence.gpu.cells import CELLS, Cell, Environment, Plan, Tree
 from equivalence.gpu.checkpoint import CHECKPOINTS
 from equivalence.gpu.observe import launches
 from equivalence.gpu.schedule import run
-from equivalence.gpu.trees import Environment, Tree
 from equivalence.gpu.verdict import document, lines, page, passed
 from equivalence.serving import record
 from tests.equivalence.gpu.fake_tree import write_tree
