@@ -75,18 +75,22 @@ print("@" + json.dumps(found))
 """
 
 
+def printed(text: str) -> dict[str, Any]:
+    """The last object of JSON that a program printed, behind `@`; empty where it printed none. Each number is a float."""
+    lines = [line for line in text.splitlines() if line.startswith("@{")]
+    return dict(json.loads(lines[-1][1:], parse_int=float)) if lines else {}
+
+
 def describe(environment: Environment, trees: Sequence[Tree]) -> dict[str, Any]:
     """Hardware and software, as plain JSON; what cannot be asked is left out."""
     query = ["nvidia-smi", "--query-gpu=name,memory.total,driver_version", "--format=csv,noheader"]
     gpus = execute(query, seconds=20).stdout.splitlines()
-    lines = environment.answer(trees[0], _VERSIONS).splitlines()
-    versions = [json.loads(line[1:]) for line in lines if line.startswith("@{")]
     return {
         "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
         "gpus": [*filter(None, map(str.strip, gpus))],
         "cores": os.cpu_count(),
         "machine": platform.machine(),
-        "versions": versions[-1] if versions else {},
+        "versions": printed(environment.answer(trees[0], _VERSIONS)),
         "trees": {tree.name: tree.digest() for tree in trees},
     }
 
