@@ -86,7 +86,7 @@ class Group:
 
         def watch() -> None:
             while not self._over.wait(_MEMORY_PERIOD):
-                self.peak = max(self.peak, sum(map(_memory_of, _members(self.pid))))
+                self.peak = max(self.peak, sum(map(_memory_of, members(self.pid))))
 
         threading.Thread(target=watch, daemon=True).start()
 
@@ -98,7 +98,7 @@ class Group:
 
     def _alive(self) -> bool:
         self._process.poll()
-        return group_alive(self.pid)
+        return bool(members(self.pid))
 
 
 def process_environment(changes: Mapping[str, str | None]) -> dict[str, str]:
@@ -125,21 +125,16 @@ def execute(
         return subprocess.CompletedProcess(command, 1, "", str(error))
 
 
-def group_alive(group: int) -> bool:
-    """Whether a process of the group still runs."""
-    return bool(_members(group))
-
-
-def _members(group: int) -> list[int]:
+def members(group: int) -> list[int]:
     """Process ids of a group, zombies left out: they hold nothing and wait for their parent only."""
-    members = []
+    found = []
     for entry in _PROC.glob("[0-9]*"):
         with suppress(OSError):
             # The command may hold spaces and brackets: what follows its last bracket is state, parent, group.
             state, _, owner = (entry / "stat").read_text("utf-8", "replace").rpartition(")")[2].split()[:3]
             if int(owner) == group and state not in "ZX":
-                members.append(int(entry.name))
-    return members
+                found.append(int(entry.name))
+    return found
 
 
 def _memory_of(pid: int) -> int:

@@ -6,10 +6,9 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from equivalence.gpu.cells import CELLS, Plan
+from equivalence.gpu.cells import CELLS, Environment, Plan, Tree, describe
 from equivalence.gpu.schedule import run
-from equivalence.gpu.table import document, lines, page, passed
-from equivalence.gpu.trees import Environment, Tree, describe
+from equivalence.gpu.verdict import document, lines, page, passed
 
 
 def parser() -> argparse.ArgumentParser:

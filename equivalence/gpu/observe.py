@@ -13,9 +13,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from equivalence.gpu import logs
-from equivalence.gpu.cells import Cell, Plan, Setting
-from equivalence.gpu.trees import Tree
+from equivalence.gpu.cells import Cell, Plan, Setting, Tree
+from equivalence.serving import record
 from equivalence.serving.client import perform, send
 from equivalence.serving.script import Request, Scale, script
 from equivalence.serving.server import Launch, NotReady, Server, free_port
@@ -120,7 +119,7 @@ def observe(setting: Setting, tree: Tree, name: str, ready: Callable[[], None]) 
                 answers = perform(address, asked, seconds=max(0.0, setting.left() - 5), each=120)
                 seen["passes"].append({name: asdict(answer) for name, answer in answers.items()})
             info = send(address, Request("info", "/server_info", None, "GET"), 30)
-            seen["settings"] = logs.settings(info.body)
+            seen["settings"] = record.settings(info.body)
             if plan.profile and setting.left() > 10:
                 folder = plan.out / "traces" / name
                 seen["kernels"] = launched_kernels(address, folder, min(60.0, setting.left() - 5))
@@ -132,7 +131,7 @@ def observe(setting: Setting, tree: Tree, name: str, ready: Callable[[], None]) 
         seen["written"] = _written(own)
     shutil.rmtree(own, ignore_errors=True)
     text = "\n".join(server.text() for server in servers)
-    seen.update(classes=logs.loaded_classes(text), choices=logs.choices(text), errors=logs.errors(text))
+    seen.update(classes=record.loaded_classes(text), choices=record.choices(text), errors=record.errors(text))
     plan.progress(f"{name}: {seen.get('error', 'done')}")
     return seen
 

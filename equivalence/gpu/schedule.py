@@ -10,9 +10,8 @@ from dataclasses import replace
 from typing import Any
 
 from equivalence.gpu import throughput, turns
-from equivalence.gpu.cells import Cell, Plan, Setting
+from equivalence.gpu.cells import Cell, Plan, Setting, Tree
 from equivalence.gpu.observe import observe
-from equivalence.gpu.trees import Tree
 from equivalence.gpu.verdict import in_doubt, judge_cell
 
 _ANSWERS, _TIMES = 1, 2

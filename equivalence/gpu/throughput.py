@@ -11,9 +11,8 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from equivalence.gpu.cells import Setting
+from equivalence.gpu.cells import Setting, Tree, printed
 from equivalence.gpu.observe import FLUSH, launches
-from equivalence.gpu.trees import Tree
 from equivalence.gpu.turns import Block, Broken, Numbers, blocks, document
 from equivalence.processes import process_environment, run
 from equivalence.serving.client import send
@@ -115,7 +114,7 @@ def _one(setting: Setting, turn: int, tree: Tree, gpus: Sequence[int]) -> list[N
     done = run([environment.python, *words], variables=variables, output=log, limit=limit)
     if done.code is None:
         return []
-    numbers = [_printed(done.text())] if cell.kind == "import" else _read(cell.kind, result)
+    numbers: list[Numbers] = [printed(done.text())] if cell.kind == "import" else _read(cell.kind, result)
     if done.code != 0 or not all(numbers) or not numbers:
         raise Broken(tree.name, done.text())
     return numbers
@@ -173,15 +172,10 @@ def _load(setting: Setting, tree: Tree, port: int, block: int, turn: int) -> Num
     variables = process_environment({"PYTHONPATH": str(Path(__file__).parents[2])})
     log = setting.plan.out / "logs" / f"{setting.cell.name}.{block}.{turn}.{tree.name}.load.log"
     done = run([sys.executable, *asked.split()], variables=variables, output=log, limit=setting.left())
-    numbers = _printed(done.text())
+    numbers = printed(done.text())
     if done.code is not None and (done.code != 0 or not numbers):
         raise Broken(tree.name, done.text())
     return numbers
-
-
-def _printed(text: str) -> Numbers:
-    lines = [line for line in text.splitlines() if line.startswith("@{")]
-    return {name: float(value) for name, value in json.loads(lines[-1][1:]).items()} if lines else {}
 
 
 def _told(pair: Mapping[str, Numbers]) -> str:

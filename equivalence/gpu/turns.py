@@ -16,8 +16,7 @@ from pathlib import Path
 from statistics import fmean, median
 from typing import Any
 
-from equivalence.gpu.cells import Setting
-from equivalence.gpu.trees import Tree
+from equivalence.gpu.cells import Setting, Tree
 
 CONTROL = "control"
 

@@ -1,17 +1,19 @@
-"""The observations of a cell, judged: answers, class, settings, choices, kernels."""
+"""The observations of a cell, judged: answers, class, settings, choices, kernels; all cells as a document, a page and a table."""
 
+import operator
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, replace
+from pathlib import Path
 from typing import Any
 
-from equivalence.gpu import logs
-from equivalence.gpu.span import Judgement, alone, judge_spans
-from equivalence.serving.record import Answer, Answers, mask
+from equivalence.gpu.span import Judgement, alone, judge_spans, pool
+from equivalence.serving.record import Answer, Answers, mask, settings
 from equivalence.serving.script import INTERFACE
 
 _SHOWN = 10
 _WITHIN = ("member", "span", "lone")
+_GOOD = ("same", "spread", "measured", "fails in both", "not run")
 
 
 def judge_cell(upstream: Sequence[dict[str, Any]], generated: Sequence[dict[str, Any]]) -> dict[str, Any]:
@@ -32,7 +34,7 @@ def judge_cell(upstream: Sequence[dict[str, Any]], generated: Sequence[dict[str,
     counts: Counter[str] = Counter(judgement.result for judgement in judgements)
     first, other = whole[0][0], whole[1][0]
     # By the list of today of what says nothing, whatever it was when they were written down.
-    known, theirs = logs.settings(first["settings"]), other["settings"]
+    known, theirs = settings(first["settings"]), other["settings"]
     beside = {
         "classes": all(seen["classes"] == first["classes"] for side in whole for seen in side),
         "settings": {key: [value, theirs[key]] for key, value in known.items() if theirs.get(key, value) != value},
@@ -140,3 +142,64 @@ def _error(seen: dict[str, Any]) -> dict[str, Any]:
         # A page is committed: no lines of code, and no paths of the machine.
         "tail": [line for line in seen.get("tail", "").splitlines()[-15:] if not line.startswith(" ")],
     }
+
+
+def document(rows: Sequence[dict[str, Any]], hardware: dict[str, Any]) -> dict[str, Any]:
+    """`gpu.json`: hardware, a count of results, and every cell."""
+    results = dict(sorted(Counter(row["result"] for row in rows).items()))
+    return {"hardware": hardware, "results": results, "cells": list(rows)}
+
+
+def passed(rows: Sequence[dict[str, Any]]) -> bool:
+    """Whether something ran and no cell shows a difference, is open, is slower or fails in one tree alone."""
+    ran = [row for row in rows if row["result"] != "not run"]
+    slow = any(found.get("finding") for row in ran for found in row.get("measured", {}).values())
+    return bool(ran) and not slow and all(row["result"] in _GOOD for row in ran)
+
+
+def lines(rows: Sequence[dict[str, Any]]) -> list[str]:
+    """The table, a line a cell."""
+    width = max((len(row["cell"]) for row in rows), default=4)
+    return [f"{row['cell']:{width}}  {row['result']:18}  {_remark(row)}" for row in rows]
+
+
+def page(found: dict[str, Any], title: str) -> str:
+    """`gpu.md`: needs jinja2, which torch needs, too."""
+    import jinja2
+
+    rows = found["cells"]
+    loader = jinja2.FileSystemLoader(Path(__file__).parent)
+    environment = jinja2.Environment(loader=loader, trim_blocks=True, lstrip_blocks=True)
+    environment.filters |= {"number": _number, "ratio": _ratio, "slashed": _slashed, "divided": operator.truediv}
+    pooled = pool([tuple(row["alone_beside_others"]) for row in rows if "alone_beside_others" in row])
+    values = {"title": title, "hardware": found["hardware"], "rows": rows, "pooled": pooled}
+    return environment.get_template("gpu.md.jinja").render(values).rstrip() + "\n"
+
+
+def _slashed(values: Iterable[Any] | None, form: str = "{}") -> str:
+    """What upstream and the generated tree have, in one cell."""
+    return " / ".join(map(form.format, values or ()))
+
+
+def _number(value: float) -> str:
+    return f"{value:,.0f}" if value >= 1000 else f"{value:.4g}"
+
+
+def _ratio(found: dict[str, Any] | None) -> str:
+    if not found:
+        return ""
+    between = "" if found["low"] is None else f" ({found['low']:.3f} to {found['high']:.3f})"
+    return f"{found['ratio']:.3f}{between}"
+
+
+def _remark(row: dict[str, Any]) -> str:
+    if row["result"] == "measured":
+        ratios = {name: _ratio(found.get("generated")) for name, found in row["measured"].items()}
+        return ", ".join(f"{name} {ratio}" for name, ratio in ratios.items() if ratio)
+    if "requests" in row:
+        counts = ", ".join(f"{count} {name}" for name, count in row["requests"].items())
+        return f"{row['class']}: {counts}; {row['tokens']} tokens; kernels {row['kernels']} ({row['kernel_names']})"
+    for name in ("upstream_error", "generated_error"):
+        if row.get(name):
+            return str((row[name]["errors"] or [row[name]["message"]])[-1])[:160]
+    return str(row.get("error", ""))

@@ -22,8 +22,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from equivalence.levels import helptext, openapi
 from equivalence.levels.arguments import compare_arguments
+from equivalence.levels.listed import compare_documents, compare_help, options, removed_endpoints
 from equivalence.levels.result import Ledger, both
 from equivalence.levels.scenarios import ARCHITECTURE
 from equivalence.levels.setting import GENERATED, SIDES, UPSTREAM, Call, Setting
@@ -61,10 +61,10 @@ def _walk(trees: Mapping[str, Path], setting: Setting, ledger: Ledger) -> None:
     theirs, ours = (_modules(trees[side]) for side in SIDES)
     asked = {UPSTREAM: [name for name in ours if name in theirs], GENERATED: [*ours]}
     arguments = {side: {"modules": asked[side], "root": str(trees[side]), "seconds": _SECONDS} for side in SIDES}
-    if (found := both(trees, setting, ledger, Call("walk", arguments, 600))) is None:
+    if (found := both(trees, setting, ledger, Call("walk", arguments, 600, "walk"))) is None:
         return
     before, after = (outcome.data["failed"] for outcome in found)
-    ledger.count("modules", len(ours))
+    ledger.checks["modules"] += len(ours)
     for name, error in after.items():
         path = ours[name]
         if name not in before:
@@ -75,23 +75,25 @@ def _walk(trees: Mapping[str, Path], setting: Setting, ledger: Ledger) -> None:
             ledger.inherit("modules", path, error)
     for name in before.keys() - after.keys():
         ledger.inherit("modules", theirs[name], f"fails in upstream only: {before[name]}")
-    ledger.figure("modules imported", f"{len(ours) - len(after)} of {len(ours)}; {len(after)} need what is not here")
+    ledger.figures.append(
+        ("modules imported", f"{len(ours) - len(after)} of {len(ours)}; {len(after)} need what is not here")
+    )
 
 
 def _interface(trees: Mapping[str, Path], subjects: Mapping[str, Any], setting: Setting, ledger: Ledger) -> None:
     arguments = {name: subjects[name] for name in ("server", "registries", "architectures")}
     # Alone: its loading is timed.
-    alone, call = replace(setting, jobs=1), Call("interface", dict.fromkeys(SIDES, arguments), 300)
+    alone, call = replace(setting, jobs=1), Call("interface", dict.fromkeys(SIDES, arguments), 300, "interface")
     if (found := both(trees, alone, ledger, call)) is None:
         return
     before, after = (outcome.data for outcome in found)
     _loading(before["loading"], after["loading"], trees, ledger)
     listed = setting.expected.endpoints
-    ledger.count("openapi", sum(len(methods) for methods in after["openapi"]["paths"].values()))
-    for place, message in openapi.compare(before["openapi"], after["openapi"], listed):
+    ledger.checks["openapi"] += sum(len(methods) for methods in after["openapi"]["paths"].values())
+    for place, message in compare_documents(before["openapi"], after["openapi"], listed):
         ledger.find("openapi", "", f"{place}: {message}")
-    removed = openapi.removed_endpoints(listed)
-    ledger.count("routes", len(after["routes"]))
+    removed = removed_endpoints(listed)
+    ledger.checks["routes"] += len(after["routes"])
     for route in sorted({*before["routes"]} ^ {*after["routes"]}):
         if route not in removed and not route.startswith("HEAD "):
             side = "upstream" if route in before["routes"] else "the generated tree"
@@ -115,7 +117,7 @@ def _registries(before: Mapping[str, Any], after: Mapping[str, Any], ledger: Led
         elif rows is None:
             ledger.find("registry rows", "", f"{place} is not there")
         else:
-            ledger.figure(place.partition(":")[2], f"{len(rows)} of {len(known)} rows")
+            ledger.figures.append((place.partition(":")[2], f"{len(rows)} of {len(known)} rows"))
             if known and not rows:
                 ledger.find("registry rows", "", f"{place} has no rows, upstream {len(known)}")
             theirs = {key: known.get(key) for key in rows}
@@ -125,7 +127,7 @@ def _registries(before: Mapping[str, Any], after: Mapping[str, Any], ledger: Led
 def _help(trees: Mapping[str, Path], subjects: Mapping[str, Any], setting: Setting, ledger: Ledger) -> None:
     expected, commands = setting.expected, list(_commands(trees[GENERATED], subjects))
     given = {"commands": {command.name: command.start for command in commands}, "seconds": _SECONDS}
-    if (found := both(trees, setting, ledger, Call("usage", dict.fromkeys(SIDES, given), 900))) is None:
+    if (found := both(trees, setting, ledger, Call("usage", dict.fromkeys(SIDES, given), 900, "usage"))) is None:
         return
     for name, path, _ in commands:
         (theirs, before), (ours, after) = (outcome.data[name] for outcome in found)
@@ -139,8 +141,8 @@ def _help(trees: Mapping[str, Path], subjects: Mapping[str, Any], setting: Setti
             continue
         # The help itself, without what modules log while they are loaded.
         before, after = (text[max(0, text.find("usage:")) :] for text in (before, after))
-        ledger.count("help", len(helptext.options(after)) - 1)
-        for option, message in helptext.compare(before, after, expected.flags, expected.refused):
+        ledger.checks["help"] += len(options(after)) - 1
+        for option, message in compare_help(before, after, expected.flags, expected.refused):
             ledger.find("help", path, f"{name} {option}: {message}")
 
 
@@ -171,7 +173,7 @@ def _commands(tree: Path, subjects: Mapping[str, Any]) -> Iterator[_Command]:
 
 
 def _loading(before: Mapping[str, Any], after: Mapping[str, Any], trees: Mapping[str, Path], ledger: Ledger) -> None:
-    ledger.count("loaded modules", len(after["modules"]))
+    ledger.checks["loaded modules"] += len(after["modules"])
     theirs, ours = (_modules(trees[side]) for side in SIDES)
     alone = "is loaded by the generated server and not by upstream's"
     for name in sorted({*after["modules"]} - {*before["modules"]} - (ours.keys() - theirs.keys())):
@@ -181,12 +183,12 @@ def _loading(before: Mapping[str, Any], after: Mapping[str, Any], trees: Mapping
         # A folder without `__init__.py` is a package, too.
         if not place.is_dir() and not place.with_suffix(".py").is_file():
             ledger.find("loaded modules", "", f"{name} is loaded, and the generated tree has no such module")
-    ledger.count("loaded distributions", len(after["distributions"]))
+    ledger.checks["loaded distributions"] += len(after["distributions"])
     for name in sorted({*after["distributions"]} - {*before["distributions"]}):
         ledger.find("loaded distributions", "", f"{name} {alone}")
     for name, key in (("import of the server", "seconds"), ("processor time of it", "processor")):
-        ledger.figure(name, f"{after[key]:.1f} s, upstream {before[key]:.1f} s")
+        ledger.figures.append((name, f"{after[key]:.1f} s, upstream {before[key]:.1f} s"))
     ours_mib, theirs_mib = (side["memory"] / 2**20 for side in (after, before))
-    ledger.figure("memory after it", f"{ours_mib:.1f} MiB, upstream {theirs_mib:.1f} MiB")
+    ledger.figures.append(("memory after it", f"{ours_mib:.1f} MiB, upstream {theirs_mib:.1f} MiB"))
     for name, key in (("modules of sglang loaded", "modules"), ("distributions loaded", "distributions")):
-        ledger.figure(name, f"{len(after[key])}, upstream {len(before[key])}")
+        ledger.figures.append((name, f"{len(after[key])}, upstream {len(before[key])}"))

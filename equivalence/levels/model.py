@@ -59,7 +59,7 @@ def call_of(one: Configuration | Run, setting: Setting) -> Call:
 
 def _compare_parts(name: str, upstream: Outcome, generated: Outcome, ledger: Ledger) -> None:
     before, after = upstream.data, generated.data
-    ledger.count("configurations")
+    ledger.checks["configurations"] += 1
     for key in ("class", "quantization", "arguments", "elements"):
         ledger.same("configurations", f"{name}: {key}", before[key], after[key])
     for key in ("parameters", "buffers", "modules"):
@@ -68,13 +68,13 @@ def _compare_parts(name: str, upstream: Outcome, generated: Outcome, ledger: Led
         count = after["loaded"]["names"]
         ledger.same("checkpoint names", name, before.get("loaded"), after["loaded"], count=count)
     elements = f"{after['elements'] / 1e9:.2f} billion elements, {len(after['parameters'])} parameters"
-    ledger.figure(name, f"{elements}, class {after['class'].rpartition('.')[2]}")
+    ledger.figures.append((name, f"{elements}, class {after['class'].rpartition('.')[2]}"))
     ledger.compare_calls(upstream.called, generated.called, name)
 
 
 def _compare_numbers(name: str, upstream: Outcome, generated: Outcome, ledger: Ledger) -> None:
     before, after = upstream.data, generated.data
-    ledger.count("runs")
+    ledger.checks["runs"] += 1
     for key in ("class", "backend", "finite"):
         ledger.same("runs", f"{name}: {key}", before[key], after[key])
     if not after["finite"]:

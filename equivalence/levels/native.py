@@ -17,8 +17,16 @@ from functools import partial
 from pathlib import Path
 
 from equivalence.levels.result import Ledger
-from equivalence.native.build import VARIABLE, Build, read_build
-from equivalence.native.frontend import Compiler, Preprocessed, first_error, preprocess, read
+from equivalence.native.frontend import (
+    VARIABLE,
+    Build,
+    Compiler,
+    Preprocessed,
+    first_error,
+    preprocess,
+    read,
+    read_build,
+)
 from shrinker.cache import Layer
 from shrinker.values.outcome import LevelResult
 
@@ -57,8 +65,8 @@ def run(upstream: Path, generated: Path, setting: NativeSetting) -> LevelResult:
                 if how == _SKIPPED:
                     ledger.limit(f"{path}: upstream's has an error here, too: {detail}")
                 else:
-                    ledger.count("sources")
-                ledger.figure(path, detail if how == _READ else how or "fails")
+                    ledger.checks["sources"] += 1
+                ledger.figures.append((path, detail if how == _READ else how or "fails"))
                 if not how:
                     ledger.find("sources", path, detail)
     _crates(upstream, generated, ledger)
@@ -105,6 +113,6 @@ def _crates(upstream: Path, generated: Path, ledger: Ledger) -> None:
         if error and theirs:
             ledger.limit(f"{crate}: cargo does not read upstream's here either: {error}")
             continue
-        ledger.count("crates")
+        ledger.checks["crates"] += 1
         if error:
             ledger.find("crates", crate.as_posix(), error)

@@ -26,15 +26,13 @@ class Ledger:
     def __init__(self, level: str) -> None:
         self.level = level
         self.checks = defaultdict[str, int](int)
+        """How many things were looked at."""
         self.findings: list[Finding] = []
         self.inherited: list[Finding] = []
         self.figures: list[tuple[str, str]] = []
+        """Numbers to read: a name, and the value in words."""
         self.limits: dict[str, None] = {}
         self._start = time.monotonic()
-
-    def count(self, check: str, number: int = 1) -> None:
-        """So many more things were looked at."""
-        self.checks[check] += number
 
     def find(self, check: str, path: str, message: str) -> None:
         """The generated tree differs."""
@@ -43,10 +41,6 @@ class Ledger:
     def inherit(self, check: str, path: str, message: str) -> None:
         """Something is wrong in upstream, too."""
         self.inherited.append(Finding(check, path, 0, message))
-
-    def figure(self, name: str, value: str) -> None:
-        """A number to read."""
-        self.figures.append((name, value))
 
     def limit(self, sentence: str) -> None:
         """What is not shown."""
@@ -63,7 +57,7 @@ class Ledger:
     def same(self, check: str, where: str, before: Any, after: Any, most: int = 5, count: int | None = None) -> None:
         """Both trees showed the same value, of so many things; else the first places where it differs are found."""
         if count is not None:
-            self.count(check, count)
+            self.checks[check] += count
         found = list(walk(before, after))
         for place, left, right in found[:most]:
             name = " ".join(map(str, place))
@@ -75,7 +69,7 @@ class Ledger:
     def compare_calls(self, before: calls.Called, after: calls.Called, where: str = "") -> None:
         """The kernels that were called are the same, and nothing without a reference was."""
         start = f"{where}: " if where else ""
-        self.count("kernels", len(after[calls.KERNEL]))
+        self.checks["kernels"] += len(after[calls.KERNEL])
         for kind in (calls.KERNEL, calls.LOADED):
             for name in sorted(before[kind] ^ after[kind]):
                 side = "upstream" if name in before[kind] else "the generated tree"
@@ -129,16 +123,16 @@ def both(trees: Mapping[str, Path], setting: Setting, ledger: Ledger, call: Call
 
     Where only what upstream itself can run here is judged, an equal failure of both is no finding.
     """
-    found = show_both(setting, call.label, lambda side, made: made.program(side, trees[side], call))
+    found = show_both(setting, call.name, lambda side, made: made.program(side, trees[side], call))
     before, after = found[UPSTREAM].failure, found[GENERATED].failure
     if before and after and setting.where_upstream_runs and _last(before) == _last(after):
-        ledger.inherit(call.label, "", f"upstream itself does not run here: {_last(before)}")
+        ledger.inherit(call.name, "", f"upstream itself does not run here: {_last(before)}")
     elif before and after:
-        ledger.find(call.label, "", f"upstream itself does not run here: {before}")
+        ledger.find(call.name, "", f"upstream itself does not run here: {before}")
     elif before:
-        ledger.find(call.label, "", f"runs on the generated tree and not on upstream: {before}")
+        ledger.find(call.name, "", f"runs on the generated tree and not on upstream: {before}")
     elif after:
-        ledger.find(call.label, "", f"runs on upstream and not on the generated tree: {after}")
+        ledger.find(call.name, "", f"runs on upstream and not on the generated tree: {after}")
     else:
         return found[UPSTREAM], found[GENERATED]
     return None

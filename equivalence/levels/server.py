@@ -21,16 +21,14 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from equivalence.gpu.logs import errors, loaded_classes
-from equivalence.levels.openapi import removed_endpoints
+from equivalence.levels.listed import removed_endpoints
 from equivalence.levels.result import Ledger, show_both
 from equivalence.levels.scenarios import SCENARIOS, Scenario
 from equivalence.levels.setting import GENERATED, ROOT, SIDES, UPSTREAM, Setting, exchange, slug
 from equivalence.processes import process_environment
 from equivalence.serving.client import perform, send
-from equivalence.serving.fields import described
-from equivalence.serving.record import NO_TIME, Answers, differences, streamed_alike
-from equivalence.serving.script import INTERFACE, Request, Scale, script
+from equivalence.serving.record import NO_TIME, Answers, differences, errors, loaded_classes, streamed_alike
+from equivalence.serving.script import INTERFACE, Request, Scale, described, script
 from equivalence.serving.server import Launch, NotReady, Server, free_port
 from equivalence.simulation import calls
 from shrinker.values.outcome import LevelResult
@@ -89,17 +87,17 @@ def _scenario(scenario: Scenario, trees: Mapping[str, Path], setting: Setting, l
         if setting.where_upstream_runs:
             return ledger.inherit("server", "", f"{name}: upstream's own server does not start here: {before}")
         if not scenario.needed:
-            ledger.count("scenarios not shown")
+            ledger.checks["scenarios not shown"] += 1
             return ledger.limit(f"{name}: neither server starts in a simulation: {before}")
     for side, one in seen.items():
         if one.failure:
             ledger.find("server", "", f"{name}: {side}: {one.failure}")
         else:
-            ledger.figure(f"{name}, {side} ready", one.ready)
+            ledger.figures.append((f"{name}, {side} ready", one.ready))
     if before and after:
         ledger.limit(f"{name}: upstream's own server does not start here, so that nothing was compared.")
     elif not before and not after:
-        ledger.count("scenarios")
+        ledger.checks["scenarios"] += 1
         _compare(name, seen[UPSTREAM], seen[GENERATED], ledger)
 
 
@@ -207,7 +205,7 @@ def compare_removed(answers: Mapping[str, Any], ledger: Ledger) -> None:
         ledger.find("removed endpoints", "", f"they cannot be asked for: {answers['raised']}: {answers['text']}")
         return
     for endpoint, (status, body) in answers.items():
-        ledger.count("removed endpoints")
+        ledger.checks["removed endpoints"] += 1
         if status != 404 or "rule" not in body:
             ledger.find("removed endpoints", "", f"{endpoint} answers {status}: {body[:200]}")
 
@@ -221,7 +219,7 @@ def compare_answers(before: Answers, after: Answers, ledger: Ledger, where: str)
             said = f"{where}: {side}: no time was left for {len(late)} request(s), from {late[0]} on"
             ledger.find("requests", "", f"{said}: give more with --timeout-factor, or let the machine do nothing else")
     for name in [name for name in {**before, **after} if name not in unsent]:
-        ledger.count("requests")
+        ledger.checks["requests"] += 1
         theirs, ours = before.get(name), after.get(name)
         found = () if streamed_alike(theirs, ours) else differences(name, theirs, ours)
         if not found and theirs is not None and theirs.error:

@@ -126,16 +126,11 @@ class Call:
     """By side."""
     limit: float
     """Seconds, before `patience`."""
-    name: str = ""
-    """For the names of files, where the program runs more than once."""
+    name: str
+    """What files and people call it."""
     capability: tuple[int, int] = (9, 0)
     follow: str = ""
     """All that it depends on, in words; upstream's lines are then followed."""
-
-    @property
-    def label(self) -> str:
-        """What files and people call it."""
-        return self.name or self.program
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,7 +170,7 @@ class Setting:
 
     def program(self, side: str, tree: Path, call: Call) -> Outcome:
         """Run one of `programs/` on a tree."""
-        made, folder, kept = self.prepared(side, tree, call.label, call.follow, capability=call.capability)
+        made, folder, kept = self.prepared(side, tree, call.name, call.follow, capability=call.capability)
         given, limit = dict(call.arguments[side]), call.limit * self.patience
         finished, data = exchange(made.python, call.program, given, folder, made.variables(tree), limit)
         if kept and self.following is not None and finished.code == 0:

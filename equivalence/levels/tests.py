@@ -80,10 +80,10 @@ def _judge(before: Mapping[str, Ended], after: Mapping[str, Ended], generated: P
             if kind == _DIFFERS:
                 ledger.find(TESTS, f"test/{file}", f"{test}: {subject}")
     counts = Counter({kind: subjects.total() for kind, subjects in found.items()})
-    ledger.count(TESTS, counts[_PASSES])
+    ledger.checks[TESTS] += counts[_PASSES]
     for kind, count in sorted(counts.items()):
         subjects = ", ".join(sorted(filter(None, found[kind])))
-        ledger.figure(kind, f"{count}: {subjects}" if subjects else str(count))
+        ledger.figures.append((kind, f"{count}: {subjects}" if subjects else str(count)))
     ledger.limit(f"{counts[_FAILS]} tests do not pass in upstream's tree here, and are not judged.")
     excused = counts.total() - counts[_PASSES] - counts[_FAILS] - counts[_DIFFERS]
     ledger.limit(f"{excused} tests that pass in upstream ask for what was removed; the figures say for what.")

@@ -36,7 +36,7 @@ def run(upstream: Path, generated: Path, setting: Setting, asked: Sequence[Progr
     for one in ledger.admitted(asked, setting.expected):
         message = f"{one.name}: upstream did not run to its end, so that its lines are not known"
         if found := following.known(_followed(one, upstream, setting, following)):
-            ledger.count("programs")
+            ledger.checks["programs"] += 1
             known.append(found)
         elif isinstance(one, Scenario) and not one.needed:
             # Said by the level server, too: such a scenario is shown where a simulation can run it.
@@ -46,10 +46,10 @@ def run(upstream: Path, generated: Path, setting: Setting, asked: Sequence[Progr
     setting.progress(f"trace: lines of {len(known)} programs")
     lines = together(known)
     compared = compare(lines.running, lines.importing, upstream / "sglang", generated / "sglang", following.stated)
-    ledger.count("files", compared.files)
-    ledger.count(EXECUTED, compared.lines.total() + len(compared.missing))
+    ledger.checks["files"] += len({*lines.running, *lines.importing})
+    ledger.checks[EXECUTED] += compared.lines.total() + len(compared.missing)
     for kind in filter(compared.lines.get, KINDS):
-        ledger.count(kind, compared.lines[kind])
+        ledger.checks[kind] += compared.lines[kind]
     ledger.findings += compared.missing
     return ledger.result(_REQUIRED)
 

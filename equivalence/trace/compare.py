@@ -48,16 +48,6 @@ class Stated:
     index: RuleIndex | None = None
 
 
-@dataclass(slots=True)
-class Comparison:
-    """What was found."""
-
-    files: int = 0
-    lines: Counter[str] = field(default_factory=Counter)
-    """Executed physical lines: found word for word, found simplified, or exempt, by kind."""
-    missing: list[Finding] = field(default_factory=list)
-
-
 KINDS = (FOUND, SHORTER, *reasons.KINDS)
 
 
@@ -77,43 +67,34 @@ class _File:
         return module_name(PACKAGE_PREFIX + self.path) or ""
 
 
-def compare(
-    running: Lines, importing: Lines, upstream: Path, generated: Path, stated: Stated | None = None
-) -> Comparison:
-    """Look for every executed line in both folders of the package.
-    Raises SyntaxError where an executed file, or what is left of it, is not Python."""
-    found = Comparison()
-    with without_gc():
-        files = _read(running, importing, upstream, generated, found)
-        _Judge(files, names_of_tree(generated), stated or Stated(), found).run()
-    return found
-
-
-def _read(running: Lines, importing: Lines, upstream: Path, generated: Path, found: Comparison) -> list[_File]:
-    """The files that differ; the others are counted."""
-    files = []
+def _read(running: Lines, importing: Lines, upstream: Path, generated: Path) -> tuple[list[_File], Counter[str]]:
+    """The files that differ; the lines of the others are counted."""
+    files, lines = list[_File](), Counter[str]()
     for path in sorted({*running, *importing}):
-        found.files += 1
         ran = running.get(path, frozenset())
         numbers = ran | importing.get(path, frozenset())
         data, place = (upstream / path).read_bytes(), generated / path
         left = place.read_bytes() if place.is_file() else None
         if left == data:
-            found.lines[FOUND] += len(numbers)
+            lines[FOUND] += len(numbers)
         elif left is None and path not in running:
-            found.lines[reasons.MODULE] += len(numbers)
+            lines[reasons.MODULE] += len(numbers)
         else:
             source, remains = (Source.read((text or b"").decode("utf-8-sig")) for text in (data, left))
             files.append(_File(path, left is None, source, remains, source.of(numbers), frozenset(source.of(ran))))
-    return files
+    return files, lines
 
 
 @dataclass
-class _Judge:
+class Comparison:
+    """Judges the lines of files that differ."""
+
     files: list[_File]
     names: Names
     stated: Stated
-    found: Comparison
+    lines: Counter[str]
+    """Executed physical lines: found word for word, found simplified, or exempt, by kind."""
+    missing: list[Finding] = field(default_factory=list)
     known: dict[str, bool] = field(default_factory=dict)
     only: dict[str, bool] = field(default_factory=dict)
 
@@ -130,10 +111,11 @@ class _Judge:
         return gone
 
     def run(self) -> None:
+        """Count the lines of all files, or find that they are missing."""
         for file in self.files:
             for scope, lines in file.upstream.scopes.items():
                 self._scope(file, scope, lines)
-        self.found.missing.sort(key=attrgetter("path", "line"))
+        self.missing.sort(key=attrgetter("path", "line"))
 
     def _scope(self, file: _File, scope: Scope, lines: list[Line]) -> None:
         executed = [line.number in file.executed for line in lines]
@@ -151,9 +133,9 @@ class _Judge:
             if kind is None:
                 where, text = ".".join(line.scope) or "the module", " ".join(line.tokens)
                 said = f"upstream executed this line of {where}, which the tree has not got: {text[:200]}"
-                self.found.missing.append(Finding(EXECUTED, PACKAGE_PREFIX + file.path, line.number, said))
+                self.missing.append(Finding(EXECUTED, PACKAGE_PREFIX + file.path, line.number, said))
             else:
-                self.found.lines[kind] += file.executed[line.number]
+                self.lines[kind] += file.executed[line.number]
 
     def _kind(self, file: _File, line: Line, around: reasons.Around, remains: bool) -> str | None:
         if remains:
@@ -218,6 +200,18 @@ class _Judge:
         filed = registers_of([node]) if index is not None else ()
         let_go = index and any(is_let_go(row, file.module, index) for row in filed)
         return reasons.REGISTRATION if let_go or said & self.stated.refused else None
+
+
+def compare(
+    running: Lines, importing: Lines, upstream: Path, generated: Path, stated: Stated | None = None
+) -> Comparison:
+    """Look for every executed line in both folders of the package.
+    Raises SyntaxError where an executed file, or what is left of it, is not Python."""
+    with without_gc():
+        files, lines = _read(running, importing, upstream, generated)
+        found = Comparison(files, names_of_tree(generated), stated or Stated(), lines)
+        found.run()
+    return found
 
 
 def _binds(line: Line, name: str) -> bool:

@@ -56,8 +56,7 @@ def mutate(
     from shrinker.report.pages import readable, write_files
     from shrinker.report.place import evidence_folder, open_recorded, read_manifest, recorded_rules, reports_of
     from shrinker.source.cache import default_folder
-    from tools.mutation.breakages import breakage_fault, declared, why_skipped
-    from tools.mutation.faults import choose
+    from tools.mutation.faults import breakage_fault, choose, declared, why_skipped
     from tools.mutation.judge import judge_all
     from tools.mutation.page import arguments, breakages_data, breakages_page, mutation_data, mutation_page
 

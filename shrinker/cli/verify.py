@@ -193,8 +193,7 @@ def _following(trees: "Trees", expected: "Expected", work: Path) -> "Following":
 def _verify_native(trees: "Trees", progress: "Progress") -> LevelResult:
     """Ask a compiler's front end about the kernel libraries of both trees. Raises InputError without nvcc, or without torch's headers."""
     from equivalence.levels.native import NativeSetting, run
-    from equivalence.native.build import torch_headers
-    from equivalence.native.frontend import Compiler, find_nvcc
+    from equivalence.native.frontend import Compiler, find_nvcc, torch_headers
     from shrinker.cache import Cache
     from shrinker.cache.layer import tool_identity
     from shrinker.ruleset import load_profile

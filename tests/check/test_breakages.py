@@ -7,7 +7,7 @@ import pytest
 from shrinker.check.levels import EVIDENCE_LEVELS
 from tests.check.trees import Build
 from tests.small import read_archive
-from tools.mutation.breakages import Breakage, breakage_fault, declared, why_skipped
+from tools.mutation.faults import Breakage, breakage_fault, declared, why_skipped
 from tools.mutation.judge import judge_all
 from tools.mutation.page import breakages_data, breakages_page
 

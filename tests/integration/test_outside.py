@@ -89,7 +89,7 @@ def said(newest: Shrunk, narrower: Shrunk, upstream: Path, tmp_path_factory: pyt
     setting = Setting(made, tmp_path_factory.mktemp("asked"))
     trees = {"upstream": upstream, **{each.profile: each.out / "python" for each in (newest, narrower)}}
     given = {"commands": COMMANDS, "seconds": 300}
-    call = Call("usage", dict.fromkeys(trees, given), 3000)
+    call = Call("usage", dict.fromkeys(trees, given), 3000, "usage")
     ended = {name: setting.program(name, tree, call) for name, tree in trees.items()}
     assert [outcome.failure for outcome in ended.values()] == [""] * len(trees)
     return {name: outcome.data for name, outcome in ended.items()}

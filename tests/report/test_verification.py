@@ -5,7 +5,7 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
-from equivalence.gpu.trees import Tree
+from equivalence.gpu.cells import Tree
 from shrinker.report.place import mark_stale
 from shrinker.report.verification import NOT_SHOWN, write_verification
 from shrinker.values.manifest import Manifest

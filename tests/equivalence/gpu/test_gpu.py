@@ -9,14 +9,14 @@ from pathlib import Path
 import pytest
 
 from equivalence.checkpoints.weights import weights
-from equivalence.gpu import logs, throughput
+from equivalence.gpu import throughput
 from equivalence.gpu.__main__ import main
-from equivalence.gpu.cells import CELLS, Cell, Plan
+from equivalence.gpu.cells import CELLS, Cell, Environment, Plan, Tree
 from equivalence.gpu.checkpoint import CHECKPOINTS
 from equivalence.gpu.observe import launches
 from equivalence.gpu.schedule import run
-from equivalence.gpu.table import document, lines, page, passed
-from equivalence.gpu.trees import Environment, Tree
+from equivalence.gpu.verdict import document, lines, page, passed
+from equivalence.serving import record
 from tests.equivalence.gpu.fake_tree import write_tree
 from tests.small import write
 
@@ -148,17 +148,17 @@ def test_nodes_share_the_gpus_and_join_one_address(tmp_path):
 
 def test_choices_of_two_logs_differ_where_the_choice_does():
     said = "[2026-01-01 00:00:0{} TP0] {} is the attention backend of /x/{}/sglang/a.py, took 1.{}5 s"
-    first, second = (logs.choices(said.format(i, "triton", i, i)) for i in (1, 2))
+    first, second = (record.choices(said.format(i, "triton", i, i)) for i in (1, 2))
     assert first == second and "TP0" in first[0]
-    assert logs.choices(said.format(1, "flashinfer", 1, 1)) != first
-    assert logs.errors("x\nTypeError: a\n[now] ValueError: b\nno Error here") == ["TypeError: a", "ValueError: b"]
+    assert record.choices(said.format(1, "flashinfer", 1, 1)) != first
+    assert record.errors("x\nTypeError: a\n[now] ValueError: b\nno Error here") == ["TypeError: a", "ValueError: b"]
 
 
 def test_what_is_said_behind_a_progress_bar_is_a_choice_too():
     said = "[2026-01-01 00:00:00 TP1] MoE runner: triton"
     bar = "Loading:   0% Completed | 0/1 [00:00<?, ?it/s]"
-    assert logs.choices(f"{bar}{said}\n") == logs.choices(f"{said}\n") == ["TP1 MoE runner: triton"]
-    assert logs.choices(f"{bar}\n") == []
+    assert record.choices(f"{bar}{said}\n") == record.choices(f"{said}\n") == ["TP1 MoE runner: triton"]
+    assert record.choices(f"{bar}\n") == []
 
 
 def test_another_token_is_a_difference_and_a_doubt_asks_for_one_more_server(tmp_path):
@@ -216,7 +216,7 @@ def test_the_command_writes_page_and_document_and_fails_where_the_generated_tree
 
 
 @pytest.mark.parametrize(
-    "module", ["equivalence.gpu.__main__", "equivalence.gpu.checkpoint", "equivalence.serving.fields"]
+    "module", ["equivalence.gpu.__main__", "equivalence.gpu.checkpoint", "equivalence.serving.script"]
 )
 def test_the_level_needs_the_standard_library_only(module):
     code = f"import sys, {module}; print(sorted({{m.split('.')[0] for m in sys.modules}}))"

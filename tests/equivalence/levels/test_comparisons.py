@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from equivalence.levels import helptext, openapi
+from equivalence.levels.listed import compare_documents, compare_help, options, removed_endpoints
 from equivalence.levels.result import Ledger
 from equivalence.levels.server import compare_answers, compare_removed
 from equivalence.serving.record import NO_TIME, Answer, Answers
@@ -19,7 +19,7 @@ def rows(**row: Any) -> list[dict[str, Any]]:
 
 
 def test_entries_are_found_by_their_longest_name() -> None:
-    found = helptext.options(HELP)
+    found = options(HELP)
     assert list(found) == ["(text)", "--help", "--backend", "--size", "--only-there"]
     assert found["--size"] == "--size SIZE How large (default: 4)."
     assert "more options:" in found["(text)"]
@@ -53,7 +53,7 @@ NO_B = rows(subject="--backend", kind="choice removed", before="'b'")
 def test_differences_of_help_that_are_not_listed_are_found(
     after: str, listed: list[Any], refused: list[Any], found: list[str]
 ) -> None:
-    assert [name for name, _ in helptext.compare(HELP, after, listed, refused)] == found
+    assert [name for name, _ in compare_help(HELP, after, listed, refused)] == found
 
 
 def document(**paths: Any) -> dict[str, Any]:
@@ -73,8 +73,8 @@ def test_a_listed_endpoint_goes_with_what_only_it_uses() -> None:
     after = document(kept={"get": operation("Used")})
     del after["components"]["schemas"]["Alone"]
     for subject in ("POST /gone", "POST /gone or what ROUTE names"):
-        assert list(openapi.compare(before, after, rows(subject=subject, kind="removed"))) == []
-    assert [place for place, _ in openapi.compare(before, after, [])] == ["/components/schemas/Alone", "/paths//gone"]
+        assert list(compare_documents(before, after, rows(subject=subject, kind="removed"))) == []
+    assert [place for place, _ in compare_documents(before, after, [])] == ["/components/schemas/Alone", "/paths//gone"]
 
 
 @pytest.mark.parametrize(
@@ -87,9 +87,9 @@ def test_a_listed_endpoint_goes_with_what_only_it_uses() -> None:
 )
 def test_a_changed_document_is_found(change: Any, place: str) -> None:
     before, after = (document(kept={"get": operation("Used")}) for _ in range(2))
-    assert list(openapi.compare(before, after, [])) == []
+    assert list(compare_documents(before, after, [])) == []
     change(after)
-    assert [where for where, _ in openapi.compare(before, after, [])] == [place]
+    assert [where for where, _ in compare_documents(before, after, [])] == [place]
 
 
 def test_the_endpoints_that_can_be_asked_for() -> None:
@@ -101,7 +101,7 @@ def test_the_endpoints_that_can_be_asked_for() -> None:
         *rows(subject="(all)", kind="removed"),
         *rows(subject="POST /changed", kind="schema changed"),
     ]
-    assert openapi.removed_endpoints(listed) == {
+    assert removed_endpoints(listed) == {
         "POST /v1/responses": ("POST", "/v1/responses"),
         "GET /v1/responses/{response_id}": ("GET", "/v1/responses/{response_id}"),
         "POST /api/chat": ("POST", "/api/chat"),
@@ -141,7 +141,7 @@ def test_calls() -> None:
 
 def test_a_required_check_that_looked_at_nothing_fails() -> None:
     ledger = Ledger("x")
-    ledger.count("one", 3)
+    ledger.checks["one"] += 3
     assert ledger.result(["one"]).passed
     result = ledger.result(["one", "two"])
     assert not result.passed

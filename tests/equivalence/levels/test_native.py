@@ -8,8 +8,7 @@ import pytest
 from equivalence.levels import native
 from equivalence.levels.native import NativeSetting, run
 from equivalence.native import frontend
-from equivalence.native.build import VARIABLE, read_build
-from equivalence.native.frontend import Compiler, Preprocessed, preprocess, read
+from equivalence.native.frontend import VARIABLE, Compiler, Preprocessed, preprocess, read, read_build
 from shrinker.cache import Cache
 from tests.small import read_archive, write
 

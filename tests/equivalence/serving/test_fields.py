@@ -3,8 +3,7 @@
 import json
 from pathlib import Path
 
-from equivalence.serving.fields import described
-from equivalence.serving.script import Request
+from equivalence.serving.script import Request, described
 
 WRONG = {"no": ["such"]}
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from equivalence.processes import group_alive
+from equivalence.processes import members
 from equivalence.serving import server as server_module
 from equivalence.serving.client import perform
 from equivalence.serving.record import NO_TIME, Answer, Answers, Difference, differences, mask, streamed_alike
@@ -44,7 +44,7 @@ def test_two_runs_of_one_server_are_identical_and_nothing_is_left(tmp_path):
         first = perform(f"http://127.0.0.1:{port}", script(Scale(tokens=2)), seconds=30)
         time.sleep(0.8)
     assert "given" in server.text(), "the environment of the launch is the server's"
-    assert not group_alive(server.pid)
+    assert not members(server.pid)
     assert server.peak > 2**20
     again = answers(tmp_path)
     assert compare(first, again) == []
@@ -96,14 +96,14 @@ def test_a_server_that_is_never_ready_ends_in_time(tmp_path):
     with pytest.raises(NotReady, match="not ready after 1 s"), Server(launch(tmp_path, 0, "slow", ready=1)) as server:
         server.wait_ready()
     assert time.monotonic() - begin < 10
-    assert not group_alive(server.pid)
+    assert not members(server.pid)
 
 
 def test_a_stubborn_group_is_killed_with_its_children(tmp_path):
     with Server(launch(tmp_path, free_port(), "stubborn")) as server:
         server.wait_ready()
-        assert group_alive(server.pid)
-    assert not group_alive(server.pid)
+        assert members(server.pid)
+    assert not members(server.pid)
 
 
 def test_the_group_ends_when_the_leader_is_gone_before(tmp_path):
@@ -111,8 +111,8 @@ def test_the_group_ends_when_the_leader_is_gone_before(tmp_path):
         server.wait_ready()
         os.kill(server.pid, 9)
         time.sleep(0.2)
-        assert group_alive(server.pid), "the child outlives its parent"
-    assert not group_alive(server.pid)
+        assert members(server.pid), "the child outlives its parent"
+    assert not members(server.pid)
 
 
 def test_an_answer_that_does_not_end_takes_its_time_and_no_more(tmp_path):

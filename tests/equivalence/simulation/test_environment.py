@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from equivalence.processes import group_alive, run
+from equivalence.processes import members, run
 from equivalence.simulation import calls
 from equivalence.simulation.__main__ import parse
 from equivalence.simulation.environment import SITE, Simulation, find_python
@@ -79,7 +79,7 @@ def test_a_command_past_its_limit_ends_with_all_it_started(tmp_path: Path) -> No
     command = ["sh", "-c", "sleep 60 & echo $$; wait"]
     finished = run(command, variables=os.environ, output=tmp_path / "out", limit=1)
     assert finished.code is None and time.monotonic() - start < 20
-    assert not group_alive(int(finished.text()))
+    assert not members(int(finished.text()))
 
 
 def test_a_finished_command_says_how_it_ended(tmp_path: Path) -> None:

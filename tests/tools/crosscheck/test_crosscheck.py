@@ -8,8 +8,7 @@ import pytest
 from shrinker.values.errors import InputError
 from tests.check.trees import Files, what_is_left
 from tests.small import read_archive, write
-from tools.crosscheck.compare import CrossCheck, _new
-from tools.crosscheck.explain import Written, explain_all, names_of
+from tools.crosscheck.compare import CrossCheck, Written, _new, explain_all, names_of
 from tools.crosscheck.tools import Finding, import_graph, pyrefly, ruff, vulture
 
 BEFORE = read_archive(Path(__file__).with_name("crosscheck.txtar"))["main.py"]
