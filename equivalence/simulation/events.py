@@ -123,8 +123,8 @@ class _Counter:
             self._piece = BEGINS[function]
             return
         streams = any(one.streams for one in self._tasks.values())
-        whole = streams if self._piece == WAITED_FOR else self._piece != START or function == "recv_requests"
-        if self._piece and whole:
+        # No piece, and those that are whole only where this ends them; all others are.
+        if {"": False, START: function == "recv_requests", WAITED_FOR: streams}.get(self._piece, True):
             if self._file is None:
                 self._file = open(os.path.join(self._folder, f"{os.getpid()}.txt"), "a", 1, "utf-8")  # noqa: SIM115
             of = [one.counts for one in self._tasks.values() if one.streams or one in (self._beginner, task)]

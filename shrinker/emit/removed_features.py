@@ -13,8 +13,7 @@ import importlib.machinery
 import os  # noqa: F401 -- The end of the module does.
 import re
 import sys
-from collections.abc import Callable, Iterator
-from types import ModuleType
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 
@@ -165,30 +164,11 @@ class _Answering:
         return spec
 
 
-class _Lost:
-    """A name that a module has lost, in the module's class: a name that the module gets again stands before it."""
-
-    def __init__(self, answer: Callable[[str], Any], name: str) -> None:
-        self.answer, self.name = answer, name
-
-    def __get__(self, module: Any, kind: Any) -> Any:
-        try:
-            return self.answer(self.name)
-        except AttributeError as error:
-            # A module writes a text of its own over this one, but asks what it finds here first.
-            def again(_: str, error: AttributeError = error) -> Any:
-                vars(module).pop("__getattr__", None)
-                raise error
-
-            module.__getattr__ = again
-            raise
-
-
 def _answer_for(module: Any) -> None:
     """Let a module tell of the names that it has lost (PEP 562), after its own answer where it has one.
 
-    Each import inside a function asks a module for `__path__`. After the first one its class answers, not the module: what
-    neither of them ever had costs nothing.
+    Each import inside a function asks a module for `__path__`: what it never had is answered for without a line of Python. A class of its
+    own for the module would cost nothing there, but picklers and Triton know a module by its exact type.
     """
     own = vars(module).get("__getattr__")
     lost = LOST[module.__name__]
@@ -209,17 +189,10 @@ def _answer_for(module: Any) -> None:
                 raise
         return answer(name)
 
-    def first(name: str) -> Any:
-        if name in lost:
-            return answer(name)
-        if sys._getframe(1).f_code.co_name != "<module>":
-            vars(module).pop("__getattr__", None)
-            # A module has no `__module__`, its class would.
-            names = {"__module__": property(), **{each: _Lost(answer, each) for each in lost}}
-            module.__class__ = type("module", (ModuleType,), names)
-        raise AttributeError(f"module {module.__name__!r} has no attribute {name!r}", name=name, obj=module)
-
-    module.__getattr__ = after_own if own else first
+    told = {name: property(lambda _, name=name: answer(name)) for name in lost}  # type: ignore[misc]
+    # The error for any other name calls the object by its class, whose own `__module__` is no name of the module.
+    answers = type(module.__name__, (), {"__module__": property(), **told})
+    module.__getattr__ = after_own if own else functools.partial(getattr, answers())
 
 
 def _probed(error: type[RemovedFeatureError]) -> type[RemovedFeatureError]:

@@ -132,7 +132,7 @@ def test_code_outside_may_look_whether_it_is_there(tree: Path) -> None:
     assert run(tree, "-c", TEXTS["outside.py"]) == (0, "fine\n")
 
 
-def test_imports_inside_functions_run_no_code_of_the_guard_after_the_first(tree: Path) -> None:
+def test_an_import_inside_a_function_runs_no_code_of_the_guard(tree: Path) -> None:
     """It asks the module for `__path__`, which a module of one file has not got: a server does so at each step."""
     assert run(tree, "-c", TEXTS["inside.py"]) == (0, "fine\n")
 

@@ -45,7 +45,7 @@ class Statements:
             self._block(tree.body, self._source.preamble + 1, len(self._source.lines), is_module=True)
 
     def _block(self, body: list[ast.stmt], bottom: int, end: int, *, is_module: bool = False) -> Left:
-        """Apply the edits to the statements of a block, to which no line above `bottom` belongs, and `end` as the last."""
+        """Apply the edits to the statements of a block, whose lines lie between `bottom`, the first that may be one of them, and `end`, the last."""
         layout, rows = self._layout, self._layout.rows(body)
         indent = self._source.indent(rows[0].first)
         first: Lines | None = None  # Above the first statement that stays.
