@@ -20,6 +20,8 @@ from equivalence.serving.script import Request, Scale, script
 from equivalence.serving.server import Launch, NotReady, Server, free_port
 
 _AFTER_READY = 30.0
+OVER = 5.0
+"""Seconds before its limit at which a server is asked nothing any more."""
 FLUSH = Request("flush", "/flush_cache")
 
 
@@ -116,7 +118,7 @@ def observe(setting: Setting, tree: Tree, name: str, ready: Callable[[], None]) 
             for _ in range(cell.passes or plan.passes):
                 # What the server asked itself while starting, and the pass before, must not be in its cache.
                 send(address, FLUSH, 30)
-                answers = perform(address, asked, seconds=max(0.0, setting.left() - 5), each=120)
+                answers = perform(address, asked, seconds=max(0.0, setting.left() - OVER), each=120)
                 seen["passes"].append({name: asdict(answer) for name, answer in answers.items()})
             info = send(address, Request("info", "/server_info", None, "GET"), 30)
             seen["settings"] = record.settings(info.body)

@@ -11,7 +11,7 @@ from typing import Any
 
 from equivalence.gpu import throughput, turns
 from equivalence.gpu.cells import Cell, Plan, Setting, Tree
-from equivalence.gpu.observe import observe
+from equivalence.gpu.observe import OVER, observe
 from equivalence.gpu.verdict import in_doubt, judge_cell
 
 _ANSWERS, _TIMES = 1, 2
@@ -95,8 +95,8 @@ class _Run:
                     return
                 self.note(f"{name}: starting on GPU {', '.join(map(str, gpus))}")
                 seen = observe(setting, tree, name, warm.set if warms else lambda: None)
-                if "error" in seen and "not ready after" in seen["error"] and setting.limit >= self.end:
-                    # The time of the whole run ended it: that says nothing about the cell.
+                if setting.limit >= self.end and (setting.left() < OVER or "not ready after" in seen.get("error", "")):
+                    self.note(f"{name}: cut off by the end of the time for all, which says nothing about the cell")
                     return
                 self.keep(name, key, {**seen, "at_once": self.plan.at_once, "warms": warms})
         finally:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from equivalence.checkpoints.weights import weights
-from equivalence.gpu import throughput
+from equivalence.gpu import schedule, throughput
 from equivalence.gpu.__main__ import main
 from equivalence.gpu.cells import CELLS, Cell, Environment, Plan, Tree
 from equivalence.gpu.checkpoint import CHECKPOINTS
@@ -87,6 +87,14 @@ def test_no_time_is_no_result(tmp_path):
     (row,) = run(plan(tmp_path, seconds=1))
     assert row["result"] == "not run"
     assert not passed([row]), "nothing ran: nothing was shown"
+
+
+@pytest.mark.parametrize(("seconds", "kept"), [(3, False), (120, True)])
+def test_a_server_that_the_end_of_all_time_cuts_off_says_nothing(tmp_path, monkeypatch, seconds, kept):
+    monkeypatch.setattr(schedule, "_SMALLEST", 0.0)
+    monkeypatch.setattr(schedule, "observe", lambda *_: {"error": "what was asked last has no answer"})
+    run(replace(plan(tmp_path, seconds=seconds), cell_seconds=3))
+    assert (tmp_path / "out/seen").exists() is kept, "its own limit says that it hangs"
 
 
 def test_servers_are_loaded_in_pairs_beside_a_copy_of_upstream(tmp_path, monkeypatch):
