@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from equivalence.simulation.environment import simulation
+from shrinker.source.cache import default_folder
 from tests.integration.shrunk import Shrunk
 from tests.simulations import simulation_python
 
@@ -82,7 +83,7 @@ def _found(python: Path, variables: dict[str, str], questions: dict[str, object]
 
 def test_every_table_that_a_deepseek_model_asks_for_is_found(newest: Shrunk) -> None:
     simulation_python()
-    made = simulation(newest.upstream.declared.dependencies)
+    made = simulation(newest.upstream.declared.dependencies, compiled=default_folder() / "compiled")
     questions = _questions(newest.trees[0])
     upstream, generated = (_found(made.python, dict(made.variables(tree)), questions) for tree in newest.trees)
     assert generated == upstream

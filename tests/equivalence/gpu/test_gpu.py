@@ -101,7 +101,7 @@ def test_servers_are_loaded_in_pairs_beside_a_copy_of_upstream(tmp_path, monkeyp
     monkeypatch.setattr(throughput, "ROUNDS", 2)
     monkeypatch.setattr(throughput, "BLOCKS", 4)
     monkeypatch.setattr(throughput, "PART", 0.05)
-    (row,) = run(plan(tmp_path, Cell("speed", "v3-bf16", kind="serving"), seconds=600, pause=0.01))
+    (row,) = run(plan(tmp_path, Cell("speed", "v3-bf16", kind="serving"), seconds=600, pause=0.003))
     assert row["result"] == "measured", row
     assert [next(name for name in pair if name not in ("place", "upstream")) for pair in row["pairs"]] == (
         ["generated"] * 3 + ["control"] * 3
