@@ -1,7 +1,7 @@
 """The units of a saved search by their names: definitions, members, statements and imported names."""
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -12,6 +12,15 @@ from shrinker.values.relations import grouped
 DEFINITIONS = frozenset({"function", "class", "member", "assign"})
 """Kinds of units that people have names for."""
 _SHOWN = 6
+
+
+class AmbiguousName(InputError):
+    """Several symbols end in what was asked for; `names` are all of them, sorted."""
+
+    def __init__(self, query: str, names: Sequence[str]) -> None:
+        some = ", ".join(names[:_SHOWN]) + (" …" if len(names) > _SHOWN else "")
+        super().__init__(f"{len(names)} symbols are named {query!r}: {some}", "give the module, too")
+        self.names = names
 
 
 class Unit(NamedTuple):
@@ -56,8 +65,7 @@ class Units:
         self._paths = [*self._files.values()]
 
     def find(self, query: str) -> list[int]:
-        """Numbers of the units that a query names: ``module.Class.method``, an ending of it, or ``path:line``. Raises InputError when it is
-        the ending of several names."""
+        """Numbers of the units that a query names: ``module.Class.method``, an ending of it, or ``path:line``. Raises AmbiguousName."""
         query = query.strip().removeprefix("symbol:")
         path, _, line = query.rpartition(":")
         if path and line.isdigit():
@@ -70,8 +78,7 @@ class Units:
         for known in (own, inner):
             ending = sorted(name for name in known if name.endswith(f".{query}"))
             if len(ending) > 1:
-                some = ", ".join(ending[:_SHOWN]) + (" …" if len(ending) > _SHOWN else "")
-                raise InputError(f"{len(ending)} symbols are named {query!r}: {some}", "give the module, too")
+                raise AmbiguousName(query, ending)
             if ending:
                 return [n for n in self.named(known[ending[0]]) if self.units[n].kind != "import"]
         return []

@@ -15,7 +15,7 @@ from pathlib import Path
 from shrinker.program import answers
 from shrinker.program.decided import around, told
 from shrinker.program.nodes import path_node
-from shrinker.program.symbols.units import Imported
+from shrinker.program.symbols.units import AmbiguousName, Imported
 from shrinker.report.explain import offered
 from shrinker.report.explain.offered import Answer, Generated, without
 from shrinker.report.retained import Retained, files_told, several, units_told
@@ -31,6 +31,8 @@ __all__ = ["Answer", "Explainer", "Generated"]
 _OPERATOR = re.compile(r"(?:torch\.ops\.(\w+)\.|(\w+)::)(\w+)(?:\.default)?")
 _MOST = 12
 """Lines of a reason."""
+_NAMESAKES = 4
+"""So many symbols of one name are all answered for."""
 _SHORT = 2
 """Letters of what is no text to look for."""
 _PLACES = 5
@@ -63,6 +65,8 @@ class Explainer:
             return found
         try:
             return self._named(name)
+        except AmbiguousName:
+            raise
         except InputError:
             found = self._inherited(name) or self._deep_folders(name)
             if not found and name.isidentifier():
@@ -230,7 +234,10 @@ class Explainer:
             answer = replace(answer, because=answer.because[-1:])
         else:
             answer = self._removed(symbols.explain_removed(one.unit))
-        says = f"{one.path}:{one.line} imports it from {one.target}" + (", outside of the tree" if outside else "")
+        says = f"{one.path}:{one.line} imports it from {one.target}"
+        if outside:
+            ours = one.target.startswith(f"{PACKAGE}.")
+            says += ", which is not defined there" if ours else ", outside of the tree"
         return replace(answer, subject=one.name, because=(says, *answer.because))
 
     def _undone(self, rule: str) -> str:
@@ -240,7 +247,12 @@ class Explainer:
 
     def _alone(self, name: str) -> list[Answer]:
         """What has a name by itself."""
-        found = answers.ask(self._run, name)
+        try:
+            found = answers.ask(self._run, name)
+        except AmbiguousName as found_several:
+            if len(found_several.names) > _NAMESAKES:
+                raise
+            return [answer for each in found_several.names for answer in self._alone(each)]
         if kept := [self._kept(one) for one in found if isinstance(one, Chain)]:
             less = [f"{d.rule}: {told(d)}, which took a part of the line" for d in self._run.files.partly(name)]
             return [replace(one, because=(*less, *one.because)) for one in kept]
