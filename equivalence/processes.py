@@ -64,6 +64,9 @@ class Group:
             self._process = subprocess.Popen(command, env=variables, cwd=folder, stdout=file, **how)
         self.pid = self._process.pid
         """Of the leader and of the group."""
+        # Reads until this process is no more, however it ended, and ends the group then.
+        last = ["sh", "-c", f"read _; kill -9 -{self.pid}"]
+        self._guard = subprocess.Popen(last, stdin=subprocess.PIPE, stderr=subprocess.DEVNULL, start_new_session=True)
         self._over = threading.Event()
 
     def __enter__(self) -> Self:
@@ -79,6 +82,8 @@ class Group:
             # The leader may be gone and its children not.
             while time.monotonic() < limit and self._alive():
                 time.sleep(0.02)
+        self._guard.kill()
+        self._guard.communicate()
         self.wait(1.0)
 
     def watch_memory(self) -> None:

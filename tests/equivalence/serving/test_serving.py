@@ -115,6 +115,22 @@ def test_the_group_ends_when_the_leader_is_gone_before(tmp_path):
     assert not members(server.pid)
 
 
+def test_a_group_ends_with_a_process_that_is_killed(tmp_path):
+    waits = ["sh", "-c", "sleep 100 & wait"]
+    holds = f"with Group({waits}, {{}}, Path('log')) as group: print(group.pid, flush=True); group.wait(100)"
+    command = [sys.executable, "-c", f"from pathlib import Path\nfrom equivalence.processes import Group\n{holds}"]
+    variables = {**os.environ, "PYTHONPATH": str(Path(server_module.__file__).parents[2])}
+    with subprocess.Popen(command, stdout=subprocess.PIPE, cwd=tmp_path, env=variables) as holder:
+        assert holder.stdout
+        group = int(holder.stdout.readline())
+        assert members(group)
+        holder.kill()
+    limit = time.monotonic() + 10
+    while members(group) and time.monotonic() < limit:
+        time.sleep(0.05)
+    assert not members(group)
+
+
 def test_an_answer_that_does_not_end_takes_its_time_and_no_more(tmp_path):
     port = free_port()
     requests = (Request("drip", "/drip", {}), Request("after", "/generate", {"text": "x"}))
