@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -159,7 +159,14 @@ def flag(tree: Generated, name: str) -> list[Answer]:
     if not found:
         fields = (field for _, text in tree.texts() for field in re.findall(r"^    (\w+): A\[", text, re.MULTILINE))
         near = [*(n for row in options for n in row[0]), *(row["subject"] for row in refusals)]
-        raise unknown(name, [*near, *(f"--{field.replace('_', '-')}" for field in fields)])
+        near += (f"--{field.replace('_', '-')}" for field in fields)
+        longer = {each for each in near if each.startswith(name)}
+        if len(longer) != 1:
+            raise unknown(name, sorted(longer) or near)
+        # As argparse has it.
+        whole = longer.pop()
+        short = f"a command line takes {name} for {whole}"
+        found = [replace(answer, because=(short, *answer.because)) for answer in flag(tree, whole)]
     return found
 
 
