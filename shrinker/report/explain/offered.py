@@ -11,6 +11,7 @@ from shrinker.check.refused import TABLE, tables_of
 from shrinker.program.answers import SavedRun, unknown
 from shrinker.program.saved import load_report
 from shrinker.report.retained import several
+from shrinker.values.errors import InputError
 
 _DID = {
     "decisions": "decision",
@@ -160,13 +161,14 @@ def flag(tree: Generated, name: str) -> list[Answer]:
         fields = (field for _, text in tree.texts() for field in re.findall(r"^    (\w+): A\[", text, re.MULTILINE))
         near = [*(n for row in options for n in row[0]), *(row["subject"] for row in refusals)]
         near += (f"--{field.replace('_', '-')}" for field in fields)
-        longer = {each for each in near if each.startswith(name)}
-        if len(longer) != 1:
-            raise unknown(name, sorted(longer) or near)
         # As argparse has it.
-        whole = longer.pop()
-        short = f"a command line takes {name} for {whole}"
-        found = [replace(answer, because=(short, *answer.because)) for answer in flag(tree, whole)]
+        longer = sorted({each for each in near if each.startswith(name)})
+        if not longer:
+            raise unknown(name, near)
+        if longer[1:]:
+            raise InputError(f"{len(longer)} flags begin with {name}: {', '.join(longer[:6])}", "give more of it")
+        short = f"a command line takes {name} for {longer[0]}"
+        found = [replace(answer, because=(short, *answer.because)) for answer in flag(tree, longer[0])]
     return found
 
 
