@@ -10,7 +10,7 @@ from types import ModuleType
 
 from equivalence.simulation.kernels.registry import REFERENCES, counted
 
-_SUBJECTS = ("attention", "gemm", "memory", "moe", "norm", "quantization", "rope", "sparse", "speculative", "support")
+_SUBJECTS = ("attention", "elementwise", "gemm", "moe", "sparse", "speculative", "support")
 
 
 def load() -> None:

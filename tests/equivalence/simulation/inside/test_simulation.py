@@ -85,7 +85,7 @@ def test_a_reference_that_upstream_calls_otherwise_says_so() -> None:
 
     x = torch.randn(2, 8)
     assert sgl_kernel.silu_and_mul(x).shape == (2, 4)
-    with pytest.raises(SimulationError, match=r"norm\.py:\d+ expects .*activation\.cu"):
+    with pytest.raises(SimulationError, match=r"elementwise\.py:\d+ expects .*activation\.cu"):
         sgl_kernel.silu_and_mul(x, None, None)
 
 
@@ -100,7 +100,7 @@ def test_a_kernel_that_is_built_needs_its_source_and_is_called_as_its_reference(
     x, out = torch.randn(2, 8), torch.empty(2, 4)
     good.run_activation(x, out, "silu")
     assert out.abs().sum() > 0
-    with pytest.raises(SimulationError, match=r"norm\.py:\d+ expects .*activation\.cuh"):
+    with pytest.raises(SimulationError, match=r"elementwise\.py:\d+ expects .*activation\.cuh"):
         good.run_activation(x, out, "silu", True)
     with pytest.raises(SimulationError, match=r"kernel jit:activation_bf16\.other was called.*activation\.cuh"):
         good.other(x)
