@@ -3,8 +3,8 @@
 import pytest
 import torch
 
-from equivalence.simulation.kernels import attention, elementwise, gemm, load, moe, speculative
-from equivalence.simulation.kernels.registry import REFERENCES
+from equivalence.simulation.kernels import attention, elementwise, gemm, moe, speculative
+from equivalence.simulation.kernels.registry import REFERENCES, load
 from tests.equivalence.simulation.inside.plain import full, near, scaled, turns
 
 
