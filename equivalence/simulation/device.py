@@ -197,7 +197,6 @@ def _install_operators() -> None:
 
 
 def _install_groups() -> None:
-
     def over_gloo(function: Callable[..., Any]) -> Callable[..., Any]:
         signature = inspect.signature(function)
 

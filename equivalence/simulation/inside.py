@@ -3,7 +3,6 @@
 import gc
 import importlib
 import importlib.util
-import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from importlib.abc import MetaPathFinder
@@ -53,8 +52,6 @@ def install() -> None:
     # A fifth of the time of a server's imports goes into looking for garbage, of which they make none.
     gc.set_threshold(100_000)
     executed.install()
-    os.environ.setdefault("TRITON_INTERPRET", "1")
-    os.environ.setdefault("TORCHDYNAMO_DISABLE", "1")
     hooks: dict[str, Hook] = {
         "torch": _simulate_device,
         "torch.utils.cpp_extension": lambda module: setattr(module, "load", _own("kernels.registry").load_extension),
