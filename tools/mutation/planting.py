@@ -63,13 +63,9 @@ def plant(
     progress: Progress,
     skip: Collection[tuple[str, str]] = (),
 ) -> Iterator[Outcome]:
-    """Plant wrong rules one after the other: what each does by itself is judged first, and last those of which that is not noticed.
-
-    Args:
-        rules: the right ones. What the evidence finds with them alone is not held for them against a wrong one.
-        wrong: what is planted.
-        skip: kind and subject of those that an earlier run has judged.
-    """
+    """Plant wrong rules one after the other: what each does by itself is judged first, and last those of which that is not noticed. What
+    the evidence finds with the right `rules` alone is not held for them against a wrong one; `skip`: kind and subject of those that an
+    earlier run has judged."""
     left = [one for one in wrong if (one.kind, one.subject) not in skip]
     if not left:
         return
