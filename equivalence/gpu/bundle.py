@@ -21,6 +21,7 @@ from tempfile import TemporaryDirectory, TemporaryFile
 from typing import Any
 
 _LIST = "bundle.json"
+_INSTALL = "install -q --no-deps --no-compile --only-binary :all:"
 _PLATFORMS = ("manylinux_2_28_x86_64", "manylinux2014_x86_64", "any")
 _FATBIN = struct.pack("<I", 0xBA55ED50)
 """A container of GPU code begins with this: a header of 16 bytes with the size of what follows at 8."""
@@ -38,12 +39,7 @@ def pack(given: argparse.Namespace) -> list[Path]:
         site, whole = Path(work) / "site", Path(work) / "whole.tar.xz"
         site.mkdir()
         if packages:
-            command = [
-                *_pip(),
-                *["install", "-q", "--no-deps", "--no-compile", "--only-binary", ":all:", "--target"],
-                str(site),
-            ]
-            command += ["--python-version", given.target_python]
+            command = [*_pip(), *_INSTALL.split(), "--target", str(site), "--python-version", given.target_python]
             command += [f"--platform={platform}" for platform in given.platform or _PLATFORMS]
             subprocess.run([*command, *given.pip, *packages], check=True)
         for library in site.rglob("*.so*") if given.arch else ():
@@ -141,10 +137,8 @@ def main(arguments: list[str] | None = None) -> int:
     add = commands.add_parser("pack").add_argument
     several: dict[str, Any] = {"action": "append", "default": []}
     add("out", type=Path)
-    package = (
-        "a requirement such as sglang-kernel==0.4.4, each named itself: what it needs is not added; may be repeated"
-    )
-    add("--package", **several, help=package)
+    each = "a requirement such as sglang-kernel==0.4.4, each named itself: what it needs is not added; may be repeated"
+    add("--package", **several, help=each)
     add("--requirements", type=Path, help="a file of requirements, one a line")
     add("--folder", type=Path, **several, help="taken along as it is; may be repeated")
     add("--target-python", default="3.12")

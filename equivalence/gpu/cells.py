@@ -95,16 +95,8 @@ def describe(environment: Environment, trees: Sequence[Tree]) -> dict[str, Any]:
     }
 
 
-COMMON = (
-    "--random-seed 1 --context-length 8192 --max-running-requests 16 --max-total-tokens 65536 "
-    "--mem-fraction-static 0.5 --cuda-graph-max-bs 8"
-)
-"""What every server gets. The size of the token pool is fixed, since it would follow the memory that happens to be free
-and with it the schedule; two servers may share a GPU."""
-
-PARSERS = "--tool-call-parser deepseekv3 --reasoning-parser deepseek-r1"
-"""What every server gets that is asked the script and is one."""
-
+_DECLARED = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
+_COMMON = _DECLARED.pop("common")
 _FEATURES = frozenset({"grammar", "tools", "reasoning", "long"})
 
 
@@ -130,8 +122,8 @@ class Cell:
 
     def server_arguments(self) -> list[str]:
         """All arguments but model, host and port."""
-        parsers = PARSERS.split() if self.kind == "answers" and not self.roles else []
-        return [*COMMON.split(), *self.arguments.split(), *parsers]
+        parsers = _COMMON["parsers"] if self.kind == "answers" and not self.roles else ""
+        return f"{_COMMON['server']} {self.arguments} {parsers}".split()
 
 
 def _cell(name: str, features: Iterable[str] = _FEATURES, more: Iterable[str] = (), **values: Any) -> Cell:
@@ -139,8 +131,7 @@ def _cell(name: str, features: Iterable[str] = _FEATURES, more: Iterable[str] = 
     return Cell(name, features=frozenset({*features, *more}), **plain)
 
 
-_DATA = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
-CELLS: Mapping[str, Cell] = {name: _cell(name, **values) for name, values in _DATA.items()}
+CELLS: Mapping[str, Cell] = {name: _cell(name, **values) for name, values in _DECLARED.items()}
 
 
 @dataclass(frozen=True)

@@ -36,14 +36,11 @@ LOADS = (Load("one", 1, 3, 128, 128), Load("eight", 8, 48, 256, 64), Load("sixte
 
 
 def send(port: int, load: Load, seed: int) -> dict[str, float]:
-    """Send all requests of a load to a server of this machine.
+    """Send all requests of a load to a server of this machine. Raises OSError where one got no complete answer.
 
     Returns:
         `tokens_per_second` (new tokens over the time of all), `first_token_seconds` and `next_token_seconds` (medians over
         requests).
-
-    Raises:
-        OSError: a request got no complete answer.
     """
     draw = random.Random(seed)
     prompts = [[draw.randint(_SMALLEST_ID, _LARGEST_ID) for _ in range(load.prompt)] for _ in range(load.requests)]

@@ -149,15 +149,11 @@ class Pooled:
 
 
 def pool(cells: Sequence[tuple[Sequence[int], Sequence[int]]]) -> Pooled:
-    """What cells say together: one that strays twice as often in each of ten cells need not stand out in any.
-
-    Args:
-        cells: by cell, how many answers of each server stand alone, upstream's and the generated tree's.
-    """
+    """What cells say together: one that strays twice as often in each of ten cells need not stand out in any. Of each cell it is given how
+    many answers of each server stand alone, upstream's and the generated tree's."""
     strays = [tuple([count > 0 for count in side] for side in cell) for cell in cells if all(cell)]
-    upstream, generated = (
-        (sum(sum(cell[side]) for cell in strays), sum(len(cell[side]) for cell in strays)) for side in (0, 1)
-    )
+    every = [[stray for cell in strays for stray in cell[side]] for side in (0, 1)]
+    upstream, generated = ((sum(side), len(side)) for side in every)
     draw = random.Random(0)
     drawn = (sum(sum(draw.sample(mine + theirs, len(theirs))) for mine, theirs in strays) for _ in range(MOST - 1))
     return Pooled(upstream, generated, (1 + sum(count >= generated[0] for count in drawn)) / MOST)

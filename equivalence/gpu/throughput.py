@@ -13,7 +13,7 @@ from typing import Any
 
 from equivalence.gpu.cells import Setting, Tree, printed
 from equivalence.gpu.observe import FLUSH, launches
-from equivalence.gpu.turns import Block, Broken, Numbers, blocks, document
+from equivalence.gpu.turns import Block, Broken, Numbers, Pair, blocks, measured
 from equivalence.processes import process_environment, run
 from equivalence.serving.client import send
 from equivalence.serving.server import NotReady, Server, free_port
@@ -29,7 +29,6 @@ _LONGEST = {"import": 30.0}
 """Seconds below which no block is started any more, where it is not 75."""
 PART = 1.0
 """Of the requests of each round."""
-Taken = tuple[Block, Mapping[str, Numbers]]
 
 _ONE_BATCH = "--batch-size 1 8 1 8 1 8 1 8 1 8 --input-len 256 --output-len 64"
 _ONE_BATCH_NAMES = ("overall_throughput", "median_decode_throughput", "prefill_latency")
@@ -54,7 +53,7 @@ os._exit(0)
 
 def measure(setting: Setting, upstream: Tree, others: Sequence[Tree]) -> dict[str, Any]:
     """The row of a timed cell: as many blocks as the time allows, `BLOCKS` or the plan's number at most; what warms up is dropped."""
-    kind, taken, ran = setting.cell.kind, list[Taken](), Counter[str]()
+    kind, taken, ran = setting.cell.kind, list[Pair](), Counter[str]()
     at_once, warm = AT_ONCE.get(kind, 1), WARM_RUNS.get(kind, 1)
     dropped = max(at_once, warm * len(others)) if warm else 0
     turn = blocks(setting, upstream, others)
@@ -71,11 +70,15 @@ def measure(setting: Setting, upstream: Tree, others: Sequence[Tree]) -> dict[st
             ran.update(tree.name for block in group for tree in block.trees)
     except Broken as error:
         return {"result": str(error), "tail": error.tail}
-    how = f"{2 * at_once} at once{', no GPU' if kind == 'import' else ''}" if at_once > 1 else ""
-    return document(setting, taken, how)
+    if not taken:
+        return {"result": "not run"}
+    how = "a GPU each" if setting.apart else "one GPU for both, one after the other"
+    if at_once > 1:
+        how = f"{2 * at_once} at once{', no GPU' if kind == 'import' else ''}"
+    return {"result": "measured", "how": how, "measured": measured(taken), "pairs": taken}
 
 
-def _pair(setting: Setting, block: Block) -> list[Taken]:
+def _pair(setting: Setting, block: Block) -> list[Pair]:
     """Upstream and the other tree, once each: at once where they have GPUs of their own or need none. A pair for each row of a
     benchmark that measures more than once."""
     with ThreadPoolExecutor(2 if setting.apart or setting.cell.kind == "import" else 1) as pool:
@@ -84,7 +87,7 @@ def _pair(setting: Setting, block: Block) -> list[Taken]:
     pairs = [dict(zip(runs, numbers, strict=True)) for numbers in zip(*runs.values(), strict=False)]
     for pair in pairs:
         setting.plan.progress(f"{setting.cell.name} ({block.number}): {_told(pair)}")
-    return [(block, pair) for pair in pairs]
+    return [{"place": block.place, **pair} for pair in pairs]
 
 
 def _one(setting: Setting, turn: int, tree: Tree, gpus: Sequence[int]) -> list[Numbers]:
@@ -135,7 +138,7 @@ def _ready(setting: Setting, tree: Tree, server: Server) -> float:
         raise Broken(tree.name, error.tail) from error
 
 
-def _serve(setting: Setting, block: Block) -> list[Taken]:
+def _serve(setting: Setting, block: Block) -> list[Pair]:
     """One block of two servers: how long they took to start, then rounds of load, the first of which is dropped."""
     taken, ports, servers = [], [free_port() for _ in block.trees], []
     where = f"{setting.cell.name} ({block.number}"
@@ -157,10 +160,10 @@ def _serve(setting: Setting, block: Block) -> list[Taken]:
                 break
             setting.plan.progress(f"{where}.{turn}): {_told(pair)}")
             if turn:
-                taken.append((block, pair))
+                taken.append({"place": block.place, **pair})
         for tree, server in zip(block.trees, servers, strict=True):
             starts[tree.name]["peak_host_bytes"] = float(server.peak)
-    return [*taken, (block, starts)]
+    return [*taken, {"place": block.place, **starts}]
 
 
 def _load(setting: Setting, tree: Tree, port: int, block: int, turn: int) -> Numbers:

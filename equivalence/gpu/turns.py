@@ -21,6 +21,8 @@ from equivalence.gpu.cells import Setting, Tree
 CONTROL = "control"
 
 Numbers = Mapping[str, float]
+Pair = Mapping[str, Any]
+"""The numbers of two trees by their names, and the `place` of the block that gave them."""
 
 
 class Broken(Exception):
@@ -61,17 +63,8 @@ def blocks(setting: Setting, upstream: Tree, others: Sequence[Tree]) -> Iterator
         yield Block(number, order, (first, second if setting.apart else first))
 
 
-def document(setting: Setting, taken: Sequence[tuple[Block, Mapping[str, Numbers]]], unmeasured: str) -> dict[str, Any]:
-    """The row of a cell: every pair of numbers, and what they say."""
-    if not taken:
-        return {"result": "not run"}
-    pairs = [{"place": block.place, **{name: dict(numbers) for name, numbers in pair.items()}} for block, pair in taken]
-    apart = "a GPU each" if setting.apart else "one GPU for both, one after the other"
-    return {"result": "measured", "how": unmeasured or apart, "measured": measured(pairs), "pairs": pairs}
-
-
-def measured(pairs: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """For each quantity and each other tree the estimate of all pairs, each of which has a place and the numbers of two trees."""
+def measured(pairs: Sequence[Pair]) -> dict[str, Any]:
+    """For each quantity and each other tree the estimate of all pairs."""
     samples = defaultdict[str, defaultdict[str, list[Sample]]](lambda: defaultdict(list))
     # Two neighbouring blocks never have the same other tree: see `blocks`.
     for number, ((place, other), block) in enumerate(groupby(pairs, _block)):
@@ -89,7 +82,7 @@ def measured(pairs: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     return result
 
 
-def _block(pair: Mapping[str, Any]) -> tuple[str, str]:
+def _block(pair: Pair) -> tuple[str, str]:
     (other,) = pair.keys() - {"place", "upstream"}
     return pair["place"], other
 

@@ -26,12 +26,8 @@ _NAMES = re.compile(r"\[.*?\]")
 
 
 def compare_arguments(trees: Mapping[str, Path], flags: Sequence[Any], setting: Setting, ledger: Ledger) -> None:
-    """Settle the same lists in both trees: fields, errors and environment variables are equal.
-
-    Args:
-        trees: by side, the folder that holds the package.
-        flags: those of the generated server, each with its choices (None where any text is one) and the name of its type.
-    """
+    """Settle the same lists in both trees: fields, errors and environment variables are equal; `flags`: those of the generated server,
+    each with its choices (None where any text is one) and the name of its type."""
     asked = lists(flags, setting.expected)
     for index, (capability, memory, names) in enumerate(_MODELS):
         models = [Configuration(name=name, published=name) for name in names]

@@ -111,11 +111,11 @@ def compare_documents(
     removed = removed_endpoints(listed)
     expected, theirs = deepcopy(dict(upstream)), generated.get("paths", {})
     paths = expected.get("paths", {})
-    for path in list(paths):
-        for method in list(paths[path]):
-            if f"{method.upper()} {path}" in removed and method not in theirs.get(path, {}):
-                del paths[path][method]
-        if not paths[path]:
+    for path, methods in [*paths.items()]:
+        for method in {*methods} - {*theirs.get(path, {})}:
+            if f"{method.upper()} {path}" in removed:
+                del methods[method]
+        if not methods:
             del paths[path]
     if removed:
         _prune(expected)

@@ -28,6 +28,7 @@ from equivalence.native.frontend import (
     read_build,
 )
 from shrinker.cache import Layer
+from shrinker.cache.files import cached
 from shrinker.values.outcome import LevelResult
 
 NATIVE = "native"
@@ -94,11 +95,8 @@ def _judge(theirs: Build, ours: Build, setting: NativeSetting, source: str) -> t
 def _verdict(setting: NativeSetting, preprocessed: Preprocessed) -> str:
     """The front end's first error, or what it was in an earlier run."""
     options = [part for part in preprocessed.command if "/" not in part]
-    keys = {"verdict": setting.layer.key(preprocessed.digest, setting.compiler.version, *options)}
-    if not (known := setting.layer.load(keys)):
-        known = {"verdict": read(preprocessed).encode()}
-        setting.layer.save(keys, known)
-    return known["verdict"].decode()
+    key = setting.layer.key(preprocessed.digest, setting.compiler.version, *options)
+    return str(cached(setting.layer, key, partial(read, preprocessed)))
 
 
 def _crates(upstream: Path, generated: Path, ledger: Ledger) -> None:

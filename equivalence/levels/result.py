@@ -93,15 +93,8 @@ def _short(value: Any) -> str:
 
 
 def show_both(setting: Setting, name: str, show: Callable[[str, Setting], Shown], cores: int = 1) -> dict[str, Shown]:
-    """What each side shows, by side: at the same time where there are cores for both.
-
-    Args:
-        show: shows one side; its result travels between processes.
-        cores: how many of them one side needs.
-
-    Raises:
-        ShrinkerError: the process of one side was killed.
-    """
+    """What each side shows, by side: at the same time where there are as many `cores` as both need. What `show` gives of a side travels
+    between processes. Raises ShrinkerError where the process of one side was killed."""
     if setting.jobs < 2 * cores:
         found = {}
         for side in SIDES:

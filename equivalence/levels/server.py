@@ -58,11 +58,6 @@ class Seen:
     failure: str = ""
     """Why it did not start: it showed nothing."""
 
-    @property
-    def classes(self) -> list[str]:
-        """Of the models that the log says were loaded."""
-        return sorted(loaded_classes(self.log))
-
 
 def run(upstream: Path, generated: Path, setting: Setting, asked: Sequence[Scenario] = SCENARIOS) -> LevelResult:
     """Serve both trees, in these scenarios, and compare their answers."""
@@ -195,7 +190,8 @@ def _compare(where: str, before: Seen, after: Seen, ledger: Ledger) -> None:
     if "client" in after.client:
         ledger.find("client", "", str(after.client["client"]))
     compare_removed(after.client.get("removed") or {}, ledger)
-    ledger.same("model class", where, before.classes, after.classes, count=len(after.classes))
+    theirs, ours = (sorted(loaded_classes(seen.log)) for seen in (before, after))
+    ledger.same("model class", where, theirs, ours, count=len(ours))
     ledger.compare_calls(before.called, after.called, where)
 
 

@@ -85,9 +85,7 @@ def _fetched(commands: Iterable[Command]) -> Iterator[tuple[str, tuple[Path, str
             yield name, (folder / f"{base}@{tag}", f"{origin} at {tag}")
 
 
-_ASK = (
-    "import sysconfig as s, importlib.util as u; print(u.find_spec('torch').origin, s.get_path('include'), sep='\\n')"
-)
+_ASK = "import sysconfig as s, importlib.util as u; print(u.find_spec('torch').origin); print(s.get_path('include'))"
 
 
 def torch_headers() -> tuple[Path, ...]:

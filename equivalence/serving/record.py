@@ -155,14 +155,7 @@ def _text(value: Any) -> str:
 _CLASS = re.compile(r"Load weight end\..*?\btype=([A-Za-z0-9_]+)")
 _STAMP = re.compile(r"^\[?\d{4}-\d\d-\d\d[ T][\d:,.]+(?P<rank>( [A-Z]+\d+)*)\]?\s*")
 _BEHIND = re.compile(r"(?<=[^\n])(?=\[\d{4}-\d\d-\d\d [\d:,.]+(?: [A-Z]+\d+)*\] )")
-_CHOICES = re.compile(
-    r"backend|Using .* as|fusion|CUDA graph|cuda graph|KV Cache is allocated|max_total_num_tokens|Tree cache|"
-    r"chunked prefix|DeepGEMM|quantiz|[Ss]peculative|MoE|dtype"
-)
-_NOISE = re.compile(
-    r"^frame #|server_args=|Prefill batch|Decode batch|avail mem=|it/s|s/it|%\||HTTP/1\.1|UserWarning|FutureWarning|"
-    r"DeprecationWarning|warnings\.warn|deprecated"
-)
+_CHOICES, _NOISE = (re.compile("|".join(VOLATILE[name])) for name in ("choices", "noise"))
 
 
 def loaded_classes(log: str) -> list[str]:

@@ -55,9 +55,7 @@ class Server(Group):
         """Wait for the ready text in the log, and return the seconds it took from the start.
 
         Reading the log rather than asking for health sends nothing that could change what the server answers later.
-
-        Raises:
-            NotReady: it ended before, or the time is over.
+        Raises NotReady where it ended before, or the time is over.
         """
         limit = self._started + self.launch.ready_seconds
         wanted, kept = self.launch.ready.encode(), b""

@@ -34,24 +34,13 @@ _ALWAYS = (
 
 def properties(settings: Settings) -> SimpleNamespace:
     """What `get_device_properties` says: figures of the real chips where code reads them."""
-    name, processors = _NAMES.get(settings.capability[0], ("NVIDIA simulated", 132))
-    return SimpleNamespace(
-        name=name,
-        major=settings.capability[0],
-        minor=settings.capability[1],
-        total_memory=settings.memory,
-        multi_processor_count=processors,
-        max_threads_per_multi_processor=2048,
-        max_threads_per_block=1024,
-        warp_size=32,
-        shared_memory_per_block=49152,
-        shared_memory_per_block_optin=232448,
-        shared_memory_per_multiprocessor=233472,
-        L2_cache_size=62914560,
-        is_integrated=0,
-        uuid="simulated",
-        gcnArchName="",
-    )
+    major, minor = settings.capability
+    name, processors = _NAMES.get(major, ("NVIDIA simulated", 132))
+    chip = {"name": name, "major": major, "minor": minor, "multi_processor_count": processors}
+    threads = {"max_threads_per_multi_processor": 2048, "max_threads_per_block": 1024, "warp_size": 32}
+    memory = {"total_memory": settings.memory, "L2_cache_size": 62914560, "shared_memory_per_multiprocessor": 233472}
+    memory |= {"shared_memory_per_block": 49152, "shared_memory_per_block_optin": 232448}
+    return SimpleNamespace(**chip, **threads, **memory, is_integrated=0, uuid="simulated", gcnArchName="")
 
 
 class Event(torch.cpu.Event):  # type: ignore[misc]
@@ -197,7 +186,6 @@ def _install_operators() -> None:
 
 
 def _install_groups() -> None:
-
     def over_gloo(function: Callable[..., Any]) -> Callable[..., Any]:
         signature = inspect.signature(function)
 

@@ -23,6 +23,8 @@ _NEXT = (
 
 _PASSED = ("HOME", "LANG", "LC_ALL", "PATH", "TERM", "TMPDIR", "USER", "LD_LIBRARY_PATH")
 """Variables that a simulated process keeps of its surroundings: none that could change what it computes."""
+_SET = "PYTHONNOUSERSITE PYTHONSAFEPATH HF_HUB_OFFLINE TRITON_INTERPRET TORCHDYNAMO_DISABLE OMP_NUM_THREADS MKL_NUM_THREADS"
+"""Those that are 1. The package only: no folder of the person's own, none of where the command is run. One thread: sums in one order."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,15 +43,7 @@ class Simulation:
             SWITCH: self.settings.to_text(),
             "PYTHONPATH": os.pathsep.join([str(SITE), str(tree)]),
             "PYTHONHASHSEED": "0",
-            # The package only: no folder of the person's own, none of where the command is run.
-            "PYTHONNOUSERSITE": "1",
-            "PYTHONSAFEPATH": "1",
-            "HF_HUB_OFFLINE": "1",
-            "TRITON_INTERPRET": "1",
-            "TORCHDYNAMO_DISABLE": "1",
-            # One thread: sums in one order.
-            "OMP_NUM_THREADS": "1",
-            "MKL_NUM_THREADS": "1",
+            **dict.fromkeys(_SET.split(), "1"),
             "TOKENIZERS_PARALLELISM": "false",
             "SGLANG_JIT_DEEPGEMM_PRECOMPILE": "0",
             # A token takes half a second here, more on a busy machine.

@@ -3,7 +3,6 @@
 import gc
 import importlib
 import importlib.util
-import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from importlib.abc import MetaPathFinder
@@ -53,13 +52,11 @@ def install() -> None:
     # A fifth of the time of a server's imports goes into looking for garbage, of which they make none.
     gc.set_threshold(100_000)
     executed.install()
-    os.environ.setdefault("TRITON_INTERPRET", "1")
-    os.environ.setdefault("TORCHDYNAMO_DISABLE", "1")
     hooks: dict[str, Hook] = {
         "torch": _simulate_device,
-        "torch.utils.cpp_extension": lambda module: setattr(module, "load", _own("kernels.jit").load_extension),
+        "torch.utils.cpp_extension": lambda module: setattr(module, "load", _own("kernels.registry").load_extension),
         "triton": lambda _: _own("interpreter").install(),
-        "tvm_ffi.cpp": lambda module: setattr(module, "load_inline", _own("kernels.jit").load_inline),
+        "tvm_ffi.cpp": lambda module: setattr(module, "load_inline", _own("kernels.registry").load_inline),
         **dict.fromkeys(events.LOOPS, lambda _: events.install()),
         **dict.fromkeys(_GRAMMARS, lambda module: _own("tensors").locate(module)),
     }
@@ -70,7 +67,7 @@ def install() -> None:
 def _fill(module: ModuleType) -> None:
     # First: what follows its import takes `graphs`, which the kernels would leave half made.
     importlib.import_module("torch")
-    _own("kernels").fill(module)
+    _own("kernels.registry").fill(module)
 
 
 def _simulate_device(_: ModuleType) -> None:

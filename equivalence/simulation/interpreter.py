@@ -32,7 +32,12 @@ def install() -> None:
     driver.set_active(driver_of(current()))
     _replace_functions(interpreter, jit)
     _quicken(interpreter)
-    _correct(interpreter)
+    formats = _Formats(interpreter)
+    interpreter._convert_float = formats.convert
+    _install_casts(formats)
+    for name in ("binary_op", "ternary_op", "unary_op"):
+        _lift(formats, name)
+    _install_products(formats)
     # Programmatic dependent launch has no meaning where kernels run one after the other.
     from triton.language.extra import cuda
 
@@ -148,17 +153,8 @@ class _Formats:
         return self.widen(operand.data, operand.dtype.scalar)
 
 
-def _correct(interpreter: Any) -> None:
-    """Replace the interpreter's conversions and arithmetic where an operand is narrow."""
-    formats = _Formats(interpreter)
-    interpreter._convert_float = formats.convert
-    _install_casts(formats)
-    for name in ("binary_op", "ternary_op", "unary_op"):
-        _lift(formats, name)
-    _install_products(formats)
-
-
 def _install_casts(formats: _Formats) -> None:
+    """Replace the interpreter's conversions, as below its arithmetic, where an operand is narrow."""
     handle, builder = formats.handle, formats.builder
     original = builder.cast_impl
 

@@ -1,25 +1,28 @@
 """Does every line that upstream executed stand in the generated tree?
 
-Line by line within its function, in order (`pairing`); what is missing must be of one of the kinds of `reasons`, or is a
+Line by line within its function, in order (`pair`); what is missing must be of one of the kinds of `reasons`, or is a
 finding that names it. Lines in the bodies of modules and classes that an import executes are looked at too, but for what
 only defines, imports or binds a name: that is what the levels references and imports ask about.
 """
 
 import ast
 from collections import Counter, defaultdict
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cache, cached_property, partial
 from operator import attrgetter
 from pathlib import Path
+from typing import Any
 
 from equivalence.trace import reasons
-from equivalence.trace.pairing import pair
 from equivalence.trace.source import Line, Names, Scope, Source, names_of, names_of_tree
 from shrinker.cache.workers import without_gc
+from shrinker.check import allowances
 from shrinker.check.declarations import registers_of
 from shrinker.check.lost import is_let_go
 from shrinker.check.rule_index import RuleIndex
+from shrinker.check.subsequence import within
+from shrinker.check.tokens import Tokens
 from shrinker.ruleset.match import any_module_matches, any_name_matches
 from shrinker.syntax.names import is_special
 from shrinker.syntax.walk import Definition
@@ -31,6 +34,9 @@ FOUND = "found word for word"
 SHORTER = "found simplified"
 Lines = Mapping[str, frozenset[int]]
 """Numbers of lines by path below the package."""
+_Score = tuple[int, int, int]
+_Pairs = tuple[int, int, Any] | None
+"""The first pair of lines, and those after it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,3 +229,51 @@ def _binds(line: Line, name: str) -> bool:
 def _name(function: Scope) -> str:
     """The name by which a function is used: of a special method that of its class."""
     return function[-2] if len(function) > 1 and is_special(function[-1]) else function[-1]
+
+
+def pair(
+    upstream: Sequence[Tokens], executed: Sequence[bool], generated: Sequence[Tokens], defaults: allowances.Defaults
+) -> dict[int, int]:
+    """Index of the generated line by the index of upstream's, of which some were executed; both are logical lines of one function.
+
+    A generated function is upstream's after deletions, so its lines pair with upstream's in order. Where several pairings
+    exist (the same text stands in two branches), the level asks whether ANY leaves every executed line in place: first as many
+    generated lines as possible are paired, then as many as possible word for word, then as many executed ones as possible.
+    """
+    if list(upstream) == list(generated):
+        return {index: index for index in range(len(upstream))}
+    rank, columns = _ranks(defaults), len(generated)
+    here: list[tuple[_Score, _Pairs]] = [((0, 0, 0), None)] * (columns + 1)
+    for i, own in reversed([*enumerate(upstream)]):
+        below, here = here, here[:]
+        for j in range(columns - 1, -1, -1):
+            here[j] = here[j + 1] if here[j + 1][0] > below[j][0] else below[j]
+            if worth := rank(generated[j], own):
+                (count, same, ran), others = below[j + 1]
+                score = count + 1, same + (worth == 2), ran + executed[i]
+                if score >= here[j][0]:
+                    here[j] = score, (i, j, others)
+    found, pairs = dict[int, int](), here[0][1]
+    while pairs is not None:
+        i, j, pairs = pairs
+        found[i] = j
+    return found
+
+
+def _ranks(defaults: allowances.Defaults) -> Callable[[Tokens, Tokens], int]:
+    """0: the first line is not what is left of the second; 1: it is; 2: both are the same."""
+
+    allowed = cache(partial(allowances.allowed, defaults=defaults))
+    names = cache(frozenset[str])
+
+    @cache
+    def rank(generated: Tokens, upstream: Tokens) -> int:
+        if generated == upstream:
+            return 2
+        line = allowed(generated)
+        # A line of allowances alone (`pass`) would stand for anything.
+        if not line.needed or not line.needed <= names(upstream):
+            return 0
+        return int(bool(within(line, upstream)))
+
+    return rank

@@ -102,13 +102,7 @@ class Written:
     """Upstream's lines by the names in them: those that are gone, and those that are in the generated tree."""
 
     def __init__(self, upstream: Path, out: Path, graph: Mapping[str, Any], paths: Collection[str], names: set[str]):
-        """
-        Args:
-            upstream, out: roots of both trees.
-            graph: graph.json of the run.
-            paths: Python files of upstream's package.
-            names: the names that will be asked for.
-        """
+        """Of both trees' roots, graph.json of the run, the Python files of upstream's package, and names that will be asked for."""
         self._graph = graph
         self._gone = defaultdict[str, list[tuple[str, int, str]]](list)
         self._kept = defaultdict[str, list[tuple[str, int, str]]](list)

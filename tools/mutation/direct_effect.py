@@ -7,9 +7,9 @@ run, too, but where all that stood around it went with it.
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
+from itertools import takewhile
 
-from shrinker.cache import Cache
 from shrinker.emit.rewrite import rewrite_modules
 from shrinker.facts.build import build_environment
 from shrinker.facts.environment import Environment
@@ -17,10 +17,9 @@ from shrinker.facts.lattice import Value
 from shrinker.fold.engine import FoldEngine
 from shrinker.fold.workers import fold_files
 from shrinker.pipeline import Run, analyse
-from shrinker.pipeline.run import Progress
 from shrinker.ruleset import Ruleset
 from shrinker.values.folded import NOTHING, FoldedModule
-from shrinker.values.upstream import UpstreamTree, module_name, modules_of
+from shrinker.values.upstream import enclosing, module_name, modules_of
 
 _WORD = re.compile(r"[^\W\d]\w*")
 
@@ -28,11 +27,12 @@ _WORD = re.compile(r"[^\W\d]\w*")
 class DirectEffect:
     """Of one rule after the other on one tree."""
 
-    def __init__(self, tree: UpstreamTree, rules: Ruleset, jobs: int, progress: Progress, cache: Cache) -> None:
-        """Of a tree of upstream and the right rules; the analysis by these is taken from the cache."""
-        self._tree = tree
-        found = analyse(Run(tree, rules, jobs, progress, cache))
-        with FoldEngine(tree, build_environment(tree, rules, jobs=jobs, cache=cache), jobs=1) as engine:
+    def __init__(self, run: Run) -> None:
+        """Of a run by the right rules; the analysis by these is taken from the cache."""
+        self._tree = tree = run.tree
+        found = analyse(run)
+        world = build_environment(tree, run.rules, jobs=run.jobs, cache=run.cache)
+        with FoldEngine(tree, world, jobs=1) as engine:
             self._before = engine.world_with(frozenset(found.rescued))
         self._folded = found.folded
         self._steps = {p: found.refinements.get(p, NOTHING) for p in found.folded if module_name(p) is not None}
@@ -65,7 +65,7 @@ class DirectEffect:
             asked = [(self._paths[m], self._steps[self._paths[m]]) for m in sorted(self._touched(words, gone, world))]
             now = {module.path: module for module, _ in fold_files(self._tree.root, asked, world)}
             used = {use.module for module in now.values() for use in module.escapes}
-            fresh = {name for module in used for name in _with_packages(module, world)} - rescued
+            fresh = {name for m in used for name in takewhile(world.removed_module, (m, *enclosing(m)))} - rescued
             if not fresh:
                 return self._written(now, gone)
             rescued |= fresh
@@ -101,9 +101,3 @@ class DirectEffect:
 def _said(world: Environment, module: str, name: str) -> tuple[Value, bool]:
     value = world.resolve(module, name)
     return value, world.is_hot(value)
-
-
-def _with_packages(name: str, world: Environment) -> Iterator[str]:
-    while name and world.removed_module(name) is not None:
-        yield name
-        name = name.rpartition(".")[0]

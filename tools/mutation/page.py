@@ -31,12 +31,8 @@ def _of_tree(manifest: Manifest) -> dict[str, Any]:
 def mutation_data(
     judged: Sequence[Judged], levels: Sequence[str], manifest: Manifest, drawn: Mapping[int, Sequence[Fault]], most: int
 ) -> dict[str, Any]:
-    """The content of ``mutation.json``: nothing in it depends on the machine or the time.
-
-    Args:
-        drawn: the faults by the seed that drew them; one may be drawn by several.
-        most: faults that were asked for by each seed; a small tree may not have so many.
-    """
+    """The content of ``mutation.json``: nothing in it depends on the machine or the time; `drawn`: the faults by the seed that drew them,
+    of which one may be drawn by several; `most`: how many were asked for by each seed, of which a small tree may not have so many."""
     noticed = {j.fault for j in judged if j.caught_by}
     shown = ("kind", "path", "line", "subject")
     return {

@@ -63,18 +63,14 @@ def plant(
     progress: Progress,
     skip: Collection[tuple[str, str]] = (),
 ) -> Iterator[Outcome]:
-    """Plant wrong rules one after the other: what each does by itself is judged first, and last those of which that is not noticed.
-
-    Args:
-        rules: the right ones. What the evidence finds with them alone is not held for them against a wrong one.
-        wrong: what is planted.
-        skip: kind and subject of those that an earlier run has judged.
-    """
+    """Plant wrong rules one after the other: what each does by itself is judged first, and last those of which that is not noticed. What
+    the evidence finds with the right `rules` alone is not held for them against a wrong one; `skip`: kind and subject of those that an
+    earlier run has judged."""
     left = [one for one in wrong if (one.kind, one.subject) not in skip]
     if not left:
         return
     with tempfile.TemporaryDirectory(prefix="shrinker-planted-") as scratch:
-        field = _Field(tree, rules, Path(scratch), jobs, progress, Cache(default_folder()))
+        field = _Field(Run(tree, rules, jobs, progress, Cache(default_folder())), Path(scratch))
         waiting = []
         for one in left:
             outcome = field.plant(one, whole=False)
@@ -85,29 +81,22 @@ def plant(
         yield from (field.plant(one, whole=True) for one in waiting)
 
 
-@dataclass
 class _Field:
     """A tree by the right rules, and others by one more."""
 
-    tree: UpstreamTree
-    rules: Ruleset
-    scratch: Path
-    jobs: int
-    progress: Progress
-    cache: Cache
-
-    def __post_init__(self) -> None:
-        right = self.scratch / "right"
-        self.progress.note("generating with the right rules")
-        self._base = self._generated(self.rules, right)
-        self._copy = Stand(right, self._base, self.scratch / "copy")
-        self._direct = DirectEffect(self.tree, self.rules, self.jobs, self.progress, self.cache)
-        self._known = cache(lambda level: frozenset(self._findings(level, right, self._base, self.rules)))
+    def __init__(self, run: Run, scratch: Path) -> None:
+        right = scratch / "right"
+        run.progress.note("generating with the right rules")
+        self._run, self._wrong = run, scratch / "wrong"
+        self._base = self._generated(run.rules, right)
+        self._copy = Stand(right, self._base, scratch / "copy")
+        self._direct = DirectEffect(run)
+        self._known = cache(lambda level: frozenset(self._findings(level, right, self._base, run.rules)))
 
     def plant(self, one: WrongRule, *, whole: bool) -> Outcome:
         """Judge one rule, by the tree that a run makes with it or by what it does itself."""
         try:
-            rules = with_rule(self.rules, one.table, one.data())
+            rules = with_rule(self._run.rules, one.table, one.data())
             caught, said, changed = self._whole(rules) if whole else self._by_itself(rules, one.words)
         except (InputError, EvidenceError) as error:
             caught, said, changed = REFUSED, str(error).splitlines()[0], ("?",)
@@ -124,31 +113,31 @@ class _Field:
             return *self._noticed(self._copy.folder, other, rules, (CAPABILITIES, CLAIMS)), changed
 
     def _whole(self, rules: Ruleset) -> _Found:
-        out = self.scratch / "wrong"
         try:
-            manifest = self._generated(rules, out)
+            manifest = self._generated(rules, self._wrong)
             changed = _changed(self._base, manifest)
             # A tree that is as before has the evidence of before.
-            return *(self._noticed(out, manifest, rules, LEVELS) if changed else ("", "")), changed
+            return *(self._noticed(self._wrong, manifest, rules, LEVELS) if changed else ("", "")), changed
         finally:
-            shutil.rmtree(out, ignore_errors=True)
+            shutil.rmtree(self._wrong, ignore_errors=True)
 
     def _noticed(self, out: Path, manifest: Manifest, rules: Ruleset, levels: Sequence[str]) -> tuple[str, str]:
         """The first level that finds what it does not find with the right rules, and what."""
         return noticed(((name, self._findings(name, out, manifest, rules)) for name in levels), self._known)
 
     def _findings(self, level: str, out: Path, manifest: Manifest, rules: Ruleset) -> tuple[Finding, ...]:
-        trees = Trees(self.tree, out, manifest, rules, self.jobs, self.cache)
+        run = self._run
+        trees = Trees(run.tree, out, manifest, rules, run.jobs, run.cache)
         if level == CLAIMS:
             return tuple(finding for finding in judge_entries(trees).findings if finding.check == CHECK)
         if level == EMBEDDERS:
-            return embedders_evidence(trees, self.progress).evidence.held().findings
-        self.progress.phase(f"verify {level}")
-        return verify_level(level, trees, self.progress).held().findings
+            return embedders_evidence(trees, run.progress).evidence.held().findings
+        run.progress.phase(f"verify {level}")
+        return verify_level(level, trees, run.progress).held().findings
 
     def _generated(self, rules: Ruleset, out: Path) -> Manifest:
         out.mkdir()
-        return generate(Run(self.tree, rules, self.jobs, self.progress, self.cache), out)
+        return generate(replace(self._run, rules=rules), out)
 
 
 def _changed(base: Manifest, other: Manifest) -> tuple[str, ...]:

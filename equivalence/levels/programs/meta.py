@@ -5,8 +5,10 @@ import inspect
 import json
 import logging
 import os
+import sys
 from collections.abc import Iterator
-from typing import Any, ClassVar
+from logging.handlers import BufferingHandler
+from typing import Any
 
 import torch
 from sglang.srt.configs.load_config import LoadConfig
@@ -51,16 +53,6 @@ def checkpoint(fp8: bool) -> Iterator[tuple[str, Any]]:
             yield f"{weight.name}_scale_inv", torch.empty(blocks, device="meta")
 
 
-class Kept(logging.Handler):
-    """Warnings of the loading: names that found no parameter."""
-
-    lines: ClassVar[set[str]] = set()
-
-    def emit(self, record: logging.LogRecord) -> None:
-        """Keep the text."""
-        self.lines.add(record.getMessage()[:300])
-
-
 def described(items: Any) -> dict[str, list[Any]]:
     """Shape, type and class of tensors by name."""
     return {name: [list(x.shape), str(x.dtype), str(x.device), list(x.stride()), type(x).__name__] for name, x in items}
@@ -96,10 +88,14 @@ result: dict[str, Any] = {
     "elements": sum(p.numel() for p in model.parameters()),
 }
 if asked.get("load"):
-    logging.getLogger("sglang").addHandler(Kept(logging.WARNING))
+    # Warnings tell of names that found no parameter.
+    kept = BufferingHandler(sys.maxsize)
+    kept.setLevel(logging.WARNING)
+    logging.getLogger("sglang").addHandler(kept)
     published = list(checkpoint(asked["load"] == "fp8"))
     model.post_load_weights = lambda *a, **k: None
     with torch.device("meta"):
         model.load_weights(iter(published))
-    result["loaded"] = {"names": len(published), "warnings": sorted(Kept.lines)}
+    warnings = {record.getMessage()[:300] for record in kept.buffer}
+    result["loaded"] = {"names": len(published), "warnings": sorted(warnings)}
 tell(result, sort_keys=True, default=str)

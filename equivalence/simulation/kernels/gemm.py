@@ -1,13 +1,88 @@
-"""Products of matrices."""
+"""Products of matrices, and FP8 by groups of columns."""
 
 from typing import Any
 
-from equivalence.simulation.kernels.quantization import dequantize
+import torch
+
+from equivalence.simulation.kernels.elementwise import silu_and_mul
 from equivalence.simulation.kernels.registry import Tensor, jit, kernel
 
+LARGEST = 448.0
+"""Of float8 e4m3."""
+_GROUPS = "sgl-kernel/csrc/gemm/per_token_group_quant_8bit.cu"
 _DEEP_GEMM = "DeepGEMM (deepseek-ai), deep_gemm/include/deep_gemm/impls"
 Scaled = tuple[Tensor, Tensor]
 """FP8 values and the scales of their blocks."""
+
+
+@jit("per_token_group_quant_8bit", "per_token_group_quant_8bit", source="gemm/per_token_group_quant_8bit.cuh")
+def quantize_groups(
+    x: Tensor,
+    q: Tensor,
+    scales: Tensor,
+    group: int,
+    eps: float = 1e-10,
+    low: float = -LARGEST,
+    high: float = LARGEST,
+    powers_of_two: bool = False,
+) -> None:
+    """Divide each group of columns by its largest magnitude over `high`; write values and scales."""
+    groups = x.float().reshape(*x.shape[:-1], -1, group)
+    scale = groups.abs().amax(-1).clamp(min=eps) / high
+    if powers_of_two:
+        scale = torch.exp2(torch.ceil(torch.log2(scale)))
+    q.copy_((groups / scale[..., None]).clamp(low, high).reshape(x.shape).to(q.dtype))
+    scales.copy_(scale.to(scales.dtype))
+
+
+def dequantize(x: Tensor, scales: Tensor, rows: int, columns: int) -> Tensor:
+    """float32 of values that blocks of `rows` by `columns` share a scale for."""
+    wide = scales.float().repeat_interleave(rows, -2)[..., : x.shape[-2], :]
+    return x.float() * wide.repeat_interleave(columns, -1)[..., : x.shape[-1]]
+
+
+@jit("per_token_group_quant_8bit_v2", "per_token_group_quant_8bit_v2", source="gemm/per_token_group_quant_8bit_v2.cuh")
+def per_token_group_quant_8bit_v2(
+    x: Tensor, q: Tensor, scales: Tensor, dummy: Any, group: int, powers_of_two: bool, fuse: bool, masked: Any, *_: Any
+) -> None:
+    """Groups of a token; `fuse`: of its activation."""
+    assert not masked, "masked layouts have no reference"
+    quantize_groups(silu_and_mul(x) if fuse else x, q, scales, group, powers_of_two=powers_of_two)
+
+
+@kernel("sgl_kernel", "sgl_per_token_group_quant_8bit", "sgl_per_token_group_quant_fp8", source=_GROUPS)
+def sgl_per_token_group_quant_8bit(
+    input: Tensor,
+    output_q: Tensor,
+    output_s: Tensor,
+    group_size: int,
+    eps: float,
+    fp8_min: float,
+    fp8_max: float,
+    scale_ue8m0: bool = False,
+    fuse_silu_and_mul: bool = False,
+    masked_m: Any = None,
+    enable_v2: Any = None,
+) -> None:
+    """The same as older releases call it."""
+    assert masked_m is None, "masked layouts have no reference"
+    x = silu_and_mul(input) if fuse_silu_and_mul else input
+    quantize_groups(x, output_q, output_s, group_size, eps, fp8_min, fp8_max, scale_ue8m0)
+
+
+@kernel("sgl_kernel", source="sgl-kernel/csrc/gemm/per_tensor_quant_fp8.cu")
+def sgl_per_tensor_quant_fp8(input: Tensor, output_q: Tensor, output_s: Tensor, is_static: bool) -> None:
+    """All values by one scale: the given one (static), or their largest magnitude over what FP8 holds."""
+    wide = input.float()
+    if not is_static:
+        output_s.copy_((wide.abs().amax() / LARGEST).reshape(output_s.shape))
+    output_q.copy_((wide / output_s.float()).clamp(-LARGEST, LARGEST).to(output_q.dtype))
+
+
+@kernel("sgl_kernel", source="sgl-kernel/csrc/gemm/per_token_quant_fp8.cu")
+def sgl_per_token_quant_fp8(input: Tensor, output_q: Tensor, output_s: Tensor) -> None:
+    """Each row by its largest magnitude."""
+    quantize_groups(input, output_q, output_s.view(*input.shape[:-1], 1), input.shape[-1])
 
 
 @jit("dsv3_router_gemm", "dsv3_router_gemm", source="gemm/dsv3_router_gemm.cuh")

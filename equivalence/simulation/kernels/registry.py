@@ -1,15 +1,30 @@
-"""Which function stands for which kernel, and how a call of it is noted."""
+"""Which function stands for which kernel: registered by the subjects, noted when called, put where upstream looks for it.
 
+That is a module of a stub package, or what upstream builds from C++ at run time: its sources must be there.
+"""
+
+import importlib
 import inspect
-from collections.abc import Callable
+import logging
+import re
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
 from typing import Any, TypeVar
 
 from equivalence.simulation import calls, graphs
+from equivalence.simulation.packages import StubModule
 
 Tensor = Any
 """torch.Tensor; torch is not installed where the types are checked."""
 
+_SUBJECTS = ("attention", "elementwise", "gemm", "moe", "sparse", "speculative", "support")
+_EXPORT = re.compile(r"TVM_FFI_DLL_EXPORT_TYPED_FUNC\((\w+),")
+_INCLUDE = re.compile(r'#include "([^"]+)"')
+_PREFIX = "sgl_kernel_jit_"
+_HASH = re.compile(r"_[0-9a-f]{16}$")
+"""Of all sources of kernels: upstream puts it behind a module's name, and lines that went change it. What a source still defines is judged elsewhere."""
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
@@ -70,3 +85,77 @@ def counted(reference: Reference) -> Callable[..., Any]:
 def given(result: Tensor, out: Tensor | None) -> Tensor:
     """A kernel's result; where the caller gave a tensor for it, in that one."""
     return result if out is None else out.copy_(result.view_as(out))
+
+
+def load() -> None:
+    """Import every subject, so that all references are registered."""
+    for name in _SUBJECTS:
+        importlib.import_module(f"{__package__}.{name}")
+
+
+def fill(module: ModuleType) -> None:
+    """Put the references of a stub module into it."""
+    load()
+    for name, reference in REFERENCES.get(module.__name__, {}).items():
+        setattr(module, name, counted(reference))
+    if module.__name__ == "flashinfer.jit.core":
+        # No kernel: upstream silences it.
+        module.__dict__.update(logger=logging.getLogger("flashinfer"))
+
+
+class JitModule:
+    """What a build gives: one attribute an export."""
+
+    def __init__(self, name: str, exports: Mapping[str, Callable[..., Any]]) -> None:
+        vars(self).update(exports)
+        self._said = f"{name} exports {', '.join(exports)}"
+
+    def __getattr__(self, export: str) -> Any:
+        raise AttributeError(f"{self._said}, not {export}")
+
+
+def load_inline(
+    name: str, cpp_sources: Sequence[str] = (), cuda_sources: Sequence[str] = (), **options: Any
+) -> JitModule:
+    """In place of `tvm_ffi.cpp.load_inline`: a module whose exports are references.
+    Raises FileNotFoundError where a source file that it includes is not in the tree."""
+    text = "\n".join([*_as_list(cpp_sources), *_as_list(cuda_sources)])
+    calls.record(calls.LOADED, _HASH.sub("", name))
+    sources, bare = _there(name, _INCLUDE.findall(text)), name.removeprefix(_PREFIX)
+    load()
+    # `activation` is the start of `activation_new`, too: the longest name is meant.
+    groups = sorted((g for g in REFERENCES if g.startswith("jit:") and bare.startswith(g[4:])), key=len)
+    known = {export: counted(reference) for group in groups for export, reference in REFERENCES[group].items()}
+    exports = _EXPORT.findall(text)
+    return JitModule(name, {x: known.get(x) or _missing(f"jit:{bare}.{x}", sources) for x in exports})
+
+
+def _missing(name: str, sources: Sequence[str]) -> Callable[..., Any]:
+    def missing(*args: Any, **kwargs: Any) -> Any:
+        calls.record(calls.STUB, name)
+        shapes = [(tuple(x.shape), str(x.dtype)) if hasattr(x, "shape") else x for x in args]
+        raise calls.SimulationError(
+            f"the kernel {name} was called with {shapes}, {kwargs}",
+            f"write a reference of {', '.join(sources) or 'its source'} in equivalence/simulation/kernels",
+        )
+
+    return missing
+
+
+def load_extension(name: str, sources: Sequence[str] | str, *args: Any, **kwargs: Any) -> ModuleType:
+    """In place of `torch.utils.cpp_extension.load`: a module that raises when something of it is called.
+    Raises FileNotFoundError where a source is not in the tree."""
+    _there(name, _as_list(sources))
+    calls.record(calls.LOADED, f"extension {name}")
+    return StubModule(name)
+
+
+def _there(name: str, sources: Sequence[str]) -> Sequence[str]:
+    for source in sources:
+        if not Path(source).is_file():
+            raise FileNotFoundError(f"source of {name}: {source}")
+    return sources
+
+
+def _as_list(texts: Sequence[str] | str) -> Sequence[str]:
+    return [texts] if isinstance(texts, str) else texts

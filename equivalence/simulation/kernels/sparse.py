@@ -5,10 +5,9 @@ from typing import Any
 import torch
 
 from equivalence.simulation.kernels.attention import attend
-from equivalence.simulation.kernels.gemm import Scaled
-from equivalence.simulation.kernels.quantization import LARGEST
+from equivalence.simulation.kernels.elementwise import rotate
+from equivalence.simulation.kernels.gemm import LARGEST, Scaled
 from equivalence.simulation.kernels.registry import Tensor, jit, kernel
-from equivalence.simulation.kernels.rope import rotate
 
 _DEEP_GEMM = "DeepGEMM (deepseek-ai), deep_gemm/include/deep_gemm/impls/sm90_fp8_mqa_logits.cuh"
 _PAGED = "DeepGEMM (deepseek-ai), deep_gemm/include/deep_gemm/impls/sm90_fp8_paged_mqa_logits.cuh"

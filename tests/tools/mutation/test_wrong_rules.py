@@ -41,7 +41,7 @@ def plant(tmp_path: Path) -> Plant:
         return {e.path: (out / e.path).read_text() for e in manifest.files if e.lines_before and e.path.endswith(".py")}
 
     right = made("right", rules)
-    direct = DirectEffect(tree, rules, 1, Silent(), cache)
+    direct = DirectEffect(Run(tree, rules, 1, Silent(), cache))
 
     def planted(table: str, **row: Any) -> tuple[dict[str, str | None], dict[str, str | None]]:
         wrong = WrongRule(ABSENT if table == "absents" else "x", "y", table, tuple(row.items()))

@@ -3,8 +3,8 @@
 import pytest
 import torch
 
-from equivalence.simulation.kernels import attention, gemm, load, memory, moe, norm, quantization, rope, speculative
-from equivalence.simulation.kernels.registry import REFERENCES
+from equivalence.simulation.kernels import attention, elementwise, gemm, moe, speculative
+from equivalence.simulation.kernels.registry import REFERENCES, load
 from tests.equivalence.simulation.inside.plain import full, near, scaled, turns
 
 
@@ -18,20 +18,20 @@ def test_every_reference_says_what_it_stands_for() -> None:
 def test_rmsnorm() -> None:
     x, w, residual = torch.randn(5, 64), torch.randn(64), torch.randn(5, 64)
     wanted = x.double() / (x.double().pow(2).mean(-1, keepdim=True) + 1e-6).sqrt() * w.double()
-    near(norm.rmsnorm(x, w), wanted)
+    near(elementwise.rmsnorm(x, w), wanted)
     out = torch.empty_like(x)
-    assert norm.rmsnorm(x, w, out=out) is out
+    assert elementwise.rmsnorm(x, w, out=out) is out
     near(out, wanted)
     total = x + residual
-    norm.fused_add_rmsnorm(x, residual, w)
+    elementwise.fused_add_rmsnorm(x, residual, w)
     near(residual, total)
-    near(x, norm.rmsnorm(total, w))
+    near(x, elementwise.rmsnorm(total, w))
 
 
 def test_silu_and_mul() -> None:
     x = torch.randn(4, 32)
     gate, up = x.double().chunk(2, -1)
-    near(norm.silu_and_mul(x), gate / (1 + (-gate).exp()) * up)
+    near(elementwise.silu_and_mul(x), gate / (1 + (-gate).exp()) * up)
 
 
 @pytest.mark.parametrize("neox", [True, False])
@@ -39,7 +39,7 @@ def test_rope_turns_by_the_angle_of_the_position(neox: bool) -> None:
     angles, cache = turns(16)
     q, k, positions = torch.randn(3, 2, 10), torch.randn(3, 1, 10), torch.tensor([0, 7, 15])
     before = q.clone()
-    (rope.run_rope_neox if neox else rope.run_rope_pairs)(q, k, cache, positions)
+    (elementwise.run_rope_neox if neox else elementwise.run_rope_pairs)(q, k, cache, positions)
     first, second = (before[..., :4], before[..., 4:8]) if neox else (before[..., 0:8:2], before[..., 1:8:2])
     turned = torch.complex(first, second) * torch.exp(1j * angles[positions])[:, None]
     found = torch.complex(q[..., :4], q[..., 4:8]) if neox else torch.complex(q[..., 0:8:2], q[..., 1:8:2])
@@ -51,8 +51,8 @@ def test_rope_on_rows_of_all_heads() -> None:
     _, cache = turns(16)
     q, k, positions = torch.randn(3, 2, 8), torch.randn(3, 1, 8), torch.tensor([0, 7, 15])
     rows = q.clone().view(3, 16), k.clone().view(3, 8)
-    rope.run_rope_pairs(q, k, cache, positions)
-    rope.apply_rope_with_cos_sin_cache_inplace(positions, *rows, 8, cache, False)
+    elementwise.run_rope_pairs(q, k, cache, positions)
+    elementwise.apply_rope_with_cos_sin_cache_inplace(positions, *rows, 8, cache, False)
     assert torch.equal(rows[0].view(3, 2, 8), q) and torch.equal(rows[1].view(3, 1, 8), k)
 
 
@@ -60,16 +60,16 @@ def test_rope_that_writes_both_caches() -> None:
     cache = torch.randn(16, 8)
     q, k, v, positions = torch.randn(3, 2, 8), torch.randn(3, 1, 8), torch.randn(3, 1, 8), torch.tensor([0, 7, 15])
     turned = q.clone(), k.clone()
-    rope.run_rope_neox(*turned, cache, positions)
+    elementwise.run_rope_neox(*turned, cache, positions)
     keys, values, slots = torch.zeros(5, 8), torch.zeros(5, 8), torch.tensor([4, 1, 2])
-    rope.run_rope_store(q, k, v, keys, values, cache, positions, slots)
+    elementwise.run_rope_store(q, k, v, keys, values, cache, positions, slots)
     assert torch.equal(q, turned[0]) and torch.equal(keys[slots], turned[1].view(3, 8)) and torch.equal(k, turned[1])
     assert torch.equal(values[slots], v.view(3, 8)) and not keys[[0, 3]].any() and not values[[0, 3]].any()
     again = torch.zeros(5, 8), torch.zeros(5, 8)
-    memory.store_cache(k.flatten(1), v.flatten(1), *again, slots, 1, 5)
+    elementwise.store_cache(k.flatten(1), v.flatten(1), *again, slots, 1, 5)
     assert torch.equal(again[0], keys) and torch.equal(again[1], values)
     with pytest.raises(AssertionError):
-        memory.store_cache(k.flatten(1), v.flatten(1), *again, slots, 1, 4)
+        elementwise.store_cache(k.flatten(1), v.flatten(1), *again, slots, 1, 4)
 
 
 @pytest.mark.parametrize("causal", [True, False])
@@ -151,8 +151,8 @@ def test_sum_of_experts() -> None:
 def test_quantised_groups_keep_three_bits(powers_of_two: bool) -> None:
     x = torch.randn(4, 256) * 10
     q, scales = torch.empty(4, 256, dtype=torch.float8_e4m3fn), torch.empty(4, 2)
-    quantization.quantize_groups(x, q, scales, 128, powers_of_two=powers_of_two)
-    back = quantization.dequantize(q, scales, 1, 128)
+    gemm.quantize_groups(x, q, scales, 128, powers_of_two=powers_of_two)
+    back = gemm.dequantize(q, scales, 1, 128)
     assert ((back - x).abs() <= x.abs() / 16 + scales.repeat_interleave(128, -1) / 512).all()
     if powers_of_two:
         assert torch.equal(scales.log2(), scales.log2().round())
@@ -187,14 +187,14 @@ def test_grouped_fp8_products_take_each_rows_expert() -> None:
 
 def test_latent_cache() -> None:
     buffer, slots = torch.zeros(5, 1, 6), torch.tensor([3, 1], dtype=torch.int32)
-    memory.set_mla_kv_buffer(buffer, slots, torch.ones(2, 1, 4), 2 * torch.ones(2, 1, 2), 1)
+    elementwise.set_mla_kv_buffer(buffer, slots, torch.ones(2, 1, 4), 2 * torch.ones(2, 1, 2), 1)
     assert buffer[3, 0].tolist() == [1, 1, 1, 1, 2, 2]
     assert buffer.sum() == 16
 
 
 def test_future_tokens() -> None:
     ids, future = torch.tensor([5, -2, -1]), torch.tensor([0, 70, 80])
-    memory.resolve_future_token_ids(ids, future)
+    elementwise.resolve_future_token_ids(ids, future)
     assert ids.tolist() == [5, 80, 70]
 
 
@@ -224,29 +224,29 @@ def test_layernorm() -> None:
     x, w, b = torch.randn(5, 64), torch.randn(64), torch.randn(64)
     wide = x.double() - x.double().mean(-1, keepdim=True)
     wanted = wide / (wide.pow(2).mean(-1, keepdim=True) + 1e-5).sqrt() * w.double() + b.double()
-    near(norm.layernorm(x, w, b, 1e-5), wanted)
+    near(elementwise.layernorm(x, w, b, 1e-5), wanted)
 
 
 def test_fp8_of_older_releases_gives_back_what_went_in() -> None:
     x, q = torch.randn(6, 256), torch.empty(6, 256).to(torch.float8_e4m3fn)
     groups, rows, whole = torch.empty(6, 2), torch.empty(6, 1), torch.zeros(1)
-    quantization.sgl_per_token_group_quant_8bit(x, q, groups, 128, 1e-10, -448.0, 448.0)
-    near(quantization.dequantize(q, groups, 1, 128), x, 0.05)
-    quantization.sgl_per_token_quant_fp8(x, q, rows)
+    gemm.sgl_per_token_group_quant_8bit(x, q, groups, 128, 1e-10, -448.0, 448.0)
+    near(gemm.dequantize(q, groups, 1, 128), x, 0.05)
+    gemm.sgl_per_token_quant_fp8(x, q, rows)
     near(q.float() * rows, x, 0.05)
-    quantization.sgl_per_tensor_quant_fp8(x, q, whole, False)
+    gemm.sgl_per_tensor_quant_fp8(x, q, whole, False)
     near(q.float() * whole, x, 0.05)
-    quantization.sgl_per_tensor_quant_fp8(x, q, whole * 2, True)
+    gemm.sgl_per_tensor_quant_fp8(x, q, whole * 2, True)
     near(q.float() * whole * 2, x, 0.05)
 
 
 def test_pages_of_all_layers_go_to_rows_that_hold_a_token() -> None:
     layers = [torch.randn(12, 6).bfloat16() for _ in range(3)]
-    addresses = torch.tensor([layer.data_ptr() for layer in layers])
+    addresses, pages = torch.tensor([layer.data_ptr() for layer in layers]), torch.tensor([4, 10])
     host, staging = torch.zeros(10, 3, 6).bfloat16(), torch.empty(4, 3, 6).bfloat16()
-    memory.launch_all_mla_lf_pf_staged(host, torch.tensor([7, 8, 1, 2]), staging, torch.tensor([4, 10]), addresses, 2)
+    elementwise.launch_all_mla_lf_pf_staged(host, torch.tensor([7, 8, 1, 2]), staging, pages, addresses, 2)
     assert torch.equal(host[[7, 8, 1, 2]], torch.stack([layer[[4, 5, 10, 11]] for layer in layers], 1))
     assert not host[[0, 3, 4, 5, 6, 9]].any()
     back = torch.zeros(12, 6).bfloat16()
-    memory.launch_one_mla(back, torch.tensor([3, 0]), layers[0], torch.tensor([1, 2]))
+    elementwise.launch_one_mla(back, torch.tensor([3, 0]), layers[0], torch.tensor([1, 2]))
     assert torch.equal(back[[3, 0]], layers[0][[1, 2]]) and not back[[1, 2, *range(4, 12)]].any()

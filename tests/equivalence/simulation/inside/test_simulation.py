@@ -10,7 +10,7 @@ import triton.language as tl
 
 from equivalence.simulation import calls
 from equivalence.simulation.calls import SimulationError
-from equivalence.simulation.kernels import jit, registry
+from equivalence.simulation.kernels import registry
 from equivalence.simulation.settings import current
 
 
@@ -85,7 +85,7 @@ def test_a_reference_that_upstream_calls_otherwise_says_so() -> None:
 
     x = torch.randn(2, 8)
     assert sgl_kernel.silu_and_mul(x).shape == (2, 4)
-    with pytest.raises(SimulationError, match=r"norm\.py:\d+ expects .*activation\.cu"):
+    with pytest.raises(SimulationError, match=r"elementwise\.py:\d+ expects .*activation\.cu"):
         sgl_kernel.silu_and_mul(x, None, None)
 
 
@@ -96,17 +96,17 @@ def test_a_kernel_that_is_built_needs_its_source_and_is_called_as_its_reference(
         for name in ("run_activation", "other")
     ]
     text = "\n".join([f'#include "{source}"', *exports])
-    good = jit.load_inline("sgl_kernel_jit_activation_bf16", cuda_sources=[text])
+    good = registry.load_inline("sgl_kernel_jit_activation_bf16", cuda_sources=[text])
     x, out = torch.randn(2, 8), torch.empty(2, 4)
     good.run_activation(x, out, "silu")
     assert out.abs().sum() > 0
-    with pytest.raises(SimulationError, match=r"norm\.py:\d+ expects .*activation\.cuh"):
+    with pytest.raises(SimulationError, match=r"elementwise\.py:\d+ expects .*activation\.cuh"):
         good.run_activation(x, out, "silu", True)
     with pytest.raises(SimulationError, match=r"kernel jit:activation_bf16\.other was called.*activation\.cuh"):
         good.other(x)
     source.unlink()
     with pytest.raises(FileNotFoundError):
-        jit.load_inline("sgl_kernel_jit_x", cuda_sources=[text])
+        registry.load_inline("sgl_kernel_jit_x", cuda_sources=[text])
     with pytest.raises(AttributeError, match="exports run_activation, other"):
         _ = good.something_else
 
@@ -114,7 +114,7 @@ def test_a_kernel_that_is_built_needs_its_source_and_is_called_as_its_reference(
 def test_a_module_is_told_without_the_hash_of_its_sources(monkeypatch) -> None:
     told: list[str] = []
     monkeypatch.setattr(calls, "record", lambda kind, name: told.append(name))
-    jit.load_inline("sgl_kernel_jit_activation_bf16_0123456789abcdef")
+    registry.load_inline("sgl_kernel_jit_activation_bf16_0123456789abcdef")
     assert told == ["sgl_kernel_jit_activation_bf16"]
 
 

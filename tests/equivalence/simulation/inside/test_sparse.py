@@ -2,7 +2,7 @@
 
 import torch
 
-from equivalence.simulation.kernels import norm, sparse
+from equivalence.simulation.kernels import elementwise, sparse
 from tests.equivalence.simulation.inside.plain import near, turns
 
 
@@ -30,7 +30,7 @@ def test_an_indexed_key_is_normalized_and_rotated() -> None:
     angles, cos_sin = turns(8)
     positions, out = torch.tensor([0, 3, 7]), torch.empty(3, 16)
     sparse.k_indexer_norm_rope(x, out, w, b, cos_sin, positions, 1e-5)
-    plain = norm.layernorm(x, w, b, 1e-5)
+    plain = elementwise.layernorm(x, w, b, 1e-5)
     turned = torch.complex(plain[:, 0:8:2], plain[:, 1:8:2]) * torch.exp(1j * angles[positions])
     near(torch.complex(out[:, 0:8:2], out[:, 1:8:2]).abs(), turned.abs())
     assert torch.allclose(torch.view_as_real(turned).flatten(1), out[:, :8], atol=1e-5)
