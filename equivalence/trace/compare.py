@@ -19,7 +19,7 @@ from equivalence.trace.source import Line, Names, Scope, Source, names_of, names
 from shrinker.cache.workers import without_gc
 from shrinker.check.declarations import registers_of
 from shrinker.check.lost import is_let_go
-from shrinker.check.rule_index import RuleIndex
+from shrinker.check.trees import RuleIndex
 from shrinker.ruleset.match import any_module_matches, any_name_matches
 from shrinker.syntax.names import is_special
 from shrinker.syntax.walk import Definition

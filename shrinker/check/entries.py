@@ -15,8 +15,7 @@ from pathlib import Path
 from shrinker.cache.files import cached, map_cached
 from shrinker.check.enforced import judge_claims, unenforced
 from shrinker.check.entered import Entered, read_entered
-from shrinker.check.outside import Outside
-from shrinker.check.refused import TABLE, refused_rows
+from shrinker.check.outside import TABLE, Outside, refused_rows
 from shrinker.check.trees import Seen, Trees
 from shrinker.ruleset.match import any_module_matches, overlap
 from shrinker.source.cache import sha256_of

@@ -10,10 +10,9 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from shrinker.check.refused import Refused, refused_rows
-from shrinker.check.rule_index import RuleIndex
+from shrinker.check.outside import Refused, refused_rows
 from shrinker.check.symbols import ClassSymbols, ModuleSymbols, Registration
-from shrinker.check.trees import Seen, Trees
+from shrinker.check.trees import RuleIndex, Seen, Trees
 from shrinker.syntax.imports import package_of
 from shrinker.syntax.names import is_special, last_name
 from shrinker.syntax.parsing import parsed

@@ -1,19 +1,27 @@
 """What comes into a server from outside, by upstream's text: flags, fields of requests, environment variables, enumerations that are made
 of flags; and where the generated tree refuses them."""
 
+import ast
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Any, NamedTuple
 
 from shrinker.check.entered import Asked, Choices, Entered
 from shrinker.check.leftovers.vocabulary import foreign_words
 from shrinker.ruleset import Ruleset
 from shrinker.ruleset.match import name_matches, overlap
 from shrinker.ruleset.models import Claim, Refusal
+from shrinker.syntax.parsing import parsed
+from shrinker.values.edits import FILE
 from shrinker.values.relations import grouped
+from shrinker.values.upstream import PACKAGE_PREFIX
 
 _DEPTH = 3
 """Short functions that are followed from one to the next."""
+TABLE = f"{PACKAGE_PREFIX}{FILE}"
+"""The file with the tables of what a generated tree refuses by name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,3 +128,36 @@ def _covers(refusal: Refusal, text: str, any_case: bool) -> bool:
     if refusal.any_case:
         return text.upper() in map(str.upper, refusal.values)
     return text in refusal.values and not any_case
+
+
+class Refused(NamedTuple):
+    """A row: attributes of an argument, the values that are refused, or all that are not (`only`), and the rule."""
+
+    line: int
+    attributes: tuple[str, ...]
+    values: tuple[str, ...]
+    only: tuple[str, ...]
+    rule: str
+
+
+def tables_of(out: Path) -> dict[str, list[tuple[int, tuple[Any, ...]]]]:
+    """By name the rows of each table, with their lines; none of a file that is not there, or no Python, which the level *form* finds."""
+    found: dict[str, list[tuple[int, tuple[Any, ...]]]] = {}
+    tree = parsed((out / TABLE).read_bytes()) if (out / TABLE).is_file() else None
+    for node in tree.body if tree is not None else ():
+        match node:
+            case (
+                ast.Assign(targets=[ast.Name(id=name)], value=ast.Tuple(elts=rows))
+                | ast.AnnAssign(target=ast.Name(id=name), value=ast.Tuple(elts=rows))
+            ):
+                cells = (row.args if isinstance(row, ast.Call) else getattr(row, "elts", []) for row in rows)
+                found[name] = [
+                    (row.lineno, tuple(map(ast.literal_eval, parts))) for row, parts in zip(rows, cells, strict=True)
+                ]
+    return found
+
+
+def refused_rows(out: Path) -> Iterator[Refused]:
+    """The rows about arguments."""
+    for line, (_, attributes, values, only, _, rule, *_) in tables_of(out).get("REFUSALS", ()):
+        yield Refused(line, attributes, values, only, rule)

@@ -24,7 +24,7 @@ from shrinker.cache.files import map_cached
 from shrinker.check.allowances import OWN_FILES
 from shrinker.check.capabilities.losses import Loss, losses
 from shrinker.check.capabilities.vocabulary import Vocabulary
-from shrinker.check.refused import TABLE, refused_rows, tables_of
+from shrinker.check.outside import TABLE, refused_rows, tables_of
 from shrinker.check.trees import Seen, Trees
 from shrinker.ruleset.match import any_module_matches, any_name_matches, overlap
 from shrinker.syntax.parsing import parsed

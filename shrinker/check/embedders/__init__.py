@@ -29,12 +29,12 @@ from shrinker.check.embedders.uses import IMPORTS, KINDS, MEMBERS, Use, uses_of
 from shrinker.check.resolve import Modules
 from shrinker.check.trees import Trees
 from shrinker.ruleset.match import any_name_matches
+from shrinker.source.layout import PYPROJECT
 from shrinker.syntax.imports import with_packages
 from shrinker.values.outcome import Evidence, Finding, LevelResult
 from shrinker.values.upstream import module_name, modules_of
 
 LEVEL = "embedders"
-_PYPROJECT = "python/pyproject.toml"
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +83,7 @@ def verify_embedders(trees: Trees, wheels: Sequence[Read], missing: Collection[s
 def _required(out: Path) -> frozenset[str]:
     """Distributions that installing the tree installs."""
     try:
-        declared = tomllib.loads((out / _PYPROJECT).read_text("utf-8"))["project"].get("dependencies", [])
+        declared = tomllib.loads((out / PYPROJECT).read_text("utf-8"))["project"].get("dependencies", [])
     except (OSError, KeyError, tomllib.TOMLDecodeError):
         return frozenset()
     return frozenset(canonicalize_name(Requirement(each).name) for each in declared)
