@@ -24,15 +24,13 @@ class _Missing(str):
     """What a claim says and nothing enforces; any other text says where what it speaks of comes in, and what enforces it there."""
 
 
-def judge_claims(outside: Outside) -> list[Judged]:
+def judge_claims(outside: Outside) -> Iterator[Judged]:
     """Every fact and domain of the rules, in their order."""
-    judged: list[Judged] = []
     rules: tuple[Fact | Domain, ...] = (*outside.rules.facts, *outside.rules.domains)
     for rule in rules:
         said = dict.fromkeys(_said(rule, outside))
         missing = tuple(str(text) for text in said if isinstance(text, _Missing))
-        judged.append(Judged(rule.id, tuple(text for text in said if not isinstance(text, _Missing)), missing))
-    return judged
+        yield Judged(rule.id, tuple(text for text in said if not isinstance(text, _Missing)), missing)
 
 
 def unenforced(judged: Iterable[Judged], rules: Ruleset) -> Iterator[Finding]:

@@ -69,10 +69,10 @@ def _judge(trees: Trees, before: Mapping[str, str], after: Mapping[str, str]) ->
         )
 
     outside = Outside(trees.stated, theirs, placed, written)
-    claims = judge_claims(outside)
+    claims = tuple(judge_claims(outside))
     effects = sorted(_effects(outside, ours, trees))
     findings = (*unenforced(claims, trees.stated), *_without_effect(effects, outside))
-    return Entries(tuple(claims), tuple(effects), findings)
+    return Entries(claims, tuple(effects), findings)
 
 
 def _read_all(trees: Trees, root: Path, hashes: Mapping[str, str]) -> list[Entered]:

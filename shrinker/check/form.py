@@ -35,10 +35,7 @@ _Task = tuple[EmittedFile, str]
 
 def changed_files(trees: Trees, seen: Seen) -> None:
     """Every file has its recorded SHA-256, every Python file compiles, and the changed ones are the decided trees and what is left of upstream's.
-
-    Raises:
-        ShrinkerError: a worker process was killed, or a file changed while it was read.
-    """
+    Raises ShrinkerError: a worker process was killed, or a file changed while it was read."""
     theirs = trees.source.by_path
     tasks: dict[str, _Task] = {}
     for entry in trees.manifest.files:

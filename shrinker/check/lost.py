@@ -7,10 +7,10 @@ Classes are told apart by their last names, so that two of one name count as one
 import ast
 import builtins
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
-from shrinker.check.outside import Refused, refused_rows
+from shrinker.check.outside import refused_rows
 from shrinker.check.symbols import ClassSymbols, ModuleSymbols, Registration
 from shrinker.check.trees import RuleIndex, Seen, Trees
 from shrinker.syntax.imports import package_of
@@ -29,9 +29,7 @@ def _kept_classes(trees: Trees) -> Iterator[tuple[ModuleSymbols, ClassSymbols, C
     """Classes of changed files that both trees have: symbols of the generated file, and of both classes, the generated one's first."""
     for symbols, upstream in trees.pairs():
         there = {each.name: each for each in symbols.classes}
-        for each in upstream.classes:
-            if each.name in there:
-                yield symbols, there[each.name], each
+        yield from ((symbols, there[each.name], each) for each in upstream.classes if each.name in there)
 
 
 def members(trees: Trees, seen: Seen) -> None:
@@ -214,7 +212,7 @@ def rows(trees: Trees, seen: Seen) -> None:
             elif key.partition(".")[0] in symbols.loops or (
                 value.partition(".")[0] in symbols.bound
                 and not any(map(trees.index.removes_member, (key, value)))
-                and not _is_refused(key.strip("'"), keys[where], refused)
+                and not any(row.ends(key.strip("'"), keys[where]) for row in refused)
                 and line not in trees.decided_lines(symbols.path)
             ):
                 shown = f"{key}: {value}" if key else value
@@ -236,8 +234,3 @@ def dispatches(trees: Trees, seen: Seen) -> None:
                 if lost:
                     what = f"a table lost its row for {' and '.join(lost)}, of the kept classes"
                     seen.find(symbols.path, 0, f"{what} (upstream: line {row.line})")
-
-
-def _is_refused(text: str, others: Iterable[str], rows: Iterable[Refused]) -> bool:
-    """True when the tree ends a run by a text that stands in a table with others."""
-    return any(text in row.values or (text not in row.only and not {*row.only}.isdisjoint(others)) for row in rows)

@@ -2,7 +2,7 @@
 of flags; and where the generated tree refuses them."""
 
 import ast
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -13,6 +13,7 @@ from shrinker.check.leftovers.vocabulary import foreign_words
 from shrinker.ruleset import Ruleset
 from shrinker.ruleset.match import name_matches, overlap
 from shrinker.ruleset.models import Claim, Refusal
+from shrinker.syntax.names import assigned
 from shrinker.syntax.parsing import parsed
 from shrinker.values.edits import FILE
 from shrinker.values.relations import grouped
@@ -131,33 +132,34 @@ def _covers(refusal: Refusal, text: str, any_case: bool) -> bool:
 
 
 class Refused(NamedTuple):
-    """A row: attributes of an argument, the values that are refused, or all that are not (`only`), and the rule."""
+    """A row: attributes of an argument, or variables; the values that are refused, or all that are not (`only`), else any; and the rule."""
 
     line: int
-    attributes: tuple[str, ...]
+    names: tuple[str, ...]
     values: tuple[str, ...]
     only: tuple[str, ...]
     rule: str
+
+    def ends(self, text: str, others: Iterable[str]) -> bool:
+        """Whether it ends a run by a text that stands in a table with others."""
+        return text in self.values or (text not in self.only and not {*self.only}.isdisjoint(others))
 
 
 def tables_of(out: Path) -> dict[str, list[tuple[int, tuple[Any, ...]]]]:
     """By name the rows of each table, with their lines; none of a file that is not there, or no Python, which the level *form* finds."""
     found: dict[str, list[tuple[int, tuple[Any, ...]]]] = {}
     tree = parsed((out / TABLE).read_bytes()) if (out / TABLE).is_file() else None
-    for node in tree.body if tree is not None else ():
-        match node:
-            case (
-                ast.Assign(targets=[ast.Name(id=name)], value=ast.Tuple(elts=rows))
-                | ast.AnnAssign(target=ast.Name(id=name), value=ast.Tuple(elts=rows))
-            ):
-                cells = (row.args if isinstance(row, ast.Call) else getattr(row, "elts", []) for row in rows)
-                found[name] = [
-                    (row.lineno, tuple(map(ast.literal_eval, parts))) for row, parts in zip(rows, cells, strict=True)
-                ]
+    for target, value in map(assigned, tree.body if tree is not None else ()):
+        if isinstance(target, ast.Name) and isinstance(value, ast.Tuple):
+            cells = ((row.lineno, getattr(row, "args", getattr(row, "elts", []))) for row in value.elts)
+            found[target.id] = [(line, tuple(map(ast.literal_eval, parts))) for line, parts in cells]
     return found
 
 
 def refused_rows(out: Path) -> Iterator[Refused]:
-    """The rows about arguments."""
-    for line, (_, attributes, values, only, _, rule, *_) in tables_of(out).get("REFUSALS", ()):
+    """The rows about arguments, and those about environment variables."""
+    tables = tables_of(out)
+    for line, (_, attributes, values, only, _, rule, *_) in tables.get("REFUSALS", ()):
         yield Refused(line, attributes, values, only, rule)
+    for line, (rule, variables) in tables.get("SWITCHES", ()):
+        yield Refused(line, tuple(name.rstrip("=") for name in variables.split()), (), (), rule)

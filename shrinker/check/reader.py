@@ -118,7 +118,10 @@ class _Reader:
     def definition(self, node: Definition | ast.Lambda, scope: Scope) -> None:
         if isinstance(node, Definition) and isinstance(scope.node, ast.Module | ast.ClassDef):
             name = ".".join(self.around if isinstance(node, ast.ClassDef) else [*self.around, node.name])
-            self.found.decorated.append((name, node.lineno, _decorators(node)))
+            plain = (each.func if isinstance(each, ast.Call) else each for each in node.decorator_list)
+            # A computed one (`a if flag else b`) is another one by right when its condition is decided.
+            decorators = tuple(ast.unparse(each) for each in plain if isinstance(each, ast.Name | ast.Attribute))
+            self.found.decorated.append((name, node.lineno, decorators))
         inner = scope.inside(node)
         inside = {*(node.body if isinstance(node.body, list) else [node.body]), *getattr(node, "type_params", ())}
         for child in children(node):
@@ -285,9 +288,3 @@ def _exports(top: Scope) -> list[tuple[str, int]] | None:
             return None
         found.append((item.value, item.lineno))
     return found if bindings else None
-
-
-def _decorators(node: Definition) -> tuple[str, ...]:
-    """As they are written, without arguments. A computed one (`a if flag else b`) is another one by right when its condition is decided."""
-    plain = (each.func if isinstance(each, ast.Call) else each for each in node.decorator_list)
-    return tuple(ast.unparse(each) for each in plain if isinstance(each, ast.Name | ast.Attribute))

@@ -16,11 +16,10 @@ from shrinker.values.upstream import PACKAGE
 
 _EVERY_MODULE = frozenset({"__dict__", "__doc__", "__file__", "__name__", "__package__", "__path__", "__spec__"})
 _MADE_BY_FIELDS = frozenset({"NamedTuple", "TypedDict", "Struct", "BaseModel"})
-_FRAMEWORKS = """
-Module Parameter Tensor BaseModel Struct Generic Protocol ABC Enum IntEnum StrEnum Flag IntFlag NamedTuple SimpleNamespace TypedDict
-PretrainedConfig PreTrainedModel
-"""
-_ASKED_BY_NAME = frozenset(_FRAMEWORKS.split())
+_ASKED_BY_NAME = frozenset(
+    {"Module", "Parameter", "Tensor", "BaseModel", "Struct", "Generic", "Protocol", "ABC", "Enum", "IntEnum", "StrEnum"}
+    | {"Flag", "IntFlag", "NamedTuple", "SimpleNamespace", "TypedDict", "PretrainedConfig", "PreTrainedModel"}
+)
 """Classes of other packages that call no method of a class below them but those that kept code names, too. Any other
 (a communicator that a library drives, a handler, a visitor) may call all that is defined for it."""
 

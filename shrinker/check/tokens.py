@@ -49,11 +49,7 @@ def is_subsequence(some: Iterable[str], whole: Iterable[str]) -> bool:
 
 
 def split(text: str) -> list[Tokens]:
-    """The logical lines of a file.
-
-    Raises:
-        SyntaxError: the text is not Python.
-    """
+    """The logical lines of a file. Raises SyntaxError: the text is not Python."""
     found = _TOKEN.findall(text)
     return [tuple(filter(str.strip, found[first:last])) for first, last in _bounds(found)]
 

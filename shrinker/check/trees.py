@@ -40,14 +40,11 @@ class RuleIndex:
             for rule in self.rules.domains
         )
 
-    @cached_property
-    def _members(self) -> tuple[str, ...]:
-        return tuple(".".join(p.split(".")[-2:]) for rule in self.rules.removes for p in rule.members)
-
     def removes_member(self, written: str) -> bool:
         """True when a rule names a member of an enumeration, by its class as modules write it, as a removed one."""
         # Where the class is does not matter: a module may have it from anywhere.
-        return written.count(".") == 1 and any_name_matches(self._members, written)
+        members = tuple(".".join(p.split(".")[-2:]) for rule in self.rules.removes for p in rule.members)
+        return written.count(".") == 1 and any_name_matches(members, written)
 
     def removes_module(self, dotted: str) -> bool:
         """True when a rule names this module, or one that it would be in, as a removed one."""
@@ -115,8 +112,7 @@ class Trees:
     @cached_property
     def python(self) -> dict[str, EmittedFile]:
         """Python files that are there, by path."""
-        entries = (entry for entry in self.manifest.files if entry.path.endswith(".py"))
-        return {entry.path: entry for entry in entries if (self.out / entry.path).is_file()}
+        return {e.path: e for e in self.manifest.files if e.path.endswith(".py") and (self.out / e.path).is_file()}
 
     @cached_property
     def changed(self) -> dict[str, EmittedFile]:

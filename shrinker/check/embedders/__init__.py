@@ -53,15 +53,9 @@ class Read:
 
 
 def verify_embedders(trees: Trees, wheels: Sequence[Read], missing: Collection[str]) -> LevelResult:
-    """Ask both trees for every name that the wheels use.
+    """Ask both trees for every name that the wheels use: nothing where none is here. What those use that are `missing`, by name, is not shown.
 
-    Args:
-        trees: without rules no removal has a reason. An answer of the cache holds as long as trees, rules and wheels are the same.
-        wheels: what is looked at.
-        missing: names of wheels that could not be had: what they use is not shown.
-
-    Returns:
-        The level; it did not run where no wheel is here.
+    Without rules no removal has a reason. An answer of the cache holds as long as trees, rules and wheels are the same.
     """
     start = time.monotonic()
     limits = tuple(f"what {name} uses: its wheel is not here" for name in sorted(missing))

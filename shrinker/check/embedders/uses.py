@@ -56,12 +56,9 @@ class Use:
 
 
 def uses_of(program: Path) -> tuple[Use, ...]:
-    """All uses of a wheel, or of a folder, in the order of its files.
+    """All uses of a wheel, or of a folder, in the order of its files. Raises zipfile.BadZipFile: it is neither.
 
     A file that is no Python (a template, Python 2) is passed over: nobody imports it.
-
-    Raises:
-        zipfile.BadZipFile: it is no folder, and no wheel.
     """
     found: list[Use] = []
     own: set[str] = set()
@@ -142,12 +139,9 @@ def _split(target: str, *names: str) -> tuple[str, tuple[str, ...]]:
 
 
 def sources_of(place: Path) -> Iterator[tuple[str, bytes]]:
-    """Path and text of each, sorted by path.
+    """Path and text of each, sorted by path. Raises zipfile.BadZipFile: it is no folder, and no wheel.
 
     In a folder, code of a Markdown document keeps its lines, each block by itself; a notebook's cells are one file.
-
-    Raises:
-        zipfile.BadZipFile: it is no folder, and no wheel.
     """
     if not place.is_dir():
         with zipfile.ZipFile(place) as archive:

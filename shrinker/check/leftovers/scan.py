@@ -1,7 +1,6 @@
 """Find the leftovers of one file: a walk over its syntax that remembers in which definition it is, and for what each expression stands there."""
 
 import ast
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from shrinker.check.leftovers import places
@@ -47,11 +46,7 @@ class Scanner:
         self._package = package_of(self.module, self.path.endswith("/__init__.py"))
 
     def scan(self, text: str) -> tuple[Leftover, ...]:
-        """Leftovers by line. Only statements with a line that may hold one are looked into.
-
-        Raises:
-            SyntaxError, ValueError: it is no Python.
-        """
+        """Leftovers by line. Only statements with a line that may hold one are looked into. Raises SyntaxError, ValueError: it is no Python."""
         lines = Lines(text)
         self._hot = lines.holding(self.words.hot(lines))
         if not self._hot:
@@ -60,7 +55,11 @@ class Scanner:
         bound = collect(tree.body, self._package).names
         self._imported = {name for name, rows in bound.items() if any(row.module for row in rows)}
         # Names that hold the parsed flags of a command line.
-        self._flags = {*_flags(tree)}
+        self._flags = set[str]()
+        for node in statements(tree):
+            match node:
+                case ast.Assign(targets=[ast.Name(id=name)], value=ast.Call(func=ast.Attribute(attr="parse_args"))):
+                    self._flags.add(name)
         self.within(tree, "value")
         return tuple(sorted(self._found.values(), key=lambda s: (s.line, s.kind, s.text)))
 
@@ -211,10 +210,3 @@ def _name_place(place: Position) -> Position:
     # A name within a message is code that runs, not text.
     texts = ("message", "named-error", "help-text", "probe", "tensor-device", "comparison")
     return "value" if place in texts else place
-
-
-def _flags(tree: ast.Module) -> Iterator[str]:
-    for node in statements(tree):
-        match node:
-            case ast.Assign(targets=[ast.Name(id=name)], value=ast.Call(func=ast.Attribute(attr="parse_args"))):
-                yield name
