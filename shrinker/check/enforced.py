@@ -55,9 +55,8 @@ def _macro(name: str, outside: Outside) -> str:
     if row := Vocabulary(outside.rules.dropped).of((name,), False):
         return f"macro {name}: {row}"
     # `machine = true` is no answer: the compiler for NVIDIA's devices defines macros, too, and no check of the host sees them.
-    return _Missing(
-        f"says that the macro {name} is not defined, and no [[dropped]] rule has a word of it: a compiler or a build may define it"
-    )
+    said = f"says that the macro {name} is not defined, and no [[dropped]] rule has a word of it"
+    return _Missing(f"{said}: a compiler or a build may define it")
 
 
 def _variable(name: str, rule: Fact, outside: Outside) -> str:
@@ -70,10 +69,8 @@ def _variable(name: str, rule: Fact, outside: Outside) -> str:
         if yes:
             return _Missing(f"{claim} off, which upstream has on where nobody sets it ({how})")
         if rule.value is False and not _SWITCH.fullmatch(how) and how.startswith("Env"):
-            return _Missing(
-                f"{claim} false, and upstream reads it by {how}: any text counts there. "
-                "Leave `value` out: any text is refused then"
-            )
+            counts = f"{claim} false, and upstream reads it by {how}: any text counts there"
+            return _Missing(f"{counts}. Leave `value` out: any text is refused then")
     return "environment (refused)"
 
 
@@ -105,16 +102,14 @@ def _followed(pattern: str, rule: Fact | Domain, outside: Outside) -> str:
     if not outside.written(pattern):
         return "not in this upstream"
     if lost := [each for each in rule.follows if not outside.stands(each)]:
-        return _Missing(
-            f"follows {', '.join(lost)}, which {'is' if len(lost) == 1 else 'are'} not in force in this tree"
-        )
+        verb = "is" if len(lost) == 1 else "are"
+        return _Missing(f"follows {', '.join(lost)}, which {verb} not in force in this tree")
     if rule.follows:
         return f"{shown}follows {', '.join(rule.follows)}"
     from_what = f"upstream computes it from {computed}" if computed else "it may be set by a checkpoint or a request"
-    return _Missing(
-        f"says of `{pattern}` what nothing enforces: {from_what}. Refuse that by a [[reject]], and name it in `follows = [...]` of this rule; "
-        "or say `machine = true` where no run can set it"
-    )
+    todo = "Refuse that by a [[reject]], and name it in `follows = [...]` of this rule"
+    said = f"says of `{pattern}` what nothing enforces: {from_what}. {todo}"
+    return _Missing(f"{said}; or say `machine = true` where no run can set it")
 
 
 def _computed(pattern: str, rule: Fact | Domain, outside: Outside) -> Iterator[str]:

@@ -62,11 +62,8 @@ def _judge(trees: Trees, before: Mapping[str, str], after: Mapping[str, str]) ->
 
     def written(pattern: str) -> bool:
         word = pattern.rpartition(".")[2].strip("*").encode()
-        return any(
-            word in text(path)
-            for path in before
-            if pattern.startswith(".") or overlap(pattern, f"{module_name(path)}.**")
-        )
+        meant = (path for path in before if pattern.startswith(".") or overlap(pattern, f"{module_name(path)}.**"))
+        return any(word in text(path) for path in meant)
 
     outside = Outside(trees.stated, theirs, placed, written)
     claims = tuple(judge_claims(outside))
@@ -94,12 +91,9 @@ def _effects(outside: Outside, generated: Iterable[Entered], trees: Trees) -> It
         at_home = any(module in declaring for module, _ in readers[flag])
         narrowed = (r.id for r in outside.refusals.get(flag, ()) if r.only)
         rule = outside.refused(flag) or next(narrowed, "") or outside.dependent(flag)
-        elsewhere = tuple(
-            path
-            for (module, path), lines in readers[flag].items()
-            # What a rule explains needs no search.
-            if module not in declaring and (rule or trees.users.has_effect(path, lines))
-        )
+        others = ((path, lines) for (module, path), lines in readers[flag].items() if module not in declaring)
+        # What a rule explains needs no search.
+        elsewhere = tuple(path for path, lines in others if rule or trees.users.has_effect(path, lines))
         if flag not in reading and (elsewhere or (at_home and flag not in own)):
             yield Effect(flag, GONE, rule, elsewhere[:3])
         else:
@@ -112,10 +106,9 @@ def _without_effect(effects: Iterable[Effect], outside: Outside) -> Iterator[Fin
         if each.effect == GONE and not each.rule:
             field = outside.flags[each.flag]
             module = field.owner.rpartition(".")[0]
-            message = (
-                f"the flag --{each.flag.replace('_', '-')} is still taken and nothing of the tree reads it any more; upstream does in "
-                f"{', '.join(each.readers) or 'this file'}. Refuse it, or name it in a [[dependent]] rule"
-            )
+            lost = f"the flag --{each.flag.replace('_', '-')} is still taken and nothing of the tree reads it any more"
+            where = f"upstream does in {', '.join(each.readers) or 'this file'}"
+            message = f"{lost}; {where}. Refuse it, or name it in a [[dependent]] rule"
             yield Finding(CHECK, f"python/{module.replace('.', '/')}.py", field.line, message)
 
 
@@ -126,9 +119,8 @@ def _readers(
     names = "|".join(map(re.escape, flags)) or "(?!)"
     entries = [entry for entry in outside.rules.entries if entry.kind == "flag"]
     apart = tuple(module for entry in entries for module in entry.apart)
-    held = "|".join(
-        re.escape(name).replace(re.escape("()"), r"\([^()]*\)") for entry in entries for name in (*entry.held, "self")
-    )
+    names_held = [re.escape(name) for entry in entries for name in (*entry.held, "self")]
+    held = "|".join(names_held).replace(re.escape("()"), r"\([^()]*\)")
     pattern = re.compile(
         rf"\b(?:{held})\s*\.(?P<read>{names})\b(?!\s*=[^=])|\bgetattr\([^,()]*(?:\(\))?,\s*['\"](?P<asked>{names})['\"]".encode()
     )

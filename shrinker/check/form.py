@@ -123,12 +123,10 @@ def _bytes(file: Path, sha256: str) -> bytes:
 
 def changed_lines(trees: Trees, seen: Seen) -> None:
     """Such a file begins with the note that it was changed, and is upstream's with lines left out."""
+    theirs = trees.source.by_path.keys() - allowances.OWN_FILES
     for entry in trees.manifest.files:
-        file, theirs = (
-            trees.out / entry.path,
-            entry.path in trees.source.by_path and entry.path not in allowances.OWN_FILES,
-        )
-        if not (theirs and entry.changed and entry.path.endswith(LINES) and file.is_file()):
+        file = trees.out / entry.path
+        if not (entry.changed and entry.path.endswith(LINES) and entry.path in theirs and file.is_file()):
             continue
         first, *ours = file.read_bytes().split(b"\n")
         if first.removeprefix(b"//").removeprefix(b"#").strip() != _NOTE:

@@ -56,10 +56,8 @@ class _Search:
                 if mentions.search(text) and (tree := parsed(text, path)) is not None:
                     self._file(path, tree)
             # A class is made by its own name, or by that of its methods' `cls`.
-            wanted = {
-                rf"\b{name.split('.')[-2]}\b" if name.endswith(_MADE_BY) else rf"\b{name.rpartition('.')[2]}\s*\("
-                for name in [*self._ends][before:]
-            }
+            ended = (name.split(".")[-2:] for name in [*self._ends][before:])
+            wanted = {rf"\b{each[0]}\b" if each[-1] in _MADE_BY else rf"\b{each[-1]}\s*\(" for each in ended}
 
     def _file(self, path: str, tree: ast.Module) -> None:
         symbols = self._trees.kept[path]

@@ -104,14 +104,11 @@ def bases(trees: Trees, seen: Seen) -> None:
 def decorators(trees: Trees, seen: Seen) -> None:
     """Each definition has all decorators of one that upstream has by its name there."""
     for symbols, upstream in trees.pairs():
-        theirs, ours = (
-            grouped((name, (line, written)) for name, line, written in side.decorated) for side in (upstream, symbols)
-        )
-        for name in ours.keys() & theirs.keys():
-            left = [decorators for _, decorators in theirs[name]]
+        for name in symbols.decorated.keys() & upstream.decorated.keys():
+            left = [decorators for _, decorators in upstream.decorated[name]]
             seen.look(sum(map(len, left)))
             # Those with the most first: the others are content with any.
-            for line, decorators in sorted(ours[name], key=lambda row: -len(row[1]))[: len(left)]:
+            for line, decorators in sorted(symbols.decorated[name], key=lambda row: -len(row[1]))[: len(left)]:
                 kept = Counter(decorators)
                 like = min(left, key=lambda each: (len(Counter[str](each) - kept), -len(each)))
                 left.remove(like)
@@ -121,9 +118,8 @@ def decorators(trees: Trees, seen: Seen) -> None:
 
 def is_let_go(registration: Registration, module: str, index: RuleIndex) -> bool:
     """True when a rule says that nothing asks for what is filed, or when something in the statement is gone."""
-    return index.unregistered(f"{module}.{registration.function}", registration.key) or any(
-        index.removes_member(said) or index.removes_module(said) for said in registration.says
-    )
+    gone = (index.removes_member(said) or index.removes_module(said) for said in registration.says)
+    return index.unregistered(f"{module}.{registration.function}", registration.key) or any(gone)
 
 
 def registrations(trees: Trees, seen: Seen) -> None:

@@ -66,10 +66,8 @@ class Outside:
         self._enumerations = grouped((method, e) for file in files for e in file.enumerations for method, _ in e.asks)
         self._sources = grouped((name, (file.module, of, leaf)) for file in files for name, of, leaf in file.sources)
         self.variables = grouped((name, (how, yes)) for file in files for name, how, yes in sorted(file.variables))
-        looked_at = (refusal for refusal in rules.refusals if refusal.id in placed)
-        self.refusals = grouped(
-            (attribute.rpartition(".")[2], each) for each in looked_at for attribute in each.attributes
-        )
+        looked_at = ((each, name) for each in rules.refusals if each.id in placed for name in each.attributes)
+        self.refusals = grouped((name.rpartition(".")[2], each) for each, name in looked_at)
         """By the field that they look at."""
         self.foreign = foreign_words(rules)
 

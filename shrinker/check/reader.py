@@ -121,7 +121,7 @@ class _Reader:
             plain = (each.func if isinstance(each, ast.Call) else each for each in node.decorator_list)
             # A computed one (`a if flag else b`) is another one by right when its condition is decided.
             decorators = tuple(ast.unparse(each) for each in plain if isinstance(each, ast.Name | ast.Attribute))
-            self.found.decorated.append((name, node.lineno, decorators))
+            self.found.decorated.setdefault(name, []).append((node.lineno, decorators))
         inner = scope.inside(node)
         inside = {*(node.body if isinstance(node.body, list) else [node.body]), *getattr(node, "type_params", ())}
         for child in children(node):
@@ -268,11 +268,8 @@ class _Reader:
         if isinstance(node.func, ast.Name):
             self.uses += (_Use(scope, function, (made,), node.lineno, _MADE) for made in ("__init__", *named))
         self.found.open |= function == "globals"
-        texts = {
-            name: (value.value, value.lineno)
-            for name, value in named.items()
-            if isinstance(value, ast.Constant) and isinstance(value.value, str)
-        }
+        constants = ((name, value) for name, value in named.items() if isinstance(value, ast.Constant))
+        texts = {name: (each.value, each.lineno) for name, each in constants if isinstance(each.value, str)}
         if len(texts) > 1 and any(":" in text and _TARGET.fullmatch(text) for text, _ in texts.values()):
             self.found.targets.append((last_name(node.func), texts))
         self.neighbours(args)

@@ -138,9 +138,8 @@ class Modules:
 
     def _has_member(self, module: str, name: str, member: str) -> bool:
         family = [*self.closure(module, name)]
-        return not family or any(
-            member in dict(each.members) or f"{each.name}.{member}" in self._classes(where) for where, each in family
-        )
+        named = any(member in dict(each.members) for _, each in family)
+        return named or not family or any(f"{each.name}.{member}" in self._classes(where) for where, each in family)
 
     def _classes(self, module: str) -> dict[str, ClassSymbols]:
         """The classes of a module; of several of one name the first one."""

@@ -86,8 +86,8 @@ class ModuleSymbols:
     lookups: dict[tuple[str, str, str], int] = field(default_factory=dict)
     """The first line that looks up a name on ``any`` object; on ``self``, an object of the class with the last name that comes third; on that
     ``class`` itself; by keyword on what has ``made`` one of it; or on what is ``named`` by a dotted name from the package, perhaps a module."""
-    decorated: list[tuple[str, int, tuple[str, ...]]] = field(default_factory=list)
-    """Name with the classes around it, line and decorators without arguments, of each definition of the module or a class."""
+    decorated: dict[str, list[tuple[int, tuple[str, ...]]]] = field(default_factory=dict)
+    """Line and decorators without arguments of each definition of the module or a class, by its name with the classes around it."""
     rows: list[tuple[str, str, str, int]] = field(default_factory=list)
     """Collection, key (empty in a list), value and line: names in displays that the module binds, and in calls that are its statements."""
     dispatches: list[tuple[Row, ...]] = field(default_factory=list)

@@ -34,11 +34,8 @@ class RuleIndex:
 
     def unregistered(self, function: str, text: str) -> bool:
         """True when a rule says that nothing is asked for which this function files under this text."""
-        return any(
-            (text in rule.never or (bool(rule.only) and text not in rule.only))
-            and any_name_matches(rule.registers, function)
-            for rule in self.rules.domains
-        )
+        rules = (rule for rule in self.rules.domains if any_name_matches(rule.registers, function))
+        return any(text in rule.never or (rule.only and text not in rule.only) for rule in rules)
 
     def removes_member(self, written: str) -> bool:
         """True when a rule names a member of an enumeration, by its class as modules write it, as a removed one."""

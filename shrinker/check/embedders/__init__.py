@@ -85,9 +85,8 @@ def _required(out: Path) -> frozenset[str]:
 
 def _judge(trees: Trees, wheels: Sequence[Read], required: frozenset[str]) -> LevelResult:
     layer = trees.cache.layer("embedders")
-    used: dict[Read, tuple[Use, ...]] = {
-        w: cached(layer, layer.key(w.sha256), partial(uses_of, w.file)) for w in wheels
-    }
+    calls = ((wheel, layer.key(wheel.sha256), partial(uses_of, wheel.file)) for wheel in wheels)
+    used: dict[Read, tuple[Use, ...]] = {wheel: cached(layer, key, call) for wheel, key, call in calls}
     upstream, lost_members = _before(trees, chain.from_iterable(used.values()))
     counts: Counter[str] = Counter(dict.fromkeys(("wheels", *KINDS), 0))
     findings: list[Finding] = []

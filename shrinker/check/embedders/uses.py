@@ -76,22 +76,18 @@ def uses_of_file(source: bytes, path: str) -> list[Use]:
     if tree is None:
         return []
     symbols, loading = symbols_of(tree, f"outside/{path}"), {*_loading(tree.body)}
-    found = [
-        Use(path, line, IMPORTS, module, () if name is None else (name,), line in loading)
-        for line, module, name in symbols.imports
-    ]
-    found += (
-        Use(path, line, ATTRIBUTES, *_split(module, *names)) for line, module, names in symbols.attributes if names
-    )
+    imported = ((line, module, () if name is None else (name,)) for line, module, name in symbols.imports)
+    found = [Use(path, line, IMPORTS, module, names, line in loading) for line, module, names in imported]
+    read = ((line, _split(module, *names)) for line, module, names in symbols.attributes if names)
+    found += (Use(path, line, ATTRIBUTES, *place) for line, place in read)
     found += _heritage(tree, path)
     for line, text in symbols.paths:
         module, _, name = text.partition(":")
         found.append(Use(path, line, TEXTS, module, tuple(filter(None, name.split(".")))))
     if any(use.kind == IMPORTS for use in found):
         # One word is anybody's.
-        looks = {
-            name: line for (name, on, _), line in symbols.lookups.items() if on == "any" and "_" in name.strip("_")
-        }
+        looked = ((name, line) for (name, on, _), line in symbols.lookups.items() if on == "any")
+        looks = {name: line for name, line in looked if "_" in name.strip("_")}
         certain = {use.names[-1] for use in found if use.kind in (ATTRIBUTES, HERITAGE) and use.names}
         found += (Use(path, line, MEMBERS, "", (name,)) for name, line in looks.items() if name not in certain)
     return sorted(set(found), key=lambda use: (use.line, use.kind, use.module, use.names))

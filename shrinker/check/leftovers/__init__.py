@@ -53,16 +53,12 @@ def find_leftovers(trees: Trees, among: Collection[str] | None = None) -> Leftov
     look = partial(_look, out, tree.root, vocabulary, kept)
     looks = map_files(look, entries, [entry.lines_after for entry in entries], jobs=trees.jobs)
     found = _mark_idle([s for each in looks for s in each.leftovers], {use for each in looks for use in each.uses})
-    explained = tuple(
-        replace(s, rule=next((r.id for r in rules.leftovers if _holds(r, s)), ""))
-        for s in sorted(found, key=lambda s: (s.path, s.line, s.kind, s.text))
-    )
+    found.sort(key=lambda s: (s.path, s.line, s.kind, s.text))
+    explained = tuple(replace(s, rule=next((r.id for r in rules.leftovers if _holds(r, s)), "")) for s in found)
+    wanted = [r.id for r in rules.leftovers if not r.optional and r.positions != ("construct",)]
     matched = {s.rule for s in explained}
-    unmatched = (
-        r.id for r in rules.leftovers if r.id not in matched and not r.optional and r.positions != ("construct",)
-    )
     beside = suspects((c for each in looks for c in each.companies), (a for each in looks for a in each.asked))
-    return Leftovers(len(entries), explained, beside, tuple(unmatched))
+    return Leftovers(len(entries), explained, beside, tuple(rule for rule in wanted if rule not in matched))
 
 
 def _look(out: Path, upstream: Path, vocabulary: Vocabulary, kept: frozenset[str], entry: EmittedFile) -> _Look:
@@ -113,11 +109,8 @@ def _mark_idle(found: Collection[Leftover], uses: Iterable[tuple[str, str]]) -> 
     idle: set[str] = set()
     more = candidates
     while more:
-        more = {
-            where
-            for where in candidates - idle
-            if all(_inside(user, idle | {where}) for user in users.get(where.rpartition(".")[2], ()))
-        }
+        waiting = ((where, users.get(where.rpartition(".")[2], ())) for where in candidates - idle)
+        more = {where for where, using in waiting if all(_inside(user, idle | {where}) for user in using)}
         idle |= more
     return [replace(s, idle=_inside(_defined(s), idle)) for s in found]
 
