@@ -104,10 +104,9 @@ def lost_registrations(native: Native, seen: Seen) -> None:
 
 def lost_offers(native: Native, seen: Seen) -> None:
     """Names that kept sources no longer offer to Python, and that kept Python says."""
-    sides = ((path, data, native.texts[path]) for path, data in native.before.items())
-    lost = {
-        name: path for path, theirs, ours in sides for name in {*_OFFERED.findall(theirs)} - {*_OFFERED.findall(ours)}
-    }
+    lost: dict[bytes, str] = {}
+    for path, theirs in native.before.items():
+        lost |= dict.fromkeys({*_OFFERED.findall(theirs)} - {*_OFFERED.findall(native.texts[path])}, path)
     seen.look(len(lost), "callers")
     sayings(native, lost, "offers", "callers", seen)
 

@@ -9,7 +9,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from shrinker.check import declarations
+from shrinker.check import symbols
 from shrinker.check.symbols import ClassSymbols, ModuleSymbols
 from shrinker.syntax.imports import Import, names_of, package_of
 from shrinker.syntax.names import attribute_chain, dotted, first_name, last_name
@@ -82,9 +82,9 @@ class _Reader:
         self.children(tree, top)
         found.bound = top.bindings.names.keys() | top.bindings.declared
         found.exports = _exports(top)
-        found.rows = [*declarations.rows_of(tree.body)]
-        found.registers = [*declarations.registers_of(tree.body)]
-        found.assigned = [*declarations.assigned_of(tree.body)]
+        found.rows = [*symbols.rows_of(tree.body)]
+        found.registers = [*symbols.registers_of(tree.body)]
+        found.assigned = [*symbols.assigned_of(tree.body)]
         # `hasattr(triton.language, "gather")` asks another package.
         found.by_text = {name for root, name in self.by_text if root not in self.foreign}
         found.named = {name: tuple(each) for name in top.bindings.names if (each := look_up(top, name))}
@@ -130,7 +130,7 @@ class _Reader:
     @_HANDLERS.of(ast.ClassDef)
     def class_(self, node: ast.ClassDef, scope: Scope) -> None:
         self.named_classes[node.name] = node.name
-        members = dict(reversed([*declarations.assigned_of(node.body, definitions=True)]))
+        members = dict(reversed([*symbols.assigned_of(node.body, definitions=True)]))
         self.around.append(node.name)
         name = ".".join(self.around)
         self.definition(node, scope)
@@ -140,8 +140,8 @@ class _Reader:
                 name,
                 tuple(map(last_name, node.bases)),
                 tuple(members.items()),
-                frozenset(declarations.fields_of(node.body)),
-                declarations.made_by_fields(node),
+                frozenset(symbols.fields_of(node.body)),
+                symbols.made_by_fields(node),
                 tuple(last_name(base) for base in node.bases if first_name(base) in self.foreign),
                 tuple(self.stored.get(name, {}).items()),
             )
@@ -213,7 +213,7 @@ class _Reader:
 
     @_HANDLERS.of(ast.List, ast.Tuple, ast.Set, ast.Dict)
     def display(self, node: ast.List | ast.Tuple | ast.Set | ast.Dict, scope: Scope) -> None:
-        if rows := tuple(declarations.dispatch_of(node)):
+        if rows := tuple(symbols.dispatch_of(node)):
             self.found.dispatches.append(rows)
         if isinstance(node, ast.List | ast.Tuple):
             self.neighbours(node.elts)

@@ -147,8 +147,8 @@ def _rows(trees: Trees) -> Iterator[_Row]:
 
 def _dangling_rows(trees: Trees, rows: Sequence[_Row], seen: Seen) -> None:
     """Rows whose definition is gone, and whose key kept code spells in another place than the rows: who asks finds nothing."""
-    gone = (row for row in rows if not trees.modules.dotted_path(row[2]))
-    gone = (row for row in gone if trees.source_modules.dotted_path(row[2]))
+    ours, theirs = trees.modules, trees.source_modules
+    gone = (row for row in rows if not ours.dotted_path(row[2]) and theirs.dotted_path(row[2]))
     lost = [row for row in gone if not trees.index.removes_module(row[2].partition(":")[0])]
     seen.look(len(lost))
     quoted = re.compile(f"([\"'])({'|'.join(sorted({re.escape(key) for *_, key in lost}))})\\1")
@@ -195,21 +195,20 @@ def lost_tables(trees: Trees, seen: Seen) -> None:
         return
     patterns = set[str]().union(*(symbols.computed_files for symbols in trees.kept.values()))
     computed = re.compile("|".join(sorted(patterns)) or r"(?!)")
-    there = {path for path in trees.recorded if _is_table(path)}
-    folders = Counter(map(_folder, there))
+    there = {path: table for path in trees.recorded if (table := _table(path))}
+    beside = Counter(there.values())
     for path in trees.source.by_path:
-        if _is_table(path) and folders[_folder(path)] and computed.fullmatch(path.rpartition("/")[2]):
+        table = _table(path)
+        if table and beside[table] and computed.fullmatch(path.rpartition("/")[2]):
             seen.look()
             if path not in there and not trees.index.removes(path):
-                seen.find(path, 0, f"is gone, no rule removes it, and {folders[_folder(path)]} tables beside it stay")
+                seen.find(path, 0, f"is gone, no rule removes it, and {beside[table]} tables beside it stay")
 
 
-def _is_table(path: str) -> bool:
-    return path.startswith(PACKAGE_PREFIX) and path.rpartition(".")[2] in _TABLES
-
-
-def _folder(path: str) -> tuple[str, str]:
-    return path.rpartition("/")[0], path.rpartition(".")[2]
+def _table(path: str) -> tuple[str, str] | None:
+    """Folder and ending of a table; None for any other file."""
+    ending = path.rpartition(".")[2]
+    return (path.rpartition("/")[0], ending) if path.startswith(PACKAGE_PREFIX) and ending in _TABLES else None
 
 
 def lost_commands(trees: Trees, seen: Seen) -> None:
