@@ -138,8 +138,7 @@ def changed_lines(trees: Trees, seen: Seen) -> None:
 
 
 def files(trees: Trees, seen: Seen) -> None:
-    """Every file of the manifest is there, once, as a plain file, and nothing else but the manifest and byte code of an import. (`form`
-    compares SHA-256.)"""
+    """Every file of the manifest is there, once, as a plain file, and nothing else but the manifest and byte code. (`form` compares SHA-256.)"""
     recorded = set(trees.recorded)
     present = {path for path in contents(trees.out) if path != MANIFEST}
     links = {path for path in present if (trees.out / path).is_symlink()}

@@ -59,12 +59,9 @@ CHECKS = (
 
 
 def judge(level: str, trees: Trees, progress: Callable[[str], None]) -> Evidence:
-    """Ask the checks of one of `EVIDENCE_LEVELS`; `progress` receives one line a step. Raises InputError: ruff is missing or fails; ShrinkerError:
-    a worker process was killed.
-
-    `findings` is empty exactly when the tree passed. What *capabilities* finds is *open*: questions about an upstream that nobody has read, faults
-    of the pinned one's tree. Without `[[dropped]]` rules it looks at nothing.
-    """
+    """Ask the checks of one of `EVIDENCE_LEVELS`; `progress` receives one line a step. `findings` is empty exactly when the tree passed. What
+    *capabilities* finds is *open*: questions about an upstream that nobody has read, faults of the pinned one's tree. Without `[[dropped]]` rules it
+    looks at nothing. Raises InputError: ruff is missing or fails; ShrinkerError: a worker process was killed."""
     if level == CAPABILITIES and not (trees.rules and trees.rules.dropped):
         return Evidence(level, True, (), (), ())
     progress(f"{level}: {len(trees.manifest.files)} files")

@@ -56,9 +56,7 @@ def members(trees: Trees, seen: Seen) -> None:
 
 def stores(trees: Trees, seen: Seen) -> None:
     """Attributes that methods stored on ``self``, that nothing stores any more, and that a method of the same family still reads there.
-
-    What only private methods stored that upstream itself calls nowhere but in classes that it never makes was never there.
-    """
+    What only private methods stored that upstream itself calls nowhere but in classes that it never makes was never there."""
     kept = trees.kept.values()
     binds = {name for symbols in kept for each in symbols.classes for name, _ in each.members}
     binds.update(*(symbols.binds for symbols in kept))
@@ -189,10 +187,8 @@ def _imported(file: Path, module: str | None) -> Iterator[str]:
 
 def rows(trees: Trees, seen: Seen) -> None:
     """What looks where a row is gone finds another one, or none. A table that went as a whole is looked at by nobody.
-
     Rows may go whose key the tree refuses by name, that name members of enumerations which the rules remove, or with the test that they
-    stand under; but none of a member where a loop goes through its enumeration.
-    """
+    stand under; but none of a member where a loop goes through its enumeration."""
     refused = [*refused_rows(trees.out)]
     for symbols, upstream in trees.pairs():
         there = Counter((where, key, value) for where, key, value, _ in symbols.rows)

@@ -105,10 +105,7 @@ def _dotted(paths: Iterable[str]) -> dict[str, str]:
 
 
 def dangling_paths(trees: Trees, seen: Seen) -> None:
-    """Dotted paths into the package that resolve in upstream and not here.
-
-    The table of removed modules is left out: what the tree has not is what it names.
-    """
+    """Dotted paths into the package that resolve in upstream and not here, but for the table of removed modules: it names what the tree has not."""
     ours, theirs, foreign = trees.modules, trees.source_modules, foreign_words(trees.stated)
     rows = [*_rows(trees)]
     _dangling_rows(trees, rows, seen)
@@ -176,9 +173,7 @@ def missing_data_files(trees: Trees, seen: Seen) -> None:
 
 def _names(text: str, module_path: str, file: str) -> bool:
     """May `text`, written in a module, mean `file`? A base name: in the module's folder or below it.
-
-    A path of several parts: below any package that holds the module, at any depth.
-    """
+    A path of several parts: below any package that holds the module, at any depth."""
     folder = module_path.rpartition("/")[0] + "/"
     wanted = text.lstrip("./")
     if "/" in wanted and module_path.startswith(PACKAGE_PREFIX):

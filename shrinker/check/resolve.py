@@ -45,10 +45,8 @@ class Modules:
         return self._known[path] if path is not None else None
 
     def binds(self, dotted: str, name: str, *, foreign: bool = True, _seen: frozenset[str] = frozenset()) -> bool:
-        """True when executing the module gives it `name` (submodules aside).
-
-        A star import of another package may give any name: `foreign` says whether that counts.
-        """
+        """True when executing the module gives it `name` (submodules aside). `foreign` says whether a star import of another package counts, which
+        may give any name."""
         if name in _EVERY_MODULE:
             return dotted in self
         symbols = self.symbols(dotted)
@@ -90,10 +88,8 @@ class Modules:
         return star and upstream.binds(dotted, name or "", foreign=False)
 
     def attribute(self, target: str, chain: tuple[str, ...]) -> tuple[str, str] | None:
-        """Follow `chain` through modules from `target`; the module and the name that it lacks, else `None`.
-
-        It stops with `None` at the first name that is not known to be a module.
-        """
+        """Follow `chain` through modules from `target`; the module and the name that it lacks, else `None`. It stops with `None` at the first
+        name that is not known to be a module."""
         holder, _, last = target.rpartition(".")
         if target not in self or (holder and self.binds(holder, last)):
             return None

@@ -30,8 +30,7 @@ class _Undefined(NamedTuple):
 
 
 def undefined_names(trees: Trees, seen: Seen) -> None:
-    """What ruff says of F821, F822 and F823, and the names of which none of the file's star imports gives one. Raises InputError: ruff
-    is missing or fails."""
+    """What ruff says of F821, F822, F823, and names that none of the file's star imports gives. Raises InputError: ruff is missing or fails."""
     seen.look(len(trees.python))
     found = sorted(_undefined(trees.out, [*trees.python]))
     again = sorted({u.path for u in found if u.code != _STAR and u.path in trees.source.by_path})

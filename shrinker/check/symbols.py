@@ -11,8 +11,7 @@ from shrinker.syntax.names import last_name
 from shrinker.syntax.walk import BLOCKS_OF, walk
 
 SYMBOLS = "symbols"
-"""Layer of the cache: packed `ModuleSymbols` by path and SHA-256. The level *form* leaves them there, since it
-parses every file, too."""
+"""Layer of the cache: packed `ModuleSymbols` by path and SHA-256. The level *form* leaves them there: it parses every file, too."""
 _DATA = frozenset({"dataclass", "define", "frozen", "attrs"})
 _DOTTED = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+(?::[\w.]+)?")
 _SUITES = ("body", "orelse", "finalbody")

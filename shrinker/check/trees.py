@@ -61,11 +61,8 @@ class RuleIndex:
 
 
 def _may_be_asked_for(path: str, shapes: Iterable[Shape]) -> bool:
-    """True for a tuning table whose experts and width are a rank's share of one of these models, and for what names no shape.
-
-    Read from the table's side: its experts times the ranks are the routed ones and at most 128 redundant ones, where up to eight of
-    them may be shared ones.
-    """
+    """True for a tuning table whose experts and width are a rank's share of one of these models, and for what names no shape. Read from the
+    table's side: its experts times the ranks are the routed ones and at most 128 redundant ones, where up to eight of them may be shared ones."""
     named = _TABLE.match(path.rpartition("/")[2])
     if named is None:
         return True

@@ -1,5 +1,4 @@
-"""What code says in names and short texts; what a profile drops, in such words, and which value these let a test have: nothing else is known of
-its parts."""
+"""What code says in names and short texts; what a profile drops, in such words, and which value these let a test have: no more is known of it."""
 
 import ast
 import re
@@ -94,9 +93,7 @@ class Vocabulary:
 
     def reason(self, test: ast.expr, value: bool) -> str | None:
         """The row whose words let a test of Python have this value, whatever all else in it is; of several the first one. None for none.
-
-        A comparison with some texts, or with some classes, is one with each of them.
-        """
+        A comparison with some texts, or with some classes, is one with each of them."""
         return self._reason(test, value, None) or (self._reason(test, value, self._scope) if self._around else None)
 
     @cached_property

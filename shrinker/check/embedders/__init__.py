@@ -54,9 +54,7 @@ class Read:
 
 def verify_embedders(trees: Trees, wheels: Sequence[Read], missing: Collection[str]) -> LevelResult:
     """Ask both trees for every name that the wheels use: nothing where none is here. What those use that are `missing`, by name, is not shown.
-
-    Without rules no removal has a reason. An answer of the cache holds as long as trees, rules and wheels are the same.
-    """
+    Without rules no removal has a reason. An answer of the cache holds as long as trees, rules and wheels are the same."""
     start = time.monotonic()
     limits = tuple(f"what {name} uses: its wheel is not here" for name in sorted(missing))
     if not wheels:

@@ -57,9 +57,7 @@ class Use:
 
 def uses_of(program: Path) -> tuple[Use, ...]:
     """All uses of a wheel, or of a folder, in the order of its files. Raises zipfile.BadZipFile: it is neither.
-
-    A file that is no Python (a template, Python 2) is passed over: nobody imports it.
-    """
+    A file that is no Python (a template, Python 2) is passed over: nobody imports it."""
     found: list[Use] = []
     own: set[str] = set()
     for name, source in sources_of(program):
@@ -136,9 +134,7 @@ def _split(target: str, *names: str) -> tuple[str, tuple[str, ...]]:
 
 def sources_of(place: Path) -> Iterator[tuple[str, bytes]]:
     """Path and text of each, sorted by path. Raises zipfile.BadZipFile: it is no folder, and no wheel.
-
-    In a folder, code of a Markdown document keeps its lines, each block by itself; a notebook's cells are one file.
-    """
+    In a folder, code of a Markdown document keeps its lines, each block by itself; a notebook's cells are one file."""
     if not place.is_dir():
         with zipfile.ZipFile(place) as archive:
             for name in sorted(archive.namelist()):

@@ -39,11 +39,8 @@ class _Look(NamedTuple):
 
 
 def find_leftovers(trees: Trees, among: Collection[str] | None = None) -> Leftovers:
-    """Find what is left of other platforms. Raises InputError: a file of the tree cannot be read or parsed; ShrinkerError: a worker process was
-    killed.
-
-    `among` are paths of the files to look at, all by default: what is written in others, too, is judged by these alone.
-    """
+    """Find what is left of other platforms. `among` are paths of the files to look at, all by default: what is written in others, too, is judged by
+    these alone. Raises InputError: a file of the tree cannot be read or parsed; ShrinkerError: a worker process was killed."""
     tree, out, rules = trees.source, trees.out, trees.stated
     # A file of shrinker's own names what it refuses, and is no code that upstream left.
     entries = [entry for entry in trees.manifest.files if entry.path.endswith(".py") and entry.path in tree.by_path]
@@ -98,12 +95,9 @@ def _holds(reason: Reason, leftover: Leftover) -> bool:
 
 
 def _mark_idle(found: Collection[Leftover], uses: Iterable[tuple[str, str]]) -> list[Leftover]:
-    """Mark definitions that nothing kept names, and what stands inside them.
-
-    What only an idle definition names is idle too. Names are compared as they are written, so a definition
-    that shares its name with one in use is not idle, and one that is asked for by a computed name is. `uses` are
-    foreign identifiers that are read, each with the qualified definition that reads them.
-    """
+    """Mark definitions that nothing kept names, and what stands inside them. What only an idle definition names is idle too. Names are compared as
+    they are written, so a definition that shares its name with one in use is not idle, and one that is asked for by a computed name is. `uses` are
+    foreign identifiers that are read, each with the qualified definition that reads them."""
     users = grouped(uses)
     candidates = {_defined(s) for s in found if s.position in _DEFINING}
     idle: set[str] = set()
