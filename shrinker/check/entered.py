@@ -178,9 +178,9 @@ class _Reader:
             match each:
                 case ast.Attribute(value=value, attr=name) if self._holds(value):
                     yield _FLAG, name
-                case ast.Call(func=func, args=[holder, ast.Constant(value=str(text)), *_]) if last_name(
-                    func
-                ) == "getattr" and self._holds(holder):
+                case ast.Call(func, [on, ast.Constant(str(text)), *_]) if last_name(func) == "getattr" and self._holds(
+                    on
+                ):
                     yield _FLAG, text
                 case ast.Call() if variable := _asked_variable(each):
                     yield _VARIABLE_OF, variable
@@ -208,10 +208,7 @@ def _enumeration(node: ast.ClassDef) -> Asked:
         match each:
             case ast.Assign(targets=[ast.Name(id=name)], value=value):
                 texts[name] = next(_texts(value), name)
-            case ast.FunctionDef(
-                name=name,
-                body=[*_, ast.Return(value=ast.Compare(left=ast.Name(id="self"), ops=[op], comparators=[right]))],
-            ):
+            case ast.FunctionDef(name=name, body=[*_, ast.Return(ast.Compare(ast.Name("self"), [op], [right]))]):
                 named = {last_name(n) for n in walk(right) if isinstance(n, ast.Attribute)} & texts.keys()
                 if isinstance(op, ast.NotEq | ast.IsNot | ast.NotIn):
                     named = texts.keys() - named

@@ -43,13 +43,10 @@ def judge_entries(trees: Trees) -> Entries:
     before = {path: tree.by_path[path].sha256 for path in trees.recorded if path in tree.by_path and module_name(path)}
     after = {path: sha256 for path, sha256 in trees.hashes.items() if path in before}
     layer = trees.cache.layer("entries judged")
+    theirs = (f"{file.path} {file.sha256}" for file in tree.files if file.path.endswith(".py"))
+    ours = (f"{path} {sha256}" for path, sha256 in after.items())
     # A run asks twice: its reports, and its evidence.
-    key = layer.key(
-        rules.digest,
-        sha256_of(table) if table.is_file() else "",
-        *(f"{file.path} {file.sha256}" for file in tree.files if file.path.endswith(".py")),
-        *(f"{path} {sha256}" for path, sha256 in after.items()),
-    )
+    key = layer.key(rules.digest, sha256_of(table) if table.is_file() else "", *theirs, *ours)
     judged: Entries = cached(layer, key, lambda: _judge(trees, before, after))
     return judged
 

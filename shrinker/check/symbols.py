@@ -146,9 +146,7 @@ def rows_of(body: list[ast.stmt]) -> Iterator[tuple[str, str, str, int]]:
     """See `ModuleSymbols.rows`."""
     for node in body:
         match node:
-            case (
-                ast.Assign(targets=[target, *_], value=value) | ast.AnnAssign(target=target, value=ast.expr() as value)
-            ):
+            case ast.Assign([target, *_], value) | ast.AnnAssign(target=target, value=ast.expr() as value):
                 if isinstance(value, ast.Call) and len(value.args) == 1 and not value.keywords:
                     (value,) = value.args
                 keys = value.keys if isinstance(value, ast.Dict) else [None] * len(getattr(value, "elts", ()))

@@ -25,6 +25,8 @@ _OF_ARGUMENTS = frozenset(
 """Calls that ask what their arguments say."""
 Around = tuple[ast.Module | Definition, ...]
 """A module, function or class, the last, and what it stands in, the module first."""
+_Seen = frozenset[str]
+"""Names that were followed already."""
 _PART = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 
 
@@ -94,7 +96,8 @@ class Vocabulary:
     def reason(self, test: ast.expr, value: bool) -> str | None:
         """The row whose words let a test of Python have this value, whatever all else in it is; of several the first one. None for none.
         A comparison with some texts, or with some classes, is one with each of them."""
-        return self._reason(test, value, None) or (self._reason(test, value, self._scope) if self._around else None)
+        nothing: _Seen = frozenset()
+        return self._reason(test, value, None, nothing) or self._reason(test, value, self._scope, nothing)
 
     @cached_property
     def _scope(self) -> Scope | None:
@@ -103,9 +106,7 @@ class Vocabulary:
             outer = scope_of(node, "", outer)
         return outer
 
-    def _reason(
-        self, test: ast.expr, value: bool, scope: Scope | None, seen: frozenset[str] = frozenset()
-    ) -> str | None:
+    def _reason(self, test: ast.expr, value: bool, scope: Scope | None, seen: _Seen) -> str | None:
         ask = partial(self._reason, scope=scope, seen=seen)
         match test:
             case ast.Constant():
@@ -138,9 +139,7 @@ class Vocabulary:
                 return self._of_name(name, value, scope, seen)
         return self.of(words(test), value)
 
-    def _of_name(
-        self, name: str, value: bool, scope: Scope | None, seen: frozenset[str], nothing: bool = False
-    ) -> str | None:
+    def _of_name(self, name: str, value: bool, scope: Scope | None, seen: _Seen, nothing: bool = False) -> str | None:
         """By the words of the name, or of all that it is bound to. With `nothing` it is None that makes the test false."""
         said = self._row(name, value)
         owner = scope.owner(name) if said is None and scope is not None and name not in seen else None
@@ -160,7 +159,7 @@ class Vocabulary:
         # Another module may set a name of this one.
         return None if isinstance(owner.node, ast.Module) and said == _CONSTANT else said
 
-    def _of_call(self, name: str, value: bool, scope: Scope | None, seen: frozenset[str]) -> str | None:
+    def _of_call(self, name: str, value: bool, scope: Scope | None, seen: _Seen) -> str | None:
         """By what a function of the same file answers that does nothing else."""
         owner = scope.owner(name) if scope is not None and name not in seen else None
         match owner.values(name) if owner else None:

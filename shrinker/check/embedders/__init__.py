@@ -61,13 +61,9 @@ def verify_embedders(trees: Trees, wheels: Sequence[Read], missing: Collection[s
         return LevelResult(Evidence(LEVEL, True, (), (), ()), (), limits)
     required = _required(trees.out)
     layer = trees.cache.layer("embedders judged")
-    key = layer.key(
-        trees.stated.digest,
-        trees.manifest.tree,
-        *(f"{file.path} {file.sha256}" for file in trees.source.files if file.path.endswith(".py")),
-        *(f"{wheel.name} {wheel.sha256}" for wheel in wheels),
-        *sorted(required),
-    )
+    theirs = (f"{file.path} {file.sha256}" for file in trees.source.files if file.path.endswith(".py"))
+    named = (f"{wheel.name} {wheel.sha256}" for wheel in wheels)
+    key = layer.key(trees.stated.digest, trees.manifest.tree, *theirs, *named, *sorted(required))
     judged: LevelResult = cached(layer, key, lambda: _judge(trees, wheels, required))
     return replace(judged, limits=limits, seconds=time.monotonic() - start)
 

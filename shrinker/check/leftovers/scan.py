@@ -83,11 +83,9 @@ class Scanner:
             case ast.Import() | ast.ImportFrom():
                 for alias, (source, name, _) in zip(node.names, names_of(node, self._package), strict=True):
                     self.imported(alias, source, name)
-            case ast.If(
-                test=ast.Attribute(value=ast.Name(id=name)),
-                body=[ast.Expr(value=ast.Call(func=ast.Attribute(attr=method)) as call)],
-                orelse=[],
-            ) if name in self._flags and method in places.GROWING:
+            case ast.If(ast.Attribute(ast.Name(name)), [ast.Expr(ast.Call(ast.Attribute(_, method)) as call)], []) if (
+                name in self._flags and method in places.GROWING
+            ):
                 # A flag of the command line adds it to a list: what it would take by `choices` alike.
                 self.visit(node.test, "test")
                 self.visit(call, "choices")
