@@ -175,17 +175,16 @@ class _Reader:
 
     def _leaves(self, node: ast.AST) -> Iterator[tuple[str, str]]:
         for each in walk(node):
+            called = last_name(each.func) if isinstance(each, ast.Call) else ""
             match each:
                 case ast.Attribute(value=value, attr=name) if self._holds(value):
                     yield _FLAG, name
-                case ast.Call(func, [on, ast.Constant(str(text)), *_]) if last_name(func) == "getattr" and self._holds(
-                    on
-                ):
+                case ast.Call(args=[on, ast.Constant(str(text)), *_]) if called == "getattr" and self._holds(on):
                     yield _FLAG, text
                 case ast.Call() if variable := _asked_variable(each):
                     yield _VARIABLE_OF, variable
-                case ast.Call(func=func) if _ASKS.fullmatch(last_name(func)):
-                    yield _CALL, last_name(func)
+                case ast.Call() if _ASKS.fullmatch(called):
+                    yield _CALL, called
 
 
 def _offered(annotation: ast.expr) -> Iterator[ast.expr]:

@@ -135,17 +135,10 @@ class _Reader:
         name = ".".join(self.around)
         self.definition(node, scope)
         self.around.pop()
-        self.found.classes.append(
-            ClassSymbols(
-                name,
-                tuple(map(last_name, node.bases)),
-                tuple(members.items()),
-                frozenset(symbols.fields_of(node.body)),
-                symbols.made_by_fields(node),
-                tuple(last_name(base) for base in node.bases if first_name(base) in self.foreign),
-                tuple(self.stored.get(name, {}).items()),
-            )
-        )
+        bases, fields = tuple(map(last_name, node.bases)), frozenset(symbols.fields_of(node.body))
+        foreign = tuple(last_name(base) for base in node.bases if first_name(base) in self.foreign)
+        data, stores = symbols.made_by_fields(node), tuple(self.stored.get(name, {}).items())
+        self.found.classes.append(ClassSymbols(name, bases, tuple(members.items()), fields, data, foreign, stores))
 
     @_HANDLERS.of(*COMPREHENSIONS)
     def comprehension(self, node: Comprehension, scope: Scope) -> None:

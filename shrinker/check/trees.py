@@ -49,9 +49,9 @@ class RuleIndex:
 
     def walked_past(self, module: str) -> bool:
         """True for a module of a package that code walks, which by the rules does not find it."""
+        around = ((package, kept) for package, kept in self.rules.walked().items() if module.startswith(f"{package}."))
         return any(
-            module.startswith(f"{package}.") and not any(f"{module}.".startswith(f"{package}.{name}.") for name in kept)
-            for package, kept in self.rules.walked().items()
+            not f"{module}.".startswith(tuple(f"{package}.{name}." for name in kept)) for package, kept in around
         )
 
     def removes(self, path: str) -> bool:
@@ -67,15 +67,11 @@ def _may_be_asked_for(path: str, shapes: Iterable[Shape]) -> bool:
     if named is None:
         return True
     experts, width = map(int, named.groups())
+    fitting = (shape for shape in shapes if shape.width % width == 0 and shape.width // width <= 64)
+    shares = range(max(1, experts - 8), experts + 1)
+    # The fewest ranks whose shares are all experts, and the redundant ones that these make.
     return any(
-        shape.width % width == 0
-        and shape.width // width <= 64
-        and any(
-            # The fewest ranks whose shares are all experts, and the redundant ones that these make.
-            -(-shape.experts // share) <= 320 and -shape.experts % share <= 128
-            for share in range(max(1, experts - 8), experts + 1)
-        )
-        for shape in shapes
+        -(-each.experts // share) <= 320 and -each.experts % share <= 128 for each in fitting for share in shares
     )
 
 
