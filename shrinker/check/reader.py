@@ -271,10 +271,7 @@ class _Reader:
 
 def _exports(top: Scope) -> list[tuple[str, int]] | None:
     """Texts of ``__all__`` with their lines; None where there is none, or it is not spelled out."""
-    found: list[tuple[str, int]] = []
     bindings = top.bindings.names.get("__all__", ())
-    for item in (item for binding in bindings for item in getattr(binding.value, "elts", [None])):
-        if not (isinstance(item, ast.Constant) and isinstance(item.value, str)):
-            return None
-        found.append((item.value, item.lineno))
-    return found if bindings else None
+    items = [item for binding in bindings for item in getattr(binding.value, "elts", [None])]
+    texts = [(i.value, i.lineno) for i in items if isinstance(i, ast.Constant) and isinstance(i.value, str)]
+    return texts if bindings and len(texts) == len(items) else None

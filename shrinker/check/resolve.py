@@ -82,10 +82,8 @@ class Modules:
 
     def lacks(self, upstream: "Modules", dotted: str, name: str | None) -> bool:
         """True when an import finds nothing, or another package's star import alone can give `name` here, and upstream's own code gave it there."""
-        if not self.imports(dotted, name):
-            return True
         star = name is not None and self.binds(dotted, name) and not self.binds(dotted, name, foreign=False)
-        return star and upstream.binds(dotted, name or "", foreign=False)
+        return not self.imports(dotted, name) or (star and upstream.binds(dotted, name or "", foreign=False))
 
     def attribute(self, target: str, chain: tuple[str, ...]) -> tuple[str, str] | None:
         """Follow `chain` through modules from `target`; the module and the name that it lacks, else `None`. It stops with `None` at the first

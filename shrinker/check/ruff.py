@@ -7,7 +7,6 @@ import subprocess
 import sysconfig
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import NamedTuple
 
 from shrinker.check.references import is_there
 from shrinker.check.trees import Seen, Trees
@@ -21,26 +20,18 @@ _ALONE = ("--isolated", "--no-cache", "--ignore-noqa", "--quiet", "--exit-zero")
 _COMMAND = ("check", *_ALONE, "--target-version=py312", "--output-format=json", f"--select=F821,F822,F823,{_STAR}")
 
 
-class _Undefined(NamedTuple):
-    path: str
-    line: int
-    code: str
-    name: str
-    message: str
-
-
 def undefined_names(trees: Trees, seen: Seen) -> None:
     """What ruff says of F821, F822, F823, and names that none of the file's star imports gives. Raises InputError: ruff is missing or fails."""
     seen.look(len(trees.python))
     found = sorted(_undefined(trees.out, [*trees.python]))
-    again = sorted({u.path for u in found if u.code != _STAR and u.path in trees.source.by_path})
-    theirs = {(u.path, u.code, u.name) for u in _undefined(trees.source.root, again)}
-    for u in found:
-        if u.code == _STAR:
-            message = f"no star import of this file defines {u.name!r}"
-            is_there(trees, seen, trees.kept[u.path].module, u.name, u.path, u.line, message, COUNTS[1])
+    again = sorted({path for path, _, code, *_ in found if code != _STAR and path in trees.source.by_path})
+    theirs = {(path, code, name) for path, _, code, name, _ in _undefined(trees.source.root, again)}
+    for path, line, code, name, message in found:
+        if code == _STAR:
+            said = f"no star import of this file defines {name!r}"
+            is_there(trees, seen, trees.kept[path].module, name, path, line, said, COUNTS[1])
         else:
-            seen.find(u.path, u.line, f"{u.message} ({u.code})", inherited=(u.path, u.code, u.name) in theirs)
+            seen.find(path, line, f"{message} ({code})", inherited=(path, code, name) in theirs)
 
 
 def find_ruff() -> str:
@@ -52,8 +43,8 @@ def find_ruff() -> str:
     return found
 
 
-def _undefined(root: Path, paths: Sequence[str]) -> Iterator[_Undefined]:
-    """Diagnostics of some files of a tree."""
+def _undefined(root: Path, paths: Sequence[str]) -> Iterator[tuple[str, int, str, str, str]]:
+    """Diagnostics of some files of a tree: path, line, code, name and message."""
     if not paths:
         return
     # Files are named one by one: then no `.gitignore` and no excluded folder name ("dist") hides one.
@@ -70,4 +61,4 @@ def _undefined(root: Path, paths: Sequence[str]) -> Iterator[_Undefined]:
         path = Path(row["filename"]).resolve().relative_to(root.resolve()).as_posix()
         name = _NAME.search(row["message"])
         line = row["location"]["row"] if row["location"] else 0
-        yield _Undefined(path, line, row["code"] or "syntax", name[1] if name else "", row["message"])
+        yield path, line, row["code"] or "syntax", name[1] if name else "", row["message"]

@@ -108,13 +108,9 @@ def _loading(body: Iterable[ast.stmt]) -> Iterator[int]:
 def _heritage(tree: ast.Module, path: str) -> Iterator[Use]:
     """What classes that inherit from one of the package ask of themselves, or override."""
     scope = scope_of(tree, "")
-    for node in ast.walk(tree):
-        if not isinstance(node, ast.ClassDef):
-            continue
+    for node in (each for each in ast.walk(tree) if isinstance(each, ast.ClassDef)):
         bases = [(root.id, chain) for root, chain in map(attribute_chain, node.bases) if isinstance(root, ast.Name)]
         targets = [(target, chain) for root, chain in bases for target in look_up(scope, root)]
-        if not targets:
-            continue
         own = {each.name: each.lineno for each in node.body if isinstance(each, Function)}
         asked = {name: line for name, line in own.items() if not name.startswith("__")}
         for each in ast.walk(node):

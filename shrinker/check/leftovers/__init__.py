@@ -55,14 +55,14 @@ def find_leftovers(trees: Trees, among: Collection[str] | None = None) -> Leftov
     wanted = [r.id for r in rules.leftovers if not r.optional and r.positions != ("construct",)]
     matched = {s.rule for s in explained}
     beside = suspects((c for each in looks for c in each.companies), (a for each in looks for a in each.asked))
-    return Leftovers(len(entries), explained, beside, tuple(rule for rule in wanted if rule not in matched))
+    return Leftovers(len(entries), explained, tuple(beside), tuple(rule for rule in wanted if rule not in matched))
 
 
 def _look(out: Path, upstream: Path, vocabulary: Vocabulary, kept: frozenset[str], entry: EmittedFile) -> _Look:
     """Look at one file; what upstream has of it is read only where folding changed it."""
     file, scanner = out / entry.path, Scanner(entry.path, vocabulary, kept)
     text = _text(file)
-    beside = companies(scanner.module, _text(upstream / entry.path) if entry.changed else text, vocabulary)
+    beside = tuple(companies(scanner.module, _text(upstream / entry.path) if entry.changed else text, vocabulary))
     try:
         leftovers = scanner.scan(text)
     except (SyntaxError, ValueError) as error:
