@@ -45,18 +45,14 @@ def _said(rule: Fact | Domain, outside: Outside) -> Iterator[str]:
     """What a claim says of each thing that it names."""
     if isinstance(rule, Fact):
         yield from (_variable(name, rule, outside) for name in rule.environment)
-        yield from (_macro(name, outside) for name in rule.macros)
+        for name in rule.macros:
+            # `machine = true` is no answer: the compiler for NVIDIA's devices defines macros, too, and no check of the host sees them.
+            said = f"says that the macro {name} is not defined, and no [[dropped]] rule has a word of it"
+            row = Vocabulary(outside.rules.dropped).of((name,), False)
+            yield f"macro {name}: {row}" if row else _Missing(f"{said}: a compiler or a build may define it")
     others = rule.attributes if isinstance(rule, Fact) else (*rule.lists, *rule.tables, *rule.registers)
     for pattern in (*rule.calls, *rule.names, *others):
         yield from _pattern(pattern, rule, outside)
-
-
-def _macro(name: str, outside: Outside) -> str:
-    if row := Vocabulary(outside.rules.dropped).of((name,), False):
-        return f"macro {name}: {row}"
-    # `machine = true` is no answer: the compiler for NVIDIA's devices defines macros, too, and no check of the host sees them.
-    said = f"says that the macro {name} is not defined, and no [[dropped]] rule has a word of it"
-    return _Missing(f"{said}: a compiler or a build may define it")
 
 
 def _variable(name: str, rule: Fact, outside: Outside) -> str:

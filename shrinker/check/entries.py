@@ -8,8 +8,7 @@ has no effect there either, nor what it reads in a class of which it makes no in
 import re
 from collections import defaultdict
 from collections.abc import Collection, Container, Iterable, Iterator, Mapping
-from functools import cache as remembered
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 
 from shrinker.cache.files import cached, map_cached
@@ -55,7 +54,7 @@ def _judge(trees: Trees, before: Mapping[str, str], after: Mapping[str, str]) ->
     """Judge kept files of upstream, and what of them is there, by path and SHA-256."""
     theirs, ours = _read_all(trees, trees.source.root, before), _read_all(trees, trees.out, after)
     placed = frozenset(row.rule for row in refused_rows(trees.out))
-    text = remembered(trees.source.read)
+    text = cache(trees.source.read)
 
     def written(pattern: str) -> bool:
         word = pattern.rpartition(".")[2].strip("*").encode()

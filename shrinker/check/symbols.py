@@ -149,9 +149,8 @@ def rows_of(body: list[ast.stmt]) -> Iterator[tuple[str, str, str, int]]:
             case ast.Assign([target, *_], value) | ast.AnnAssign(target=target, value=ast.expr() as value):
                 if isinstance(value, ast.Call) and len(value.args) == 1 and not value.keywords:
                     (value,) = value.args
-                keys = value.keys if isinstance(value, ast.Dict) else [None] * len(getattr(value, "elts", ()))
-                items = getattr(value, "values" if isinstance(value, ast.Dict) else "elts", ())
-                for key, item in zip(keys, items, strict=True):
+                listed = ((None, item) for item in getattr(value, "elts", ()))
+                for key, item in zip(value.keys, value.values, strict=True) if isinstance(value, ast.Dict) else listed:
                     if isinstance(item, ast.Name | ast.Attribute) or isinstance(key, ast.Attribute):
                         named = "" if key is None else ast.unparse(key)
                         yield ast.unparse(target), named, ast.unparse(item), item.lineno

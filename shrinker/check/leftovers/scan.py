@@ -131,7 +131,8 @@ class Scanner:
     def imported(self, alias: ast.alias, source: str, name: str) -> None:
         whole = f"{source}.{name}" if name else source
         outside = source.partition(".")[0] != self._package.partition(".")[0]
-        gone = [m for m in (source, whole) if m not in self.kept and self.words.is_removed(m)]
+        modules = [module for module in (source, whole) if module not in self.kept]
+        gone = any(rule.takes_module(module) for rule in self.words.removes for module in modules)
         if self.words.is_absent(source) or (not outside and source not in self.kept and gone):
             return self.add("absent imports", alias.lineno, whole, "import")
         asked = filter(None, (*([name] if name else source.split(".")), alias.asname))

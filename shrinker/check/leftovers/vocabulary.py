@@ -134,10 +134,6 @@ class Vocabulary:
         """True for a module that an `absent` rule says is not installed."""
         return any_module_matches(self.absent, module)
 
-    def is_removed(self, module: str) -> bool:
-        """True for a module that a `remove` rule names."""
-        return any(rule.takes_module(module) for rule in self.removes)
-
 
 def is_constant(name: str) -> bool:
     """True for a name such as `SGLANG_USE_AITER`."""
