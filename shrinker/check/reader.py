@@ -20,6 +20,7 @@ from shrinker.values.upstream import PACKAGE, module_name
 
 _DOTTED = re.compile(r"sglang(?:\.[A-Za-z_]\w*)+(?::[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*)?")
 _TARGET = re.compile(r"[A-Za-z_]\w*(?:\.\w+)*:[A-Za-z_]\w*(?:\.\w+)*")
+_OPERATOR = re.compile(r"[A-Za-z_]\w*::([A-Za-z_]\w*)(?:\.\w+)?")
 _FILE = re.compile(r"[\w./+-]*[\w+-]\.\w{1,10}")
 _ENDING = re.compile(r"[^.]\.[a-z]{2,5}$|^\.[a-z]{2,5}$")
 _HANDLERS = ByClass[Callable[["_Reader", Any, Scope], None]]()
@@ -193,6 +194,8 @@ class _Reader:
             self.found.binds.add(text)
         elif text.startswith("sglang.") and _DOTTED.fullmatch(text):
             self.found.paths.append((node.lineno, text))
+        if "::" in text and (operator := _OPERATOR.fullmatch(text)):
+            self.found.operators.append((node.lineno, operator[1]))
         if "." in text and _FILE.fullmatch(text):
             self.found.files.append((node.lineno, text))
 
@@ -233,6 +236,8 @@ class _Reader:
             if dotted(node.value) == "self":
                 self.stored.setdefault(".".join(self.around), {}).setdefault(node.attr, node.lineno)
         root, names = attribute_chain(node)
+        if len(names) > 2 and names[0] == "ops" and dotted(root) == "torch":
+            self.found.operators.append((node.lineno, names[2]))
         read = names if isinstance(node.ctx, ast.Load) else names[:-1]
         self.ask(root, _Use(scope, dotted(root), read, node.lineno, _READ))
         self.visit(root, scope)

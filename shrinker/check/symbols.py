@@ -113,6 +113,8 @@ class ModuleSymbols:
     """Texts that ``getattr`` and ``hasattr`` are given."""
     computed_files: set[str] = field(default_factory=set)
     """Regular expressions for the names of files that f-strings compute."""
+    operators: list[tuple[int, str]] = field(default_factory=list)
+    """Operators of native code: line and last name of ``torch.ops.library.name`` and of texts like ``library::name``."""
     files: list[tuple[int, str]] = field(default_factory=list)
     """Strings that may name a file."""
 
