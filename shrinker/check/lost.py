@@ -4,25 +4,17 @@ module does when it is loaded (files itself, fills tables, imports what rows of 
 Classes are told apart by their last names, so that two of one name count as one: what is asked is asked of both.
 """
 
-import ast
 import builtins
 from collections import Counter
 from collections.abc import Iterator
-from pathlib import Path
 
 from shrinker.check.outside import refused_rows
 from shrinker.check.symbols import ClassSymbols, ModuleSymbols, Registration
 from shrinker.check.trees import RuleIndex, Seen, Trees
-from shrinker.syntax.imports import package_of
-from shrinker.syntax.names import is_special, last_name
-from shrinker.syntax.parsing import parsed
-from shrinker.syntax.unroll import Bound, bind, displays_of, rows_of, text_of
-from shrinker.syntax.walk import walk
+from shrinker.syntax.names import is_special
 from shrinker.values.relations import grouped
-from shrinker.values.upstream import module_name
 
 _BUILTINS = frozenset(dir(builtins))
-_IMPORTING = ("import_module", "__import__")
 
 
 def _kept_classes(trees: Trees) -> Iterator[tuple[ModuleSymbols, ClassSymbols, ClassSymbols]]:
@@ -157,32 +149,14 @@ def imports_of_loops(trees: Trees, seen: Seen) -> None:
     if trees.rules is None:
         return
     modules = {symbols.module for symbols in trees.kept.values()}
-    for path in trees.changed:
-        before, after = (set(_imported(root / path, module_name(path))) for root in (trees.source.root, trees.out))
-        seen.look(len(before))
-        for name in sorted(before - after):
+    for symbols, upstream in trees.pairs():
+        seen.look(len(upstream.loaded))
+        for name in sorted(upstream.loaded - symbols.loaded):
             if not trees.index.removes_module(name):
-                seen.find(path, 0, f"no longer imports {name}, and no rule removes it")
-        for name in sorted(after - modules):
+                seen.find(symbols.path, 0, f"no longer imports {name}, and no rule removes it")
+        for name in sorted(symbols.loaded - modules):
             if trees.index.removes_module(name):
-                seen.find(path, 0, f"imports {name}, which a rule removes")
-
-
-def _imported(file: Path, module: str | None) -> Iterator[str]:
-    data = file.read_bytes()
-    # Hardly a file has the words.
-    tree = parsed(data, str(file)) if any(name.encode() in data for name in _IMPORTING) else None
-    if module is None or tree is None:
-        return
-    package, tables = package_of(module, file.name == "__init__.py"), displays_of(tree)
-    for loop in (node for node in tree.body if isinstance(node, ast.For)):
-        for call in walk(loop):
-            if isinstance(call, ast.Call) and call.args and last_name(call.func) in _IMPORTING:
-                for row in rows_of(loop.iter, tables) or ():
-                    bound: Bound = {}
-                    bind(loop.target, row, bound)
-                    if (text := text_of(call.args[0], bound, module, package)) is not None:
-                        yield text
+                seen.find(symbols.path, 0, f"imports {name}, which a rule removes")
 
 
 def rows(trees: Trees, seen: Seen) -> None:

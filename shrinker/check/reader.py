@@ -86,6 +86,7 @@ class _Reader:
         found.rows = [*symbols.rows_of(tree.body)]
         found.registers = [*symbols.registers_of(tree.body)]
         found.assigned = [*symbols.assigned_of(tree.body)]
+        found.loaded = {*symbols.loaded_by(tree, found.module, self.package or "")} if found.module else set()
         # `hasattr(triton.language, "gather")` asks another package.
         found.by_text = {name for root, name in self.by_text if root not in self.foreign}
         found.named = {name: tuple(each) for name in top.bindings.names if (each := look_up(top, name))}

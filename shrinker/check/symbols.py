@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
+from shrinker.syntax import unroll
 from shrinker.syntax.names import last_name
 from shrinker.syntax.walk import BLOCKS_OF, walk
 
@@ -15,6 +16,7 @@ SYMBOLS = "symbols"
 _DATA = frozenset({"dataclass", "define", "frozen", "attrs"})
 _DOTTED = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+(?::[\w.]+)?")
 _SUITES = ("body", "orelse", "finalbody")
+_IMPORTING = ("import_module", "__import__")
 _FILING = frozenset({"define", "impl"})
 """Last names of functions that file an operator; what has "regist" in its name files something, too."""
 
@@ -113,6 +115,8 @@ class ModuleSymbols:
     """Texts that ``getattr`` and ``hasattr`` are given."""
     computed_files: set[str] = field(default_factory=set)
     """Regular expressions for the names of files that f-strings compute."""
+    loaded: set[str] = field(default_factory=set)
+    """Modules that loops of the module import by their names."""
     operators: list[tuple[int, str]] = field(default_factory=list)
     """Operators of native code: line and last name of ``torch.ops.library.name`` and of texts like ``library::name``."""
     files: list[tuple[int, str]] = field(default_factory=list)
@@ -194,6 +198,20 @@ def registers_of(body: list[ast.stmt]) -> Iterator[Registration]:
                     if _files(function):
                         key = (_key(decorator) if isinstance(decorator, ast.Call) else "") or node.name
                         yield Registration(ast.unparse(function), key, node.lineno, _names(function))
+
+
+def loaded_by(tree: ast.Module, module: str, package: str) -> Iterator[str]:
+    """See `ModuleSymbols.loaded`."""
+    loops = [node for node in tree.body if isinstance(node, ast.For)]
+    tables = unroll.displays_of(tree) if loops else {}
+    for loop in loops:
+        for call in walk(loop):
+            if isinstance(call, ast.Call) and call.args and last_name(call.func) in _IMPORTING:
+                for row in unroll.rows_of(loop.iter, tables) or ():
+                    bound: unroll.Bound = {}
+                    unroll.bind(loop.target, row, bound)
+                    if (text := unroll.text_of(call.args[0], bound, module, package)) is not None:
+                        yield text
 
 
 def _names(node: ast.AST) -> frozenset[str]:

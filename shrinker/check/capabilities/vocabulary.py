@@ -96,8 +96,7 @@ class Vocabulary:
     def reason(self, test: ast.expr, value: bool) -> str | None:
         """The row whose words let a test of Python have this value, whatever all else in it is; of several the first one. None for none.
         A comparison with some texts, or with some classes, is one with each of them."""
-        nothing: _Seen = frozenset()
-        return self._reason(test, value, None, nothing) or self._reason(test, value, self._scope, nothing)
+        return self._reason(test, value, None) or (self._reason(test, value, self._scope) if self._around else None)
 
     @cached_property
     def _scope(self) -> Scope | None:
@@ -106,7 +105,7 @@ class Vocabulary:
             outer = scope_of(node, "", outer)
         return outer
 
-    def _reason(self, test: ast.expr, value: bool, scope: Scope | None, seen: _Seen) -> str | None:
+    def _reason(self, test: ast.expr, value: bool, scope: Scope | None, seen: _Seen = frozenset()) -> str | None:
         ask = partial(self._reason, scope=scope, seen=seen)
         match test:
             case ast.Constant():
