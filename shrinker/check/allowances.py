@@ -16,10 +16,9 @@ from shrinker.values.edits import FILE as REFUSALS_FILE
 from shrinker.values.edits import GUARD_LINE, Refuse, Span, refusal_line
 from shrinker.values.relations import grouped
 
-_BOTH = ("LICENSE", "NOTICE", "README.md")
 OWN_FILES = frozenset(
-    {*_BOTH, *(f"python/{name}" for name in _BOTH), "python/pyproject.toml", "python/sglang/_version.py"}
-    | {f"python/sglang/{REFUSALS_FILE}"}
+    {f"{folder}{name}" for folder in ("", "python/") for name in ("LICENSE", "NOTICE", "README.md")}
+    | {"python/pyproject.toml", "python/sglang/_version.py", f"python/sglang/{REFUSALS_FILE}"}
 )
 """Files that shrinker writes itself; upstream may have a file of the same name."""
 
@@ -130,8 +129,8 @@ class Allowed(NamedTuple):
 def allowed(line: tuple[str, ...], defaults: Defaults) -> Allowed:
     """What a generated line may hold."""
     tokens = _collapse_named_error(line)
-    found = {index: _replacing(tokens, index, defaults) for index in range(len(tokens))}
-    replace, insert = {index: name for index, name in found.items() if name is not None}, _inserted(tokens)
+    replace = {index: name for index in range(len(tokens)) if (name := _replacing(tokens, index, defaults))}
+    insert = _inserted(tokens)
     needed = frozenset(text for index, text in enumerate(tokens) if index not in replace and index not in insert)
     return Allowed(tokens, replace, insert, needed, defaults)
 

@@ -24,15 +24,13 @@ class _Missing(str):
     """What a claim says and nothing enforces; any other text says where what it speaks of comes in, and what enforces it there."""
 
 
-def judge_claims(outside: Outside) -> list[Judged]:
+def judge_claims(outside: Outside) -> Iterator[Judged]:
     """Every fact and domain of the rules, in their order."""
-    judged: list[Judged] = []
     rules: tuple[Fact | Domain, ...] = (*outside.rules.facts, *outside.rules.domains)
     for rule in rules:
         said = dict.fromkeys(_said(rule, outside))
         missing = tuple(str(text) for text in said if isinstance(text, _Missing))
-        judged.append(Judged(rule.id, tuple(text for text in said if not isinstance(text, _Missing)), missing))
-    return judged
+        yield Judged(rule.id, tuple(text for text in said if not isinstance(text, _Missing)), missing)
 
 
 def unenforced(judged: Iterable[Judged], rules: Ruleset) -> Iterator[Finding]:
@@ -47,19 +45,14 @@ def _said(rule: Fact | Domain, outside: Outside) -> Iterator[str]:
     """What a claim says of each thing that it names."""
     if isinstance(rule, Fact):
         yield from (_variable(name, rule, outside) for name in rule.environment)
-        yield from (_macro(name, outside) for name in rule.macros)
+        for name in rule.macros:
+            # `machine = true` is no answer: the compiler for NVIDIA's devices defines macros, too, and no check of the host sees them.
+            said = f"says that the macro {name} is not defined, and no [[dropped]] rule has a word of it"
+            row = Vocabulary(outside.rules.dropped).of((name,), False)
+            yield f"macro {name}: {row}" if row else _Missing(f"{said}: a compiler or a build may define it")
     others = rule.attributes if isinstance(rule, Fact) else (*rule.lists, *rule.tables, *rule.registers)
     for pattern in (*rule.calls, *rule.names, *others):
         yield from _pattern(pattern, rule, outside)
-
-
-def _macro(name: str, outside: Outside) -> str:
-    if row := Vocabulary(outside.rules.dropped).of((name,), False):
-        return f"macro {name}: {row}"
-    # `machine = true` is no answer: the compiler for NVIDIA's devices defines macros, too, and no check of the host sees them.
-    return _Missing(
-        f"says that the macro {name} is not defined, and no [[dropped]] rule has a word of it: a compiler or a build may define it"
-    )
 
 
 def _variable(name: str, rule: Fact, outside: Outside) -> str:
@@ -72,10 +65,8 @@ def _variable(name: str, rule: Fact, outside: Outside) -> str:
         if yes:
             return _Missing(f"{claim} off, which upstream has on where nobody sets it ({how})")
         if rule.value is False and not _SWITCH.fullmatch(how) and how.startswith("Env"):
-            return _Missing(
-                f"{claim} false, and upstream reads it by {how}: any text counts there. "
-                "Leave `value` out: any text is refused then"
-            )
+            counts = f"{claim} false, and upstream reads it by {how}: any text counts there"
+            return _Missing(f"{counts}. Leave `value` out: any text is refused then")
     return "environment (refused)"
 
 
@@ -107,16 +98,14 @@ def _followed(pattern: str, rule: Fact | Domain, outside: Outside) -> str:
     if not outside.written(pattern):
         return "not in this upstream"
     if lost := [each for each in rule.follows if not outside.stands(each)]:
-        return _Missing(
-            f"follows {', '.join(lost)}, which {'is' if len(lost) == 1 else 'are'} not in force in this tree"
-        )
+        verb = "is" if len(lost) == 1 else "are"
+        return _Missing(f"follows {', '.join(lost)}, which {verb} not in force in this tree")
     if rule.follows:
         return f"{shown}follows {', '.join(rule.follows)}"
     from_what = f"upstream computes it from {computed}" if computed else "it may be set by a checkpoint or a request"
-    return _Missing(
-        f"says of `{pattern}` what nothing enforces: {from_what}. Refuse that by a [[reject]], and name it in `follows = [...]` of this rule; "
-        "or say `machine = true` where no run can set it"
-    )
+    todo = "Refuse that by a [[reject]], and name it in `follows = [...]` of this rule"
+    said = f"says of `{pattern}` what nothing enforces: {from_what}. {todo}"
+    return _Missing(f"{said}; or say `machine = true` where no run can set it")
 
 
 def _computed(pattern: str, rule: Fact | Domain, outside: Outside) -> Iterator[str]:

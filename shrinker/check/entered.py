@@ -175,17 +175,16 @@ class _Reader:
 
     def _leaves(self, node: ast.AST) -> Iterator[tuple[str, str]]:
         for each in walk(node):
+            called = last_name(each.func) if isinstance(each, ast.Call) else ""
             match each:
                 case ast.Attribute(value=value, attr=name) if self._holds(value):
                     yield _FLAG, name
-                case ast.Call(func=func, args=[holder, ast.Constant(value=str(text)), *_]) if last_name(
-                    func
-                ) == "getattr" and self._holds(holder):
+                case ast.Call(args=[on, ast.Constant(str(text)), *_]) if called == "getattr" and self._holds(on):
                     yield _FLAG, text
                 case ast.Call() if variable := _asked_variable(each):
                     yield _VARIABLE_OF, variable
-                case ast.Call(func=func) if _ASKS.fullmatch(last_name(func)):
-                    yield _CALL, last_name(func)
+                case ast.Call() if _ASKS.fullmatch(called):
+                    yield _CALL, called
 
 
 def _offered(annotation: ast.expr) -> Iterator[ast.expr]:
@@ -208,10 +207,7 @@ def _enumeration(node: ast.ClassDef) -> Asked:
         match each:
             case ast.Assign(targets=[ast.Name(id=name)], value=value):
                 texts[name] = next(_texts(value), name)
-            case ast.FunctionDef(
-                name=name,
-                body=[*_, ast.Return(value=ast.Compare(left=ast.Name(id="self"), ops=[op], comparators=[right]))],
-            ):
+            case ast.FunctionDef(name=name, body=[*_, ast.Return(ast.Compare(ast.Name("self"), [op], [right]))]):
                 named = {last_name(n) for n in walk(right) if isinstance(n, ast.Attribute)} & texts.keys()
                 if isinstance(op, ast.NotEq | ast.IsNot | ast.NotIn):
                     named = texts.keys() - named

@@ -8,15 +8,13 @@ has no effect there either, nor what it reads in a class of which it makes no in
 import re
 from collections import defaultdict
 from collections.abc import Collection, Container, Iterable, Iterator, Mapping
-from functools import cache as remembered
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 
 from shrinker.cache.files import cached, map_cached
 from shrinker.check.enforced import judge_claims, unenforced
 from shrinker.check.entered import Entered, read_entered
-from shrinker.check.outside import Outside
-from shrinker.check.refused import TABLE, refused_rows
+from shrinker.check.outside import TABLE, Outside, refused_rows
 from shrinker.check.trees import Seen, Trees
 from shrinker.ruleset.match import any_module_matches, overlap
 from shrinker.source.cache import sha256_of
@@ -44,13 +42,10 @@ def judge_entries(trees: Trees) -> Entries:
     before = {path: tree.by_path[path].sha256 for path in trees.recorded if path in tree.by_path and module_name(path)}
     after = {path: sha256 for path, sha256 in trees.hashes.items() if path in before}
     layer = trees.cache.layer("entries judged")
+    theirs = (f"{file.path} {file.sha256}" for file in tree.files if file.path.endswith(".py"))
+    ours = (f"{path} {sha256}" for path, sha256 in after.items())
     # A run asks twice: its reports, and its evidence.
-    key = layer.key(
-        rules.digest,
-        sha256_of(table) if table.is_file() else "",
-        *(f"{file.path} {file.sha256}" for file in tree.files if file.path.endswith(".py")),
-        *(f"{path} {sha256}" for path, sha256 in after.items()),
-    )
+    key = layer.key(rules.digest, sha256_of(table) if table.is_file() else "", *theirs, *ours)
     judged: Entries = cached(layer, key, lambda: _judge(trees, before, after))
     return judged
 
@@ -59,21 +54,18 @@ def _judge(trees: Trees, before: Mapping[str, str], after: Mapping[str, str]) ->
     """Judge kept files of upstream, and what of them is there, by path and SHA-256."""
     theirs, ours = _read_all(trees, trees.source.root, before), _read_all(trees, trees.out, after)
     placed = frozenset(row.rule for row in refused_rows(trees.out))
-    text = remembered(trees.source.read)
+    text = cache(trees.source.read)
 
     def written(pattern: str) -> bool:
         word = pattern.rpartition(".")[2].strip("*").encode()
-        return any(
-            word in text(path)
-            for path in before
-            if pattern.startswith(".") or overlap(pattern, f"{module_name(path)}.**")
-        )
+        meant = (path for path in before if pattern.startswith(".") or overlap(pattern, f"{module_name(path)}.**"))
+        return any(word in text(path) for path in meant)
 
     outside = Outside(trees.stated, theirs, placed, written)
-    claims = judge_claims(outside)
+    claims = tuple(judge_claims(outside))
     effects = sorted(_effects(outside, ours, trees))
     findings = (*unenforced(claims, trees.stated), *_without_effect(effects, outside))
-    return Entries(tuple(claims), tuple(effects), findings)
+    return Entries(claims, tuple(effects), findings)
 
 
 def _read_all(trees: Trees, root: Path, hashes: Mapping[str, str]) -> list[Entered]:
@@ -95,12 +87,9 @@ def _effects(outside: Outside, generated: Iterable[Entered], trees: Trees) -> It
         at_home = any(module in declaring for module, _ in readers[flag])
         narrowed = (r.id for r in outside.refusals.get(flag, ()) if r.only)
         rule = outside.refused(flag) or next(narrowed, "") or outside.dependent(flag)
-        elsewhere = tuple(
-            path
-            for (module, path), lines in readers[flag].items()
-            # What a rule explains needs no search.
-            if module not in declaring and (rule or trees.users.has_effect(path, lines))
-        )
+        others = ((path, lines) for (module, path), lines in readers[flag].items() if module not in declaring)
+        # What a rule explains needs no search.
+        elsewhere = tuple(path for path, lines in others if rule or trees.users.has_effect(path, lines))
         if flag not in reading and (elsewhere or (at_home and flag not in own)):
             yield Effect(flag, GONE, rule, elsewhere[:3])
         else:
@@ -113,10 +102,9 @@ def _without_effect(effects: Iterable[Effect], outside: Outside) -> Iterator[Fin
         if each.effect == GONE and not each.rule:
             field = outside.flags[each.flag]
             module = field.owner.rpartition(".")[0]
-            message = (
-                f"the flag --{each.flag.replace('_', '-')} is still taken and nothing of the tree reads it any more; upstream does in "
-                f"{', '.join(each.readers) or 'this file'}. Refuse it, or name it in a [[dependent]] rule"
-            )
+            lost = f"the flag --{each.flag.replace('_', '-')} is still taken and nothing of the tree reads it any more"
+            where = f"upstream does in {', '.join(each.readers) or 'this file'}"
+            message = f"{lost}; {where}. Refuse it, or name it in a [[dependent]] rule"
             yield Finding(CHECK, f"python/{module.replace('.', '/')}.py", field.line, message)
 
 
@@ -127,9 +115,8 @@ def _readers(
     names = "|".join(map(re.escape, flags)) or "(?!)"
     entries = [entry for entry in outside.rules.entries if entry.kind == "flag"]
     apart = tuple(module for entry in entries for module in entry.apart)
-    held = "|".join(
-        re.escape(name).replace(re.escape("()"), r"\([^()]*\)") for entry in entries for name in (*entry.held, "self")
-    )
+    names_held = [re.escape(name) for entry in entries for name in (*entry.held, "self")]
+    held = "|".join(names_held).replace(re.escape("()"), r"\([^()]*\)")
     pattern = re.compile(
         rf"\b(?:{held})\s*\.(?P<read>{names})\b(?!\s*=[^=])|\bgetattr\([^,()]*(?:\(\))?,\s*['\"](?P<asked>{names})['\"]".encode()
     )

@@ -23,19 +23,20 @@ from shrinker.values.relations import grouped
 from shrinker.values.upstream import enclosing
 
 _MADE_BY = ("__init__", "__post_init__", "__new__")
+_ENDS = "comes to a named error in every run that reaches its end"
 _APART = (ast.Lambda, *COMPREHENSIONS)
 
 
 def inevitable_errors(trees: Trees, seen: Seen) -> None:
     """Modules and programs of the generated tree that cannot run to their end."""
     seen.look(len(trees.python))
-    for path, line, what, why in _Search(trees).run():
-        seen.ask(path, line, f"{what} comes to a named error in every run that reaches its end: {why}")
+    _Search(trees, seen).run()
 
 
 class _Search:
-    def __init__(self, trees: Trees) -> None:
+    def __init__(self, trees: Trees, seen: Seen) -> None:
         self._trees = trees
+        self._seen = seen
         self._ends: dict[str, str] = {}
         """Why a function ends, by its dotted name."""
         self._members: dict[str, set[str]] = defaultdict(set)
@@ -43,10 +44,9 @@ class _Search:
         classes = (each for symbols in trees.kept.values() for each in symbols.classes)
         self._defined = grouped((name, each.name.rpartition(".")[2]) for each in classes for name, _ in each.members)
         """Last names of the classes that have a method of this name."""
-        self._found: set[tuple[str, int, str, str]] = set()
 
-    def run(self) -> set[tuple[str, int, str, str]]:
-        """Go from the named errors to who meets them, until nobody else does: where each stands, what it is, and why."""
+    def run(self) -> None:
+        """Go from the named errors to who meets them, until nobody else does."""
         texts = {path: (self._trees.out / path).read_bytes() for path in self._trees.python}
         wanted = {re.escape(ERROR_PREFIX)}
         while wanted:
@@ -56,11 +56,8 @@ class _Search:
                 if mentions.search(text) and (tree := parsed(text, path)) is not None:
                     self._file(path, tree)
             # A class is made by its own name, or by that of its methods' `cls`.
-            wanted = {
-                rf"\b{name.split('.')[-2]}\b" if name.endswith(_MADE_BY) else rf"\b{name.rpartition('.')[2]}\s*\("
-                for name in [*self._ends][before:]
-            }
-        return self._found
+            ended = (name.split(".")[-2:] for name in [*self._ends][before:])
+            wanted = {rf"\b{each[0]}\b" if each[-1] in _MADE_BY else rf"\b{each[-1]}\s*\(" for each in ended}
 
     def _file(self, path: str, tree: ast.Module) -> None:
         symbols = self._trees.kept[path]
@@ -68,7 +65,7 @@ class _Search:
         programs = [node.body for node in filter(is_main, tree.body) if not is_named_error(node.body[0])]
         for what, body in (("the module", tree.body), *(("the program", body) for body in programs)):
             if why := self._reason(body, symbols, ""):
-                self._found.add((path, body[0].lineno, what, why))
+                self._seen.ask(path, body[0].lineno, f"{what} {_ENDS}: {why}")
         module = symbols.module or path
         functions = ((name, part) for name, part in definitions(tree) if isinstance(part, Function))
         for name, each in grouped(functions).items():
@@ -80,7 +77,8 @@ class _Search:
                 self._ends[f"{module}.{name}"] = whys[0]
                 for decorator in each[0].decorator_list:
                     if self._resolved(symbols, dotted(decorator)):
-                        self._found.add((path, each[0].lineno, f"{name}, filed by `{dotted(decorator)}`,", whys[0]))
+                        filed = f"{name}, filed by `{dotted(decorator)}`,"
+                        self._seen.ask(path, each[0].lineno, f"{filed} {_ENDS}: {whys[0]}")
                 if owner:
                     self._members[last].add(owner)
 

@@ -4,18 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from operator import attrgetter
 
-from shrinker.check import (
-    capabilities,
-    declared,
-    entries,
-    form,
-    inevitable,
-    listing,
-    lost,
-    native,
-    references,
-    ruff,
-)
+from shrinker.check import capabilities, entries, form, inevitable, lost, native, references, ruff
 from shrinker.check.trees import Seen, Trees
 from shrinker.values.outcome import Evidence
 
@@ -35,10 +24,10 @@ class Check:
 
 
 CHECKS = (
-    Check("files", FORM, listing.files, ("files", listing.EXTRA)),
-    Check("unchanged files", FORM, listing.upstreams_files, (listing.OWN, "unchanged files")),
+    Check("files", FORM, form.files, ("files", form.EXTRA)),
+    Check("unchanged files", FORM, form.upstreams_files, (form.OWN, "unchanged files")),
     Check("changed files", FORM, form.changed_files, form.COUNTS),
-    Check("changed lines", FORM, listing.changed_lines),
+    Check("changed lines", FORM, form.changed_lines),
     Check("undefined names", REFERENCES, ruff.undefined_names, ruff.COUNTS),
     Check("imports", REFERENCES, references.imports),
     Check("module attributes", REFERENCES, references.module_attributes),
@@ -55,9 +44,9 @@ CHECKS = (
     Check("names by text", REFERENCES, lost.names_by_text),
     Check("tables", REFERENCES, references.lost_tables),
     Check("native sources", REFERENCES, native.lost_sources, native.NATIVE),
-    Check("crate targets", REFERENCES, declared.lost_targets),
+    Check("crate targets", REFERENCES, references.lost_targets),
     Check("imports of loops", REFERENCES, lost.imports_of_loops),
-    Check("commands", REFERENCES, declared.lost_commands),
+    Check("commands", REFERENCES, references.lost_commands),
     Check("ways through", REFERENCES, inevitable.inevitable_errors),
     Check("companions", REFERENCES, references.lost_imports),
     Check("entries", REFERENCES, entries.unenforced_claims, entries.COUNTS),
@@ -70,21 +59,9 @@ CHECKS = (
 
 
 def judge(level: str, trees: Trees, progress: Callable[[str], None]) -> Evidence:
-    """Ask the checks of a level.
-
-    Args:
-        level: one of `EVIDENCE_LEVELS`.
-        trees: what is judged.
-        progress: receives one line a step.
-
-    Returns:
-        The evidence; `findings` is empty exactly when it passed. What *capabilities* finds is *open*: questions about an upstream that nobody has
-        read, faults of the pinned one's tree. Without `[[dropped]]` rules it looks at nothing.
-
-    Raises:
-        InputError: ruff is missing or fails.
-        ShrinkerError: a worker process was killed.
-    """
+    """Ask the checks of one of `EVIDENCE_LEVELS`; `progress` receives one line a step. `findings` is empty exactly when the tree passed. What
+    *capabilities* finds is *open*: questions about an upstream that nobody has read, faults of the pinned one's tree. Without `[[dropped]]` rules it
+    looks at nothing. Raises InputError: ruff is missing or fails; ShrinkerError: a worker process was killed."""
     if level == CAPABILITIES and not (trees.rules and trees.rules.dropped):
         return Evidence(level, True, (), (), ())
     progress(f"{level}: {len(trees.manifest.files)} files")

@@ -4,35 +4,24 @@ module does when it is loaded (files itself, fills tables, imports what rows of 
 Classes are told apart by their last names, so that two of one name count as one: what is asked is asked of both.
 """
 
-import ast
 import builtins
 from collections import Counter
-from collections.abc import Iterable, Iterator
-from pathlib import Path
+from collections.abc import Iterator
 
-from shrinker.check.refused import Refused, refused_rows
-from shrinker.check.rule_index import RuleIndex
+from shrinker.check.outside import refused_rows
 from shrinker.check.symbols import ClassSymbols, ModuleSymbols, Registration
-from shrinker.check.trees import Seen, Trees
-from shrinker.syntax.imports import package_of
-from shrinker.syntax.names import is_special, last_name
-from shrinker.syntax.parsing import parsed
-from shrinker.syntax.unroll import Bound, bind, displays_of, rows_of, text_of
-from shrinker.syntax.walk import walk
+from shrinker.check.trees import RuleIndex, Seen, Trees
+from shrinker.syntax.names import is_special
 from shrinker.values.relations import grouped
-from shrinker.values.upstream import module_name
 
 _BUILTINS = frozenset(dir(builtins))
-_IMPORTING = ("import_module", "__import__")
 
 
 def _kept_classes(trees: Trees) -> Iterator[tuple[ModuleSymbols, ClassSymbols, ClassSymbols]]:
     """Classes of changed files that both trees have: symbols of the generated file, and of both classes, the generated one's first."""
     for symbols, upstream in trees.pairs():
         there = {each.name: each for each in symbols.classes}
-        for each in upstream.classes:
-            if each.name in there:
-                yield symbols, there[each.name], each
+        yield from ((symbols, there[each.name], each) for each in upstream.classes if each.name in there)
 
 
 def members(trees: Trees, seen: Seen) -> None:
@@ -59,9 +48,7 @@ def members(trees: Trees, seen: Seen) -> None:
 
 def stores(trees: Trees, seen: Seen) -> None:
     """Attributes that methods stored on ``self``, that nothing stores any more, and that a method of the same family still reads there.
-
-    What only private methods stored that upstream itself calls nowhere but in classes that it never makes was never there.
-    """
+    What only private methods stored that upstream itself calls nowhere but in classes that it never makes was never there."""
     kept = trees.kept.values()
     binds = {name for symbols in kept for each in symbols.classes for name, _ in each.members}
     binds.update(*(symbols.binds for symbols in kept))
@@ -107,14 +94,11 @@ def bases(trees: Trees, seen: Seen) -> None:
 def decorators(trees: Trees, seen: Seen) -> None:
     """Each definition has all decorators of one that upstream has by its name there."""
     for symbols, upstream in trees.pairs():
-        theirs, ours = (
-            grouped((name, (line, written)) for name, line, written in side.decorated) for side in (upstream, symbols)
-        )
-        for name in ours.keys() & theirs.keys():
-            left = [decorators for _, decorators in theirs[name]]
+        for name in symbols.decorated.keys() & upstream.decorated.keys():
+            left = [decorators for _, decorators in upstream.decorated[name]]
             seen.look(sum(map(len, left)))
             # Those with the most first: the others are content with any.
-            for line, decorators in sorted(ours[name], key=lambda row: -len(row[1]))[: len(left)]:
+            for line, decorators in sorted(symbols.decorated[name], key=lambda row: -len(row[1]))[: len(left)]:
                 kept = Counter(decorators)
                 like = min(left, key=lambda each: (len(Counter[str](each) - kept), -len(each)))
                 left.remove(like)
@@ -124,9 +108,8 @@ def decorators(trees: Trees, seen: Seen) -> None:
 
 def is_let_go(registration: Registration, module: str, index: RuleIndex) -> bool:
     """True when a rule says that nothing asks for what is filed, or when something in the statement is gone."""
-    return index.unregistered(f"{module}.{registration.function}", registration.key) or any(
-        index.removes_member(said) or index.removes_module(said) for said in registration.says
-    )
+    gone = (index.removes_member(said) or index.removes_module(said) for said in registration.says)
+    return index.unregistered(f"{module}.{registration.function}", registration.key) or any(gone)
 
 
 def registrations(trees: Trees, seen: Seen) -> None:
@@ -166,40 +149,20 @@ def imports_of_loops(trees: Trees, seen: Seen) -> None:
     if trees.rules is None:
         return
     modules = {symbols.module for symbols in trees.kept.values()}
-    for path in trees.changed:
-        before, after = (set(_imported(root / path, module_name(path))) for root in (trees.source.root, trees.out))
-        seen.look(len(before))
-        for name in sorted(before - after):
+    for symbols, upstream in trees.pairs():
+        seen.look(len(upstream.loaded))
+        for name in sorted(upstream.loaded - symbols.loaded):
             if not trees.index.removes_module(name):
-                seen.find(path, 0, f"no longer imports {name}, and no rule removes it")
-        for name in sorted(after - modules):
+                seen.find(symbols.path, 0, f"no longer imports {name}, and no rule removes it")
+        for name in sorted(symbols.loaded - modules):
             if trees.index.removes_module(name):
-                seen.find(path, 0, f"imports {name}, which a rule removes")
-
-
-def _imported(file: Path, module: str | None) -> Iterator[str]:
-    data = file.read_bytes()
-    # Hardly a file has the words.
-    tree = parsed(data, str(file)) if any(name.encode() in data for name in _IMPORTING) else None
-    if module is None or tree is None:
-        return
-    package, tables = package_of(module, file.name == "__init__.py"), displays_of(tree)
-    for loop in (node for node in tree.body if isinstance(node, ast.For)):
-        for call in walk(loop):
-            if isinstance(call, ast.Call) and call.args and last_name(call.func) in _IMPORTING:
-                for row in rows_of(loop.iter, tables) or ():
-                    bound: Bound = {}
-                    bind(loop.target, row, bound)
-                    if (text := text_of(call.args[0], bound, module, package)) is not None:
-                        yield text
+                seen.find(symbols.path, 0, f"imports {name}, which a rule removes")
 
 
 def rows(trees: Trees, seen: Seen) -> None:
     """What looks where a row is gone finds another one, or none. A table that went as a whole is looked at by nobody.
-
     Rows may go whose key the tree refuses by name, that name members of enumerations which the rules remove, or with the test that they
-    stand under; but none of a member where a loop goes through its enumeration.
-    """
+    stand under; but none of a member where a loop goes through its enumeration."""
     refused = [*refused_rows(trees.out)]
     for symbols, upstream in trees.pairs():
         there = Counter((where, key, value) for where, key, value, _ in symbols.rows)
@@ -215,7 +178,7 @@ def rows(trees: Trees, seen: Seen) -> None:
             elif key.partition(".")[0] in symbols.loops or (
                 value.partition(".")[0] in symbols.bound
                 and not any(map(trees.index.removes_member, (key, value)))
-                and not _is_refused(key.strip("'"), keys[where], refused)
+                and not any(row.ends(key.strip("'"), keys[where]) for row in refused)
                 and line not in trees.decided_lines(symbols.path)
             ):
                 shown = f"{key}: {value}" if key else value
@@ -237,8 +200,3 @@ def dispatches(trees: Trees, seen: Seen) -> None:
                 if lost:
                     what = f"a table lost its row for {' and '.join(lost)}, of the kept classes"
                     seen.find(symbols.path, 0, f"{what} (upstream: line {row.line})")
-
-
-def _is_refused(text: str, others: Iterable[str], rows: Iterable[Refused]) -> bool:
-    """True when the tree ends a run by a text that stands in a table with others."""
-    return any(text in row.values or (text not in row.only and not {*row.only}.isdisjoint(others)) for row in rows)

@@ -38,10 +38,8 @@ def lost_sources(trees: Trees, seen: Seen) -> None:
     undefined, upstream = trees.stated.undefined, {path for path in trees.source.by_path if path.endswith(_SOURCES)}
     kept = [each for each in trees.manifest.files if each.path.endswith(_SOURCES) and (trees.out / each.path).is_file()]
     changed = [each for each in kept if each.changed and each.path in upstream]
-    before, texts = (
-        {each.path: without_refuted((root / each.path).read_bytes(), undefined) for each in side}
-        for root, side in ((trees.source.root, changed), (trees.out, kept))
-    )
+    before = {each.path: without_refuted(trees.source.read(each.path), undefined) for each in changed}
+    texts = {each.path: without_refuted((trees.out / each.path).read_bytes(), undefined) for each in kept}
     native = Native(trees, upstream, before, texts)
     own = operators.lost_definitions, operators.lost_registrations, operators.lost_offers
     for check in (_macros, _includes, _build_lists, *own, _definitions):
@@ -81,11 +79,8 @@ def _build_lists(native: Native, seen: Seen) -> None:
 
 def _listed(data: bytes, folders: Collection[str]) -> dict[str, int]:
     """Sources that a build list names, with the line: as from each of these folders."""
-    return {
-        f"{folder}/{match.group(1).decode()}".lstrip("/"): line_at(data, match.start(1))
-        for match in _LISTED.finditer(data)
-        for folder in folders
-    }
+    places = ((folder, match) for match in _LISTED.finditer(data) for folder in folders)
+    return {f"{folder}/{each[1].decode()}".lstrip("/"): line_at(data, each.start(1)) for folder, each in places}
 
 
 def _includes(native: Native, seen: Seen) -> None:

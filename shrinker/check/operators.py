@@ -3,17 +3,14 @@
 Read as text and by nobody else's grammar: whoever decides what goes has one.
 """
 
-import ast
 import re
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
 
 from shrinker.check.trees import Seen, Trees
-from shrinker.syntax.names import dotted
-from shrinker.syntax.parsing import parsed
 
 _REGISTERED = re.compile(rb"\b(?:impl|def)\s*\([^;]*?&\s*(?:\w+::)*([A-Za-z_]\w*)\s*\)+\s*;")
 _NAMED = re.compile(rb'\b(impl|def)\s*\(\s*"(?:\w+::)?([A-Za-z_]\w*)')
@@ -29,7 +26,6 @@ _PROMISED = re.compile(
     rb"^(?:extern\s+)?[A-Za-z_][\w:<>,*& ]*[\s*&]([A-Za-z_]\w*)\s*\((?:[^(){};]|\([^(){};]*\))*\)\s*;", re.MULTILINE
 )
 """At the start of a line: within a function it would be a call."""
-_SPELLED = re.compile(r"[A-Za-z_]\w*::([A-Za-z_]\w*)(?:\.\w+)?")
 _COMPILED = (".c", ".cc", ".cpp", ".cu")
 
 
@@ -94,8 +90,8 @@ def lost_registrations(native: Native, seen: Seen) -> None:
             other_half = "whose other half upstream registers and this tree does not"
             seen.find(path, 0, f"{does} the operator {operator.decode()}, {other_half}", check="operators")
     known, offered = ({name.decode() for _, name in side} for side in (theirs, ours))
-    for path in sorted(trees.python):
-        for line, name in _calls((trees.out / path).read_bytes()):
+    for path, symbols in trees.kept.items():
+        for line, name in symbols.operators:
             seen.look(name in known, "callers")
             if name in known - offered:
                 message = f"names the operator {name}, which nothing in this tree registers"
@@ -104,10 +100,9 @@ def lost_registrations(native: Native, seen: Seen) -> None:
 
 def lost_offers(native: Native, seen: Seen) -> None:
     """Names that kept sources no longer offer to Python, and that kept Python says."""
-    sides = ((path, data, native.texts[path]) for path, data in native.before.items())
-    lost = {
-        name: path for path, theirs, ours in sides for name in {*_OFFERED.findall(theirs)} - {*_OFFERED.findall(ours)}
-    }
+    lost: dict[bytes, str] = {}
+    for path, theirs in native.before.items():
+        lost |= dict.fromkeys({*_OFFERED.findall(theirs)} - {*_OFFERED.findall(native.texts[path])}, path)
     seen.look(len(lost), "callers")
     sayings(native, lost, "offers", "callers", seen)
 
@@ -119,18 +114,6 @@ def sayings(native: Native, lost: Mapping[bytes, str], verb: str, check: str, se
         for name in sorted(lost.keys() & WORD.findall(data)):
             line = 1 + next(i for i, row in enumerate(data.split(b"\n")) if name in WORD.findall(row))
             seen.find(path, line, f"says {name.decode()}, which {lost[name]} no longer {verb}", check=check)
-
-
-def _calls(data: bytes) -> Iterator[tuple[int, str]]:
-    """Operators that a Python file names, each with its line."""
-    worth = b"torch.ops" in data or b"::" in data
-    for node in ast.walk((parsed(data) if worth else None) or ast.Module([], [])):
-        match node:
-            case ast.Attribute(attr=name):
-                if dotted(node.value).startswith("torch.ops.") and dotted(node.value).count(".") == 2:
-                    yield node.lineno, name
-            case ast.Constant(value=str() as text) if (found := _SPELLED.fullmatch(text)) is not None:
-                yield node.lineno, found[1]
 
 
 def bodies(data: bytes) -> set[bytes]:

@@ -1,19 +1,28 @@
 """What comes into a server from outside, by upstream's text: flags, fields of requests, environment variables, enumerations that are made
 of flags; and where the generated tree refuses them."""
 
-from collections.abc import Callable, Iterator, Sequence
+import ast
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Any, NamedTuple
 
 from shrinker.check.entered import Asked, Choices, Entered
 from shrinker.check.leftovers.vocabulary import foreign_words
 from shrinker.ruleset import Ruleset
 from shrinker.ruleset.match import name_matches, overlap
 from shrinker.ruleset.models import Claim, Refusal
+from shrinker.syntax.names import assigned
+from shrinker.syntax.parsing import parsed
+from shrinker.values.edits import FILE
 from shrinker.values.relations import grouped
+from shrinker.values.upstream import PACKAGE_PREFIX
 
 _DEPTH = 3
 """Short functions that are followed from one to the next."""
+TABLE = f"{PACKAGE_PREFIX}{FILE}"
+"""The file with the tables of what a generated tree refuses by name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,10 +66,8 @@ class Outside:
         self._enumerations = grouped((method, e) for file in files for e in file.enumerations for method, _ in e.asks)
         self._sources = grouped((name, (file.module, of, leaf)) for file in files for name, of, leaf in file.sources)
         self.variables = grouped((name, (how, yes)) for file in files for name, how, yes in sorted(file.variables))
-        looked_at = (refusal for refusal in rules.refusals if refusal.id in placed)
-        self.refusals = grouped(
-            (attribute.rpartition(".")[2], each) for each in looked_at for attribute in each.attributes
-        )
+        looked_at = ((each, name) for each in rules.refusals if each.id in placed for name in each.attributes)
+        self.refusals = grouped((name.rpartition(".")[2], each) for each, name in looked_at)
         """By the field that they look at."""
         self.foreign = foreign_words(rules)
 
@@ -120,3 +127,37 @@ def _covers(refusal: Refusal, text: str, any_case: bool) -> bool:
     if refusal.any_case:
         return text.upper() in map(str.upper, refusal.values)
     return text in refusal.values and not any_case
+
+
+class Refused(NamedTuple):
+    """A row: attributes of an argument, or variables; the values that are refused, or all that are not (`only`), else any; and the rule."""
+
+    line: int
+    names: tuple[str, ...]
+    values: tuple[str, ...]
+    only: tuple[str, ...]
+    rule: str
+
+    def ends(self, text: str, others: Iterable[str]) -> bool:
+        """Whether it ends a run by a text that stands in a table with others."""
+        return text in self.values or (text not in self.only and not {*self.only}.isdisjoint(others))
+
+
+def tables_of(out: Path) -> dict[str, list[tuple[int, tuple[Any, ...]]]]:
+    """By name the rows of each table, with their lines; none of a file that is not there, or no Python, which the level *form* finds."""
+    found: dict[str, list[tuple[int, tuple[Any, ...]]]] = {}
+    tree = parsed((out / TABLE).read_bytes()) if (out / TABLE).is_file() else None
+    for target, value in map(assigned, tree.body if tree is not None else ()):
+        if isinstance(target, ast.Name) and isinstance(value, ast.Tuple):
+            cells = ((row.lineno, getattr(row, "args", getattr(row, "elts", []))) for row in value.elts)
+            found[target.id] = [(line, tuple(map(ast.literal_eval, parts))) for line, parts in cells]
+    return found
+
+
+def refused_rows(out: Path) -> Iterator[Refused]:
+    """The rows about arguments, and those about environment variables."""
+    tables = tables_of(out)
+    for line, (_, attributes, values, only, _, rule, *_) in tables.get("REFUSALS", ()):
+        yield Refused(line, attributes, values, only, rule)
+    for line, (rule, variables) in tables.get("SWITCHES", ()):
+        yield Refused(line, tuple(name.rstrip("=") for name in variables.split()), (), (), rule)

@@ -9,7 +9,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from shrinker.check import declarations
+from shrinker.check import symbols
 from shrinker.check.symbols import ClassSymbols, ModuleSymbols
 from shrinker.syntax.imports import Import, names_of, package_of
 from shrinker.syntax.names import attribute_chain, dotted, first_name, last_name
@@ -20,6 +20,7 @@ from shrinker.values.upstream import PACKAGE, module_name
 
 _DOTTED = re.compile(r"sglang(?:\.[A-Za-z_]\w*)+(?::[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*)?")
 _TARGET = re.compile(r"[A-Za-z_]\w*(?:\.\w+)*:[A-Za-z_]\w*(?:\.\w+)*")
+_OPERATOR = re.compile(r"[A-Za-z_]\w*::([A-Za-z_]\w*)(?:\.\w+)?")
 _FILE = re.compile(r"[\w./+-]*[\w+-]\.\w{1,10}")
 _ENDING = re.compile(r"[^.]\.[a-z]{2,5}$|^\.[a-z]{2,5}$")
 _HANDLERS = ByClass[Callable[["_Reader", Any, Scope], None]]()
@@ -82,9 +83,10 @@ class _Reader:
         self.children(tree, top)
         found.bound = top.bindings.names.keys() | top.bindings.declared
         found.exports = _exports(top)
-        found.rows = [*declarations.rows_of(tree.body)]
-        found.registers = [*declarations.registers_of(tree.body)]
-        found.assigned = [*declarations.assigned_of(tree.body)]
+        found.rows = [*symbols.rows_of(tree.body)]
+        found.registers = [*symbols.registers_of(tree.body)]
+        found.assigned = [*symbols.assigned_of(tree.body)]
+        found.loaded = {*symbols.loaded_by(tree, found.module, self.package or "")} if found.module else set()
         # `hasattr(triton.language, "gather")` asks another package.
         found.by_text = {name for root, name in self.by_text if root not in self.foreign}
         found.named = {name: tuple(each) for name in top.bindings.names if (each := look_up(top, name))}
@@ -118,7 +120,10 @@ class _Reader:
     def definition(self, node: Definition | ast.Lambda, scope: Scope) -> None:
         if isinstance(node, Definition) and isinstance(scope.node, ast.Module | ast.ClassDef):
             name = ".".join(self.around if isinstance(node, ast.ClassDef) else [*self.around, node.name])
-            self.found.decorated.append((name, node.lineno, _decorators(node)))
+            plain = (each.func if isinstance(each, ast.Call) else each for each in node.decorator_list)
+            # A computed one (`a if flag else b`) is another one by right when its condition is decided.
+            decorators = tuple(ast.unparse(each) for each in plain if isinstance(each, ast.Name | ast.Attribute))
+            self.found.decorated.setdefault(name, []).append((node.lineno, decorators))
         inner = scope.inside(node)
         inside = {*(node.body if isinstance(node.body, list) else [node.body]), *getattr(node, "type_params", ())}
         for child in children(node):
@@ -127,22 +132,15 @@ class _Reader:
     @_HANDLERS.of(ast.ClassDef)
     def class_(self, node: ast.ClassDef, scope: Scope) -> None:
         self.named_classes[node.name] = node.name
-        members = dict(reversed([*declarations.assigned_of(node.body, definitions=True)]))
+        members = dict(reversed([*symbols.assigned_of(node.body, definitions=True)]))
         self.around.append(node.name)
         name = ".".join(self.around)
         self.definition(node, scope)
         self.around.pop()
-        self.found.classes.append(
-            ClassSymbols(
-                name,
-                tuple(map(last_name, node.bases)),
-                tuple(members.items()),
-                frozenset(declarations.fields_of(node.body)),
-                declarations.made_by_fields(node),
-                tuple(last_name(base) for base in node.bases if first_name(base) in self.foreign),
-                tuple(self.stored.get(name, {}).items()),
-            )
-        )
+        bases, fields = tuple(map(last_name, node.bases)), frozenset(symbols.fields_of(node.body))
+        foreign = tuple(last_name(base) for base in node.bases if first_name(base) in self.foreign)
+        data, stores = symbols.made_by_fields(node), tuple(self.stored.get(name, {}).items())
+        self.found.classes.append(ClassSymbols(name, bases, tuple(members.items()), fields, data, foreign, stores))
 
     @_HANDLERS.of(*COMPREHENSIONS)
     def comprehension(self, node: Comprehension, scope: Scope) -> None:
@@ -197,6 +195,8 @@ class _Reader:
             self.found.binds.add(text)
         elif text.startswith("sglang.") and _DOTTED.fullmatch(text):
             self.found.paths.append((node.lineno, text))
+        if "::" in text and (operator := _OPERATOR.fullmatch(text)):
+            self.found.operators.append((node.lineno, operator[1]))
         if "." in text and _FILE.fullmatch(text):
             self.found.files.append((node.lineno, text))
 
@@ -210,7 +210,7 @@ class _Reader:
 
     @_HANDLERS.of(ast.List, ast.Tuple, ast.Set, ast.Dict)
     def display(self, node: ast.List | ast.Tuple | ast.Set | ast.Dict, scope: Scope) -> None:
-        if rows := tuple(declarations.dispatch_of(node)):
+        if rows := tuple(symbols.dispatch_of(node)):
             self.found.dispatches.append(rows)
         if isinstance(node, ast.List | ast.Tuple):
             self.neighbours(node.elts)
@@ -237,6 +237,8 @@ class _Reader:
             if dotted(node.value) == "self":
                 self.stored.setdefault(".".join(self.around), {}).setdefault(node.attr, node.lineno)
         root, names = attribute_chain(node)
+        if len(names) > 2 and names[0] == "ops" and dotted(root) == "torch":
+            self.found.operators.append((node.lineno, names[2]))
         read = names if isinstance(node.ctx, ast.Load) else names[:-1]
         self.ask(root, _Use(scope, dotted(root), read, node.lineno, _READ))
         self.visit(root, scope)
@@ -265,11 +267,8 @@ class _Reader:
         if isinstance(node.func, ast.Name):
             self.uses += (_Use(scope, function, (made,), node.lineno, _MADE) for made in ("__init__", *named))
         self.found.open |= function == "globals"
-        texts = {
-            name: (value.value, value.lineno)
-            for name, value in named.items()
-            if isinstance(value, ast.Constant) and isinstance(value.value, str)
-        }
+        constants = ((name, value) for name, value in named.items() if isinstance(value, ast.Constant))
+        texts = {name: (each.value, each.lineno) for name, each in constants if isinstance(each.value, str)}
         if len(texts) > 1 and any(":" in text and _TARGET.fullmatch(text) for text, _ in texts.values()):
             self.found.targets.append((last_name(node.func), texts))
         self.neighbours(args)
@@ -278,16 +277,7 @@ class _Reader:
 
 def _exports(top: Scope) -> list[tuple[str, int]] | None:
     """Texts of ``__all__`` with their lines; None where there is none, or it is not spelled out."""
-    found: list[tuple[str, int]] = []
     bindings = top.bindings.names.get("__all__", ())
-    for item in (item for binding in bindings for item in getattr(binding.value, "elts", [None])):
-        if not (isinstance(item, ast.Constant) and isinstance(item.value, str)):
-            return None
-        found.append((item.value, item.lineno))
-    return found if bindings else None
-
-
-def _decorators(node: Definition) -> tuple[str, ...]:
-    """As they are written, without arguments. A computed one (`a if flag else b`) is another one by right when its condition is decided."""
-    plain = (each.func if isinstance(each, ast.Call) else each for each in node.decorator_list)
-    return tuple(ast.unparse(each) for each in plain if isinstance(each, ast.Name | ast.Attribute))
+    items = [item for binding in bindings for item in getattr(binding.value, "elts", [None])]
+    texts = [(i.value, i.lineno) for i in items if isinstance(i, ast.Constant) and isinstance(i.value, str)]
+    return texts if bindings and len(texts) == len(items) else None

@@ -1,24 +1,37 @@
 """What kept code names finds something: imports, attributes of modules, `__all__`, names, texts that are dotted paths or data files, tables
-whose names it computes.
+whose names it computes; and what the declarations of kept packages name: commands that installing makes, and sources of crates' targets.
 
 Upstream's own faults are told by the same name in the same file.
 """
 
+import posixpath
 import re
+import tomllib
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
 
 from shrinker.check.leftovers.vocabulary import foreign_words
-from shrinker.check.refused import TABLE
+from shrinker.check.outside import TABLE
 from shrinker.check.resolve import Modules
 from shrinker.check.trees import Seen, Trees
 from shrinker.ruleset.match import any_module_matches
+from shrinker.source.layout import PYPROJECT
 from shrinker.syntax.imports import absolute, package_of
 from shrinker.values.relations import grouped
 from shrinker.values.upstream import PACKAGE_PREFIX, enclosing
 
 _INIT = "/__init__.py"
 _TABLES = frozenset({"json", "jsonl", "yaml", "yml", "toml", "csv", "tsv", "txt", "jinja", "model"})
+_CRATE = "Cargo.toml"
+_PLACES = {
+    "lib": ("src/lib.rs",),
+    "bin": ("src/main.rs", "src/bin/{}.rs", "src/bin/{}/main.rs"),
+    "bench": ("benches/{}.rs", "benches/{}/main.rs"),
+    "test": ("tests/{}.rs", "tests/{}/main.rs"),
+    "example": ("examples/{}.rs", "examples/{}/main.rs"),
+}
+"""Kinds of targets, and where cargo looks for one that names no path."""
 
 
 def imports(trees: Trees, seen: Seen) -> None:
@@ -92,10 +105,7 @@ def _dotted(paths: Iterable[str]) -> dict[str, str]:
 
 
 def dangling_paths(trees: Trees, seen: Seen) -> None:
-    """Dotted paths into the package that resolve in upstream and not here.
-
-    The table of removed modules is left out: what the tree has not is what it names.
-    """
+    """Dotted paths into the package that resolve in upstream and not here, but for the table of removed modules: it names what the tree has not."""
     ours, theirs, foreign = trees.modules, trees.source_modules, foreign_words(trees.stated)
     rows = [*_rows(trees)]
     _dangling_rows(trees, rows, seen)
@@ -134,8 +144,8 @@ def _rows(trees: Trees) -> Iterator[_Row]:
 
 def _dangling_rows(trees: Trees, rows: Sequence[_Row], seen: Seen) -> None:
     """Rows whose definition is gone, and whose key kept code spells in another place than the rows: who asks finds nothing."""
-    gone = (row for row in rows if not trees.modules.dotted_path(row[2]))
-    gone = (row for row in gone if trees.source_modules.dotted_path(row[2]))
+    ours, theirs = trees.modules, trees.source_modules
+    gone = (row for row in rows if not ours.dotted_path(row[2]) and theirs.dotted_path(row[2]))
     lost = [row for row in gone if not trees.index.removes_module(row[2].partition(":")[0])]
     seen.look(len(lost))
     quoted = re.compile(f"([\"'])({'|'.join(sorted({re.escape(key) for *_, key in lost}))})\\1")
@@ -163,9 +173,7 @@ def missing_data_files(trees: Trees, seen: Seen) -> None:
 
 def _names(text: str, module_path: str, file: str) -> bool:
     """May `text`, written in a module, mean `file`? A base name: in the module's folder or below it.
-
-    A path of several parts: below any package that holds the module, at any depth.
-    """
+    A path of several parts: below any package that holds the module, at any depth."""
     folder = module_path.rpartition("/")[0] + "/"
     wanted = text.lstrip("./")
     if "/" in wanted and module_path.startswith(PACKAGE_PREFIX):
@@ -182,18 +190,68 @@ def lost_tables(trees: Trees, seen: Seen) -> None:
         return
     patterns = set[str]().union(*(symbols.computed_files for symbols in trees.kept.values()))
     computed = re.compile("|".join(sorted(patterns)) or r"(?!)")
-    there = {path for path in trees.recorded if _is_table(path)}
-    folders = Counter(map(_folder, there))
+    there = {path: table for path in trees.recorded if (table := _table(path))}
+    beside = Counter(there.values())
     for path in trees.source.by_path:
-        if _is_table(path) and folders[_folder(path)] and computed.fullmatch(path.rpartition("/")[2]):
+        table = _table(path)
+        if table and beside[table] and computed.fullmatch(path.rpartition("/")[2]):
             seen.look()
             if path not in there and not trees.index.removes(path):
-                seen.find(path, 0, f"is gone, no rule removes it, and {folders[_folder(path)]} tables beside it stay")
+                seen.find(path, 0, f"is gone, no rule removes it, and {beside[table]} tables beside it stay")
 
 
-def _is_table(path: str) -> bool:
-    return path.startswith(PACKAGE_PREFIX) and path.rpartition(".")[2] in _TABLES
+def _table(path: str) -> tuple[str, str] | None:
+    """Folder and ending of a table; None for any other file."""
+    ending = path.rpartition(".")[2]
+    return (path.rpartition("/")[0], ending) if path.startswith(PACKAGE_PREFIX) and ending in _TABLES else None
 
 
-def _folder(path: str) -> tuple[str, str]:
-    return path.rpartition("/")[0], path.rpartition(".")[2]
+def lost_commands(trees: Trees, seen: Seen) -> None:
+    """Commands of the generated package that call nothing, and those of upstream whose module is there and that are not declared."""
+    # A release declares its commands elsewhere.
+    declared = _read(PYPROJECT, trees, seen) if (trees.out / PYPROJECT).exists() else None
+    if declared is None:
+        return
+    scripts: Mapping[str, str] = trees.source.declared.scripts
+    commands: dict[str, str] = declared.get("project", {}).get("scripts", {})
+    seen.look(len(commands.keys() | scripts.keys()))
+    ours, theirs = trees.modules, trees.source_modules
+    for name, target in commands.items():
+        if not ours.dotted_path(target) and (theirs.dotted_path(target) or scripts.get(name) != target):
+            seen.find(PYPROJECT, 0, f"the command {name} calls {target}, which is not there")
+    for name, target in scripts.items() - commands.items():
+        if (module := target.partition(":")[0]) in ours:
+            seen.find(PYPROJECT, 0, f"the command {name} is gone, but {module} is there")
+
+
+def lost_targets(trees: Trees, seen: Seen) -> None:
+    """Targets and build scripts that a kept Cargo.toml names and that upstream has."""
+    for path in (path for path in trees.recorded if path.rpartition("/")[2] == _CRATE):
+        for what, places in _targets(_read(path, trees, seen) or {}):
+            theirs = {posixpath.normpath(posixpath.join(path.rpartition("/")[0], place)) for place in places}
+            if theirs & trees.source.by_path.keys():
+                seen.look()
+                if theirs.isdisjoint(trees.recorded):
+                    seen.find(path, 0, f"names {what}, whose source is not in this tree: {min(theirs)}")
+
+
+def _read(path: str, trees: Trees, seen: Seen) -> dict[str, Any] | None:
+    try:
+        return tomllib.loads((trees.out / path).read_text("utf-8"))
+    except (OSError, ValueError) as error:
+        seen.find(path, 0, f"cannot be read: {error}")
+        return None
+
+
+def _targets(declared: dict[str, Any]) -> Iterator[tuple[str, tuple[str, ...]]]:
+    for kind, places in _PLACES.items():
+        targets = declared.get(kind, [])
+        for target in [targets] if isinstance(targets, dict) else targets:
+            name = target.get("name", "")
+            where = (target["path"],) if "path" in target else tuple(place.format(name) for place in places)
+            yield f"the {kind} {name}".rstrip(), where
+    if "package" in declared:
+        yield "a build script", (str(declared["package"].get("build") or "build.rs"),)
+    for name, needed in declared.get("dependencies", {}).items():
+        if isinstance(needed, dict) and "path" in needed:
+            yield f"the crate {name}", (f"{needed['path']}/{_CRATE}",)

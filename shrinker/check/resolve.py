@@ -16,11 +16,10 @@ from shrinker.values.upstream import PACKAGE
 
 _EVERY_MODULE = frozenset({"__dict__", "__doc__", "__file__", "__name__", "__package__", "__path__", "__spec__"})
 _MADE_BY_FIELDS = frozenset({"NamedTuple", "TypedDict", "Struct", "BaseModel"})
-_FRAMEWORKS = """
-Module Parameter Tensor BaseModel Struct Generic Protocol ABC Enum IntEnum StrEnum Flag IntFlag NamedTuple SimpleNamespace TypedDict
-PretrainedConfig PreTrainedModel
-"""
-_ASKED_BY_NAME = frozenset(_FRAMEWORKS.split())
+_ASKED_BY_NAME = frozenset(
+    {"Module", "Parameter", "Tensor", "BaseModel", "Struct", "Generic", "Protocol", "ABC", "Enum", "IntEnum", "StrEnum"}
+    | {"Flag", "IntFlag", "NamedTuple", "SimpleNamespace", "TypedDict", "PretrainedConfig", "PreTrainedModel"}
+)
 """Classes of other packages that call no method of a class below them but those that kept code names, too. Any other
 (a communicator that a library drives, a handler, a visitor) may call all that is defined for it."""
 
@@ -46,10 +45,8 @@ class Modules:
         return self._known[path] if path is not None else None
 
     def binds(self, dotted: str, name: str, *, foreign: bool = True, _seen: frozenset[str] = frozenset()) -> bool:
-        """True when executing the module gives it `name` (submodules aside).
-
-        A star import of another package may give any name: `foreign` says whether that counts.
-        """
+        """True when executing the module gives it `name` (submodules aside). `foreign` says whether a star import of another package counts, which
+        may give any name."""
         if name in _EVERY_MODULE:
             return dotted in self
         symbols = self.symbols(dotted)
@@ -85,16 +82,12 @@ class Modules:
 
     def lacks(self, upstream: "Modules", dotted: str, name: str | None) -> bool:
         """True when an import finds nothing, or another package's star import alone can give `name` here, and upstream's own code gave it there."""
-        if not self.imports(dotted, name):
-            return True
         star = name is not None and self.binds(dotted, name) and not self.binds(dotted, name, foreign=False)
-        return star and upstream.binds(dotted, name or "", foreign=False)
+        return not self.imports(dotted, name) or (star and upstream.binds(dotted, name or "", foreign=False))
 
     def attribute(self, target: str, chain: tuple[str, ...]) -> tuple[str, str] | None:
-        """Follow `chain` through modules from `target`; the module and the name that it lacks, else `None`.
-
-        It stops with `None` at the first name that is not known to be a module.
-        """
+        """Follow `chain` through modules from `target`; the module and the name that it lacks, else `None`. It stops with `None` at the first
+        name that is not known to be a module."""
         holder, _, last = target.rpartition(".")
         if target not in self or (holder and self.binds(holder, last)):
             return None
@@ -139,9 +132,8 @@ class Modules:
 
     def _has_member(self, module: str, name: str, member: str) -> bool:
         family = [*self.closure(module, name)]
-        return not family or any(
-            member in dict(each.members) or f"{each.name}.{member}" in self._classes(where) for where, each in family
-        )
+        named = any(member in dict(each.members) for _, each in family)
+        return named or not family or any(f"{each.name}.{member}" in self._classes(where) for where, each in family)
 
     def _classes(self, module: str) -> dict[str, ClassSymbols]:
         """The classes of a module; of several of one name the first one."""

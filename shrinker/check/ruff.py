@@ -5,9 +5,8 @@ import re
 import shutil
 import subprocess
 import sysconfig
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import NamedTuple
 
 from shrinker.check.references import is_there
 from shrinker.check.trees import Seen, Trees
@@ -21,38 +20,22 @@ _ALONE = ("--isolated", "--no-cache", "--ignore-noqa", "--quiet", "--exit-zero")
 _COMMAND = ("check", *_ALONE, "--target-version=py312", "--output-format=json", f"--select=F821,F822,F823,{_STAR}")
 
 
-class _Undefined(NamedTuple):
-    path: str
-    line: int
-    code: str
-    name: str
-    message: str
-
-
 def undefined_names(trees: Trees, seen: Seen) -> None:
-    """What ruff says of F821, F822 and F823, and the names of which none of the file's star imports gives one.
-
-    Raises:
-        InputError: ruff is missing or fails.
-    """
+    """What ruff says of F821, F822, F823, and names that none of the file's star imports gives. Raises InputError: ruff is missing or fails."""
     seen.look(len(trees.python))
-    found = _undefined(trees.out, [*trees.python])
-    again = sorted({u.path for u in found if u.code != _STAR and u.path in trees.source.by_path})
-    theirs = {(u.path, u.code, u.name) for u in _undefined(trees.source.root, again)}
-    for u in found:
-        if u.code == _STAR:
-            message = f"no star import of this file defines {u.name!r}"
-            is_there(trees, seen, trees.kept[u.path].module, u.name, u.path, u.line, message, COUNTS[1])
+    found = sorted(_undefined(trees.out, [*trees.python]))
+    again = sorted({path for path, _, code, *_ in found if code != _STAR and path in trees.source.by_path})
+    theirs = {(path, code, name) for path, _, code, name, _ in _undefined(trees.source.root, again)}
+    for path, line, code, name, message in found:
+        if code == _STAR:
+            said = f"no star import of this file defines {name!r}"
+            is_there(trees, seen, trees.kept[path].module, name, path, line, said, COUNTS[1])
         else:
-            seen.find(u.path, u.line, f"{u.message} ({u.code})", inherited=(u.path, u.code, u.name) in theirs)
+            seen.find(path, line, f"{message} ({code})", inherited=(path, code, name) in theirs)
 
 
 def find_ruff() -> str:
-    """Path of ruff: the one of this Python environment, else the one on PATH.
-
-    Raises:
-        InputError: there is none.
-    """
+    """Path of ruff: the one of this Python environment, else the one on PATH. Raises InputError: there is none."""
     own = Path(sysconfig.get_path("scripts")) / "ruff"
     found = str(own) if own.is_file() else shutil.which("ruff")
     if found is None:
@@ -60,10 +43,10 @@ def find_ruff() -> str:
     return found
 
 
-def _undefined(root: Path, paths: Sequence[str]) -> list[_Undefined]:
-    """Diagnostics of some files of a tree, sorted by path and line."""
+def _undefined(root: Path, paths: Sequence[str]) -> Iterator[tuple[str, int, str, str, str]]:
+    """Diagnostics of some files of a tree: path, line, code, name and message."""
     if not paths:
-        return []
+        return
     # Files are named one by one: then no `.gitignore` and no excluded folder name ("dist") hides one.
     done = subprocess.run(
         [find_ruff(), *_COMMAND, "--", *paths], cwd=root, capture_output=True, stdin=subprocess.DEVNULL
@@ -74,10 +57,8 @@ def _undefined(root: Path, paths: Sequence[str]) -> list[_Undefined]:
         said = done.stderr.decode("utf-8", "replace").strip()[:300]
         message = f"ruff failed with status {done.returncode}: {said}"
         raise InputError(message, "run `ruff --version` in this environment") from error
-    found: list[_Undefined] = []
     for row in rows:
         path = Path(row["filename"]).resolve().relative_to(root.resolve()).as_posix()
         name = _NAME.search(row["message"])
         line = row["location"]["row"] if row["location"] else 0
-        found.append(_Undefined(path, line, row["code"] or "syntax", name[1] if name else "", row["message"]))
-    return sorted(found)
+        yield path, line, row["code"] or "syntax", name[1] if name else "", row["message"]

@@ -20,7 +20,8 @@ from shrinker.check.tokens import Tokens
 
 MAX_MISMATCHES = 3
 """A file that does not align tends not to align in many places; the first ones tell."""
-_Place = tuple[int, int, tuple[str, ...]]
+_Used = tuple[str, ...]
+_Place = tuple[int, int, _Used]
 """Upstream line, token in it, allowances used."""
 
 
@@ -103,13 +104,11 @@ def _plain(wanted: Tokens, theirs: Tokens, start: int) -> int | None:
     return start
 
 
-def within(
-    allowed: allowances.Allowed, theirs: Tokens, start: int = 0, used: tuple[str, ...] = ()
-) -> list[tuple[int, tuple[str, ...]]]:
+def within(allowed: allowances.Allowed, theirs: Tokens, start: int = 0, used: _Used = ()) -> list[tuple[int, _Used]]:
     """All useful readings of a line inside one of upstream's: index after it, allowances used."""
     states = [(start, used)]
     for i, text in enumerate(allowed.tokens):
-        following: list[tuple[int, tuple[str, ...]]] = []
+        following: list[tuple[int, _Used]] = []
         replacing, inserting = allowed.replace.get(i), allowed.insert.get(i)
         literal = allowed.replace.get(i + 1) in allowances.LITERALS
         for position, by in states:

@@ -1,10 +1,24 @@
-"""What one Python file binds and what it names, as far as `sglang` modules are concerned."""
+"""What one Python file binds and what it names, as far as `sglang` modules are concerned; and what the statements of a class or module declare:
+members, and rows of tables.
+"""
 
+import ast
+import re
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
+from shrinker.syntax import unroll
+from shrinker.syntax.names import last_name
+from shrinker.syntax.walk import BLOCKS_OF, walk
+
 SYMBOLS = "symbols"
-"""Layer of the cache: packed `ModuleSymbols` by path and SHA-256. The level *form* leaves them there, since it
-parses every file, too."""
+"""Layer of the cache: packed `ModuleSymbols` by path and SHA-256. The level *form* leaves them there: it parses every file, too."""
+_DATA = frozenset({"dataclass", "define", "frozen", "attrs"})
+_DOTTED = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+(?::[\w.]+)?")
+_SUITES = ("body", "orelse", "finalbody")
+_IMPORTING = ("import_module", "__import__")
+_FILING = frozenset({"define", "impl"})
+"""Last names of functions that file an operator; what has "regist" in its name files something, too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,8 +100,8 @@ class ModuleSymbols:
     lookups: dict[tuple[str, str, str], int] = field(default_factory=dict)
     """The first line that looks up a name on ``any`` object; on ``self``, an object of the class with the last name that comes third; on that
     ``class`` itself; by keyword on what has ``made`` one of it; or on what is ``named`` by a dotted name from the package, perhaps a module."""
-    decorated: list[tuple[str, int, tuple[str, ...]]] = field(default_factory=list)
-    """Name with the classes around it, line and decorators without arguments, of each definition of the module or a class."""
+    decorated: dict[str, list[tuple[int, tuple[str, ...]]]] = field(default_factory=dict)
+    """Line and decorators without arguments of each definition of the module or a class, by its name with the classes around it."""
     rows: list[tuple[str, str, str, int]] = field(default_factory=list)
     """Collection, key (empty in a list), value and line: names in displays that the module binds, and in calls that are its statements."""
     dispatches: list[tuple[Row, ...]] = field(default_factory=list)
@@ -101,5 +115,144 @@ class ModuleSymbols:
     """Texts that ``getattr`` and ``hasattr`` are given."""
     computed_files: set[str] = field(default_factory=set)
     """Regular expressions for the names of files that f-strings compute."""
+    loaded: set[str] = field(default_factory=set)
+    """Modules that loops of the module import by their names."""
+    operators: list[tuple[int, str]] = field(default_factory=list)
+    """Operators of native code: line and last name of ``torch.ops.library.name`` and of texts like ``library::name``."""
     files: list[tuple[int, str]] = field(default_factory=list)
     """Strings that may name a file."""
+
+
+def assigned_of(body: list[ast.stmt], *, definitions: bool = False) -> Iterator[tuple[str, int]]:
+    """Names that statements assign at load, on any branch, with their lines; on request those of definitions, too."""
+    for node in _at_load(body):
+        match node:
+            case ast.Assign(targets=targets):
+                yield from ((target.id, node.lineno) for target in targets if isinstance(target, ast.Name))
+            case ast.AnnAssign(target=ast.Name(id=name)):
+                yield name, node.lineno
+            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name) if definitions:
+                yield name, node.lineno
+
+
+def fields_of(body: list[ast.stmt]) -> Iterator[str]:
+    """Names that the body of a class annotates, those of the class itself (`ClassVar`) left out."""
+    for node in body:
+        match node:
+            case ast.AnnAssign(target=ast.Name(id=name), annotation=annotation) if last_name(annotation) != "ClassVar":
+                yield name
+
+
+def made_by_fields(node: ast.ClassDef) -> bool:
+    """True when a decorator makes what a class annotates the parameters of what it is made with."""
+    return any(last_name(d.func if isinstance(d, ast.Call) else d) in _DATA for d in node.decorator_list)
+
+
+def rows_of(body: list[ast.stmt]) -> Iterator[tuple[str, str, str, int]]:
+    """See `ModuleSymbols.rows`."""
+    for node in body:
+        match node:
+            case ast.Assign([target, *_], value) | ast.AnnAssign(target=target, value=ast.expr() as value):
+                if isinstance(value, ast.Call) and len(value.args) == 1 and not value.keywords:
+                    (value,) = value.args
+                listed = ((None, item) for item in getattr(value, "elts", ()))
+                for key, item in zip(value.keys, value.values, strict=True) if isinstance(value, ast.Dict) else listed:
+                    if isinstance(item, ast.Name | ast.Attribute) or isinstance(key, ast.Attribute):
+                        named = "" if key is None else ast.unparse(key)
+                        yield ast.unparse(target), named, ast.unparse(item), item.lineno
+            case ast.Expr(value=ast.Call(func=function, args=[first, *_] as arguments)):
+                for argument in arguments:
+                    if isinstance(argument, ast.Name | ast.Attribute):
+                        named = "" if argument is first else ast.unparse(first)
+                        yield f"{ast.unparse(function)}()", named, ast.unparse(argument), argument.lineno
+            case ast.If() | ast.Try() | ast.With():
+                yield from rows_of([each for name in _SUITES for each in getattr(node, name, ())])
+
+
+def dispatch_of(node: ast.List | ast.Tuple | ast.Set | ast.Dict) -> Iterator[Row]:
+    """See `ModuleSymbols.dispatches`; none of a display of anything else."""
+    if isinstance(node, ast.Dict):
+        pairs = [*zip(node.keys, node.values, strict=True)]
+    else:
+        pairs = [(e.elts[0], e.elts[1]) for e in node.elts if isinstance(e, ast.Tuple) and len(e.elts) == 2]
+    for key, value in pairs:
+        parts = key.elts if isinstance(key, ast.Tuple) else [key]
+        kinds = tuple(part.id if isinstance(part, ast.Name) else getattr(part, "attr", "") for part in parts)
+        if key is not None and kinds and all(kinds):
+            yield Row(kinds, ast.unparse(value), key.lineno)
+
+
+def registers_of(body: list[ast.stmt]) -> Iterator[Registration]:
+    """See `ModuleSymbols.registers`."""
+    for node in _at_load(body):
+        match node:
+            case ast.Expr(value=ast.Call() as call):
+                # `register("name")(what)` files by the inner call.
+                inner = call.func if isinstance(call.func, ast.Call) else call
+                if _files(inner.func):
+                    key = _key(inner) or ast.unparse(call)[:80]
+                    yield Registration(ast.unparse(inner.func), key, node.lineno, _names(call), frozenset(_said(call)))
+            case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
+                for decorator in node.decorator_list:
+                    function = decorator.func if isinstance(decorator, ast.Call) else decorator
+                    if _files(function):
+                        key = (_key(decorator) if isinstance(decorator, ast.Call) else "") or node.name
+                        yield Registration(ast.unparse(function), key, node.lineno, _names(function))
+
+
+def loaded_by(tree: ast.Module, module: str, package: str) -> Iterator[str]:
+    """See `ModuleSymbols.loaded`."""
+    loops = [node for node in tree.body if isinstance(node, ast.For)]
+    tables = unroll.displays_of(tree) if loops else {}
+    for loop in loops:
+        for call in walk(loop):
+            if isinstance(call, ast.Call) and call.args and last_name(call.func) in _IMPORTING:
+                for row in unroll.rows_of(loop.iter, tables) or ():
+                    bound: unroll.Bound = {}
+                    unroll.bind(loop.target, row, bound)
+                    if (text := unroll.text_of(call.args[0], bound, module, package)) is not None:
+                        yield text
+
+
+def _names(node: ast.AST) -> frozenset[str]:
+    return frozenset(part.id for part in walk(node) if isinstance(part, ast.Name))
+
+
+def _said(call: ast.Call) -> Iterator[str]:
+    for node in ast.walk(call):
+        match node:
+            case ast.Constant(value=str(text)) if _DOTTED.fullmatch(text):
+                yield text.partition(":")[0]
+            case ast.Attribute(value=ast.Name(id=owner), attr=name):
+                yield f"{owner}.{name}"
+
+
+def _at_load(body: Iterable[ast.AST]) -> Iterator[ast.AST]:
+    """Statements that run when the module is imported, on any branch; not those for running it as a program."""
+    for node in body:
+        yield node
+        match node:
+            case ast.If(test=ast.Compare(left=left)) if last_name(left) == "__name__":
+                pass
+            case ast.If() | ast.Try() | ast.With() | ast.ExceptHandler():
+                for name in BLOCKS_OF[node.__class__]:
+                    yield from _at_load(getattr(node, name))
+
+
+def _files(function: ast.expr) -> bool:
+    name = last_name(function)
+    return "regist" in name.lower() or (name in _FILING and isinstance(function, ast.Attribute))
+
+
+def _key(call: ast.Call) -> str:
+    """The text under which a call files something: its first argument, its name, or the name of what that makes."""
+    named = [k.value for k in call.keywords if k.arg in {"name", "op_name"}]
+    for value in (*call.args[:1], *named):
+        match value:
+            case ast.Constant(value=str(text)):
+                return text
+            case ast.Call() if key := _key(value):
+                return key
+            case ast.Name() | ast.Attribute():
+                return ast.unparse(value)
+    return ""

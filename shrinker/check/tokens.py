@@ -49,11 +49,7 @@ def is_subsequence(some: Iterable[str], whole: Iterable[str]) -> bool:
 
 
 def split(text: str) -> list[Tokens]:
-    """The logical lines of a file.
-
-    Raises:
-        SyntaxError: the text is not Python.
-    """
+    """The logical lines of a file. Raises SyntaxError: the text is not Python."""
     found = _TOKEN.findall(text)
     return [tuple(filter(str.strip, found[first:last])) for first, last in _bounds(found)]
 
@@ -61,10 +57,8 @@ def split(text: str) -> list[Tokens]:
 def logical_lines(text: str) -> list[Line]:
     """The same with their line numbers."""
     found, starts = zip(*((match[1], match.start(1)) for match in _TOKEN.finditer(text)), strict=True)
-    return [
-        Line(tuple(filter(str.strip, found[first:last])), text.count("\n", 0, starts[first]) + 1)
-        for first, last in _bounds(found)
-    ]
+    rows = ((found[first:last], starts[first]) for first, last in _bounds(found))
+    return [Line(tuple(filter(str.strip, row)), text.count("\n", 0, start) + 1) for row, start in rows]
 
 
 def _bounds(found: Sequence[str]) -> Iterator[tuple[int, int]]:

@@ -1,8 +1,9 @@
 """Both trees, as every check gets them: what several checks ask is read once, when the first one asks; and what a check saw in them."""
 
 import ast
+import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from pathlib import Path
@@ -11,16 +12,67 @@ from shrinker.cache import Cache
 from shrinker.cache.files import map_cached
 from shrinker.check.reader import read_symbols
 from shrinker.check.resolve import Families, Modules
-from shrinker.check.rule_index import RuleIndex
 from shrinker.check.symbols import SYMBOLS, ModuleSymbols
 from shrinker.check.users import Users
-from shrinker.ruleset import Ruleset
+from shrinker.ruleset import Ruleset, Shape
+from shrinker.ruleset.match import any_name_matches
 from shrinker.source.cache import sha256_of
 from shrinker.syntax.parsing import parsed
 from shrinker.syntax.walk import statements
 from shrinker.values.manifest import Manifest
 from shrinker.values.outcome import EmittedFile, Finding
 from shrinker.values.upstream import UpstreamTree, modules_of
+
+_TABLE = re.compile(r"E=(\d+),N=(\d+),")
+
+
+@dataclass(frozen=True)
+class RuleIndex:
+    """What the rules say that goes, by the names that code writes: a second reading of them, apart from the one that folds. No test is decided here."""
+
+    rules: Ruleset
+
+    def unregistered(self, function: str, text: str) -> bool:
+        """True when a rule says that nothing is asked for which this function files under this text."""
+        rules = (rule for rule in self.rules.domains if any_name_matches(rule.registers, function))
+        return any(text in rule.never or (rule.only and text not in rule.only) for rule in rules)
+
+    def removes_member(self, written: str) -> bool:
+        """True when a rule names a member of an enumeration, by its class as modules write it, as a removed one."""
+        # Where the class is does not matter: a module may have it from anywhere.
+        members = tuple(".".join(p.split(".")[-2:]) for rule in self.rules.removes for p in rule.members)
+        return written.count(".") == 1 and any_name_matches(members, written)
+
+    def removes_module(self, dotted: str) -> bool:
+        """True when a rule names this module, or one that it would be in, as a removed one."""
+        return any(rule.takes_module(dotted) for rule in self.rules.removes)
+
+    def walked_past(self, module: str) -> bool:
+        """True for a module of a package that code walks, which by the rules does not find it."""
+        around = ((package, kept) for package, kept in self.rules.walked().items() if module.startswith(f"{package}."))
+        return any(
+            not f"{module}.".startswith(tuple(f"{package}.{name}." for name in kept)) for package, kept in around
+        )
+
+    def removes(self, path: str) -> bool:
+        """True when a rule names this file as a removed one: neither it spares it, nor may one of its shapes ask for the table."""
+        taking = (rule for rule in self.rules.removes if rule.takes_path(path))
+        return any(not (rule.shapes and _may_be_asked_for(path, rule.shapes)) for rule in taking)
+
+
+def _may_be_asked_for(path: str, shapes: Iterable[Shape]) -> bool:
+    """True for a tuning table whose experts and width are a rank's share of one of these models, and for what names no shape. Read from the
+    table's side: its experts times the ranks are the routed ones and at most 128 redundant ones, where up to eight of them may be shared ones."""
+    named = _TABLE.match(path.rpartition("/")[2])
+    if named is None:
+        return True
+    experts, width = map(int, named.groups())
+    fitting = (shape for shape in shapes if shape.width % width == 0 and shape.width // width <= 64)
+    shares = range(max(1, experts - 8), experts + 1)
+    # The fewest ranks whose shares are all experts, and the redundant ones that these make.
+    return any(
+        -(-each.experts // share) <= 320 and -each.experts % share <= 128 for each in fitting for share in shares
+    )
 
 
 @dataclass(frozen=True)
@@ -50,8 +102,7 @@ class Trees:
     @cached_property
     def python(self) -> dict[str, EmittedFile]:
         """Python files that are there, by path."""
-        entries = (entry for entry in self.manifest.files if entry.path.endswith(".py"))
-        return {entry.path: entry for entry in entries if (self.out / entry.path).is_file()}
+        return {e.path: e for e in self.manifest.files if e.path.endswith(".py") and (self.out / e.path).is_file()}
 
     @cached_property
     def changed(self) -> dict[str, EmittedFile]:

@@ -58,12 +58,9 @@ class Users:
     def ever_stored(self, path: str, attribute: str) -> bool:
         """Whether an attribute that methods of a file store on ``self`` is stored elsewhere than in idle ones, or by any code on another
         object; what only adds to one has read it before."""
-        storing = [
-            function
-            for other, text in self._texts(attribute)
-            for function, holder in _storing(ast.Module(_statements(text, f"_.{attribute} = 0"), []), attribute)
-            if other == path or holder != "self"
-        ]
+        bodies = ((other, _statements(text, f"_.{attribute} = 0")) for other, text in self._texts(attribute))
+        stored = ((other, *row) for other, body in bodies for row in _storing(ast.Module(body, []), attribute))
+        storing = [function for other, function, holder in stored if other == path or holder != "self"]
         return not storing or not all(map(self.idle, storing))
 
     def _texts(self, name: str) -> Iterator[tuple[str, bytes]]:

@@ -173,7 +173,7 @@ def _following(trees: "Trees", expected: "Expected", work: Path) -> "Following":
     from shrinker.cache import Cache, hash_of
     from shrinker.cache.layer import tool_identity
     from shrinker.check.allowances import default_tokens
-    from shrinker.check.rule_index import RuleIndex
+    from shrinker.check.trees import RuleIndex
     from shrinker.ruleset import load_profile
     from shrinker.source.cache import default_folder
 

@@ -4,19 +4,13 @@ Every other level believes the rules: a wrong one decides the same wrong thing f
 rows alone, which say in upstream's own words what is kept and what is not. Each changed file is laid beside upstream's, function by function
 (`alignment`); what is gone from within a function must stand under a test that a word of something dropped explains (`losses`, `vocabulary`).
 
-Checks:
-    losses: suites, operands, arms, statements that do something, entries of tables and named errors: each is explained by a word of `[[dropped]]`.
-    modules, definitions: those that carry a capability stand wherever upstream has them.
-    refused: what the tree refuses by name is explained by such a word, too.
-    names: flags, variables, endpoints and values that ask for a capability are written in kept files if upstream writes them there.
-
 Limits: a definition that nothing names any more is no loss by itself, since whoever named it stood in one. A word is taken for what it says: a rule that
 is wrong about something with a word of the dropped ones in its name goes unnoticed here.
 """
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from functools import partial
 from pathlib import Path
 
@@ -24,7 +18,7 @@ from shrinker.cache.files import map_cached
 from shrinker.check.allowances import OWN_FILES
 from shrinker.check.capabilities.losses import Loss, losses
 from shrinker.check.capabilities.vocabulary import Vocabulary
-from shrinker.check.refused import TABLE, refused_rows, tables_of
+from shrinker.check.outside import TABLE, refused_rows
 from shrinker.check.trees import Seen, Trees
 from shrinker.ruleset.match import any_module_matches, any_name_matches, overlap
 from shrinker.syntax.parsing import parsed
@@ -33,7 +27,8 @@ from shrinker.values.upstream import PACKAGE_PREFIX, module_name, modules_of
 
 
 def unexplained_losses(trees: Trees, seen: Seen) -> None:
-    """Losses within functions that no word of what the profile drops explains."""
+    """Losses within functions that no word of what the profile drops explains: suites, operands, arms, statements that do something, entries
+    of tables, named errors."""
     vocabulary, root = Vocabulary(trees.stated.dropped), trees.source.root
     # By the bytes that are there, not by what the manifest says of them.
     changed = (path for path in trees.changed if path not in OWN_FILES)
@@ -58,20 +53,12 @@ def _of_file(root: Path, out: Path, vocabulary: Vocabulary, replaced: frozenset[
 def wrongly_refused(trees: Trees, seen: Seen) -> None:
     """What the tree refuses by name and no such word explains."""
     vocabulary = Vocabulary(trees.stated.dropped)
-    for line, rule, said in _refused(trees.out):
-        seen.look()
-        if vocabulary.of(said, False) is None:
-            seen.ask(TABLE, line, f"{rule} refuses {said[0]!r}")
-
-
-def _refused(out: Path) -> Iterator[tuple[int, str, tuple[str, ...]]]:
-    """Line, rule, and the value with its attributes, or an attribute of which any value is refused."""
-    for row in refused_rows(out):
-        alone = [] if row.values or row.only else [(attribute,) for attribute in row.attributes]
-        for said in (*((value, *row.attributes) for value in row.values), *alone):
-            yield row.line, row.rule, said
-    for line, (rule, names) in tables_of(out).get("SWITCHES", ()):
-        yield from ((line, rule, (name.rstrip("="),)) for name in names.split())
+    for row in refused_rows(trees.out):
+        alone = () if row.values or row.only else ((name,) for name in row.names)
+        for said in (*((value, *row.names) for value in row.values), *alone):
+            seen.look()
+            if vocabulary.of(said, False) is None:
+                seen.ask(TABLE, row.line, f"{row.rule} refuses {said[0]!r}")
 
 
 def lost_capabilities(trees: Trees, seen: Seen) -> None:
@@ -101,7 +88,7 @@ def lost_capabilities(trees: Trees, seen: Seen) -> None:
 
 
 def silent_names(trees: Trees, seen: Seen) -> None:
-    """Names that ask for a capability, that upstream writes in kept files, and that are not written there any more."""
+    """Flags, variables, endpoints and values that ask for a capability, that upstream writes in kept files, and that are not written there any more."""
     asked = {name: row.id for row in trees.stated.capabilities for name in row.names}
     here = [path for path in trees.python if path.startswith(PACKAGE_PREFIX) and path in trees.source.by_path]
     left = asked.keys() - _written(trees.out, here, asked)

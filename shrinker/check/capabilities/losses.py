@@ -36,9 +36,7 @@ class Loss:
     what: str
 
 
-def losses(
-    ours: ast.Module, theirs: ast.Module, vocabulary: Vocabulary, replaced: frozenset[str] = frozenset()
-) -> list[Loss]:
+def losses(ours: ast.Module, theirs: ast.Module, vocabulary: Vocabulary, replaced: frozenset[str]) -> list[Loss]:
     """Of a whole file, upstream's (`ours`) and the generated one. Where it may be read in several ways, the one with fewest losses counts
     that the vocabulary does not explain. `replaced` are texts that rules put in the place of upstream's."""
     named = (node for node in ast.walk(theirs) if isinstance(node, ast.Name | ast.Attribute))

@@ -1,5 +1,4 @@
-"""What code says in names and short texts; what a profile drops, in such words, and which value these let a test have: nothing else is known of
-its parts."""
+"""What code says in names and short texts; what a profile drops, in such words, and which value these let a test have: no more is known of it."""
 
 import ast
 import re
@@ -26,6 +25,8 @@ _OF_ARGUMENTS = frozenset(
 """Calls that ask what their arguments say."""
 Around = tuple[ast.Module | Definition, ...]
 """A module, function or class, the last, and what it stands in, the module first."""
+_Seen = frozenset[str]
+"""Names that were followed already."""
 _PART = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 
 
@@ -94,9 +95,7 @@ class Vocabulary:
 
     def reason(self, test: ast.expr, value: bool) -> str | None:
         """The row whose words let a test of Python have this value, whatever all else in it is; of several the first one. None for none.
-
-        A comparison with some texts, or with some classes, is one with each of them.
-        """
+        A comparison with some texts, or with some classes, is one with each of them."""
         return self._reason(test, value, None) or (self._reason(test, value, self._scope) if self._around else None)
 
     @cached_property
@@ -106,9 +105,7 @@ class Vocabulary:
             outer = scope_of(node, "", outer)
         return outer
 
-    def _reason(
-        self, test: ast.expr, value: bool, scope: Scope | None, seen: frozenset[str] = frozenset()
-    ) -> str | None:
+    def _reason(self, test: ast.expr, value: bool, scope: Scope | None, seen: _Seen = frozenset()) -> str | None:
         ask = partial(self._reason, scope=scope, seen=seen)
         match test:
             case ast.Constant():
@@ -141,9 +138,7 @@ class Vocabulary:
                 return self._of_name(name, value, scope, seen)
         return self.of(words(test), value)
 
-    def _of_name(
-        self, name: str, value: bool, scope: Scope | None, seen: frozenset[str], nothing: bool = False
-    ) -> str | None:
+    def _of_name(self, name: str, value: bool, scope: Scope | None, seen: _Seen, nothing: bool = False) -> str | None:
         """By the words of the name, or of all that it is bound to. With `nothing` it is None that makes the test false."""
         said = self._row(name, value)
         owner = scope.owner(name) if said is None and scope is not None and name not in seen else None
@@ -163,7 +158,7 @@ class Vocabulary:
         # Another module may set a name of this one.
         return None if isinstance(owner.node, ast.Module) and said == _CONSTANT else said
 
-    def _of_call(self, name: str, value: bool, scope: Scope | None, seen: frozenset[str]) -> str | None:
+    def _of_call(self, name: str, value: bool, scope: Scope | None, seen: _Seen) -> str | None:
         """By what a function of the same file answers that does nothing else."""
         owner = scope.owner(name) if scope is not None and name not in seen else None
         match owner.values(name) if owner else None:

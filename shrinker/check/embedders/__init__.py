@@ -29,12 +29,12 @@ from shrinker.check.embedders.uses import IMPORTS, KINDS, MEMBERS, Use, uses_of
 from shrinker.check.resolve import Modules
 from shrinker.check.trees import Trees
 from shrinker.ruleset.match import any_name_matches
+from shrinker.source.layout import PYPROJECT
 from shrinker.syntax.imports import with_packages
 from shrinker.values.outcome import Evidence, Finding, LevelResult
 from shrinker.values.upstream import module_name, modules_of
 
 LEVEL = "embedders"
-_PYPROJECT = "python/pyproject.toml"
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,29 +53,17 @@ class Read:
 
 
 def verify_embedders(trees: Trees, wheels: Sequence[Read], missing: Collection[str]) -> LevelResult:
-    """Ask both trees for every name that the wheels use.
-
-    Args:
-        trees: without rules no removal has a reason. An answer of the cache holds as long as trees, rules and wheels are the same.
-        wheels: what is looked at.
-        missing: names of wheels that could not be had: what they use is not shown.
-
-    Returns:
-        The level; it did not run where no wheel is here.
-    """
+    """Ask both trees for every name that the wheels use: nothing where none is here. What those use that are `missing`, by name, is not shown.
+    Without rules no removal has a reason. An answer of the cache holds as long as trees, rules and wheels are the same."""
     start = time.monotonic()
     limits = tuple(f"what {name} uses: its wheel is not here" for name in sorted(missing))
     if not wheels:
         return LevelResult(Evidence(LEVEL, True, (), (), ()), (), limits)
     required = _required(trees.out)
     layer = trees.cache.layer("embedders judged")
-    key = layer.key(
-        trees.stated.digest,
-        trees.manifest.tree,
-        *(f"{file.path} {file.sha256}" for file in trees.source.files if file.path.endswith(".py")),
-        *(f"{wheel.name} {wheel.sha256}" for wheel in wheels),
-        *sorted(required),
-    )
+    theirs = (f"{file.path} {file.sha256}" for file in trees.source.files if file.path.endswith(".py"))
+    named = (f"{wheel.name} {wheel.sha256}" for wheel in wheels)
+    key = layer.key(trees.stated.digest, trees.manifest.tree, *theirs, *named, *sorted(required))
     judged: LevelResult = cached(layer, key, lambda: _judge(trees, wheels, required))
     return replace(judged, limits=limits, seconds=time.monotonic() - start)
 
@@ -83,7 +71,7 @@ def verify_embedders(trees: Trees, wheels: Sequence[Read], missing: Collection[s
 def _required(out: Path) -> frozenset[str]:
     """Distributions that installing the tree installs."""
     try:
-        declared = tomllib.loads((out / _PYPROJECT).read_text("utf-8"))["project"].get("dependencies", [])
+        declared = tomllib.loads((out / PYPROJECT).read_text("utf-8"))["project"].get("dependencies", [])
     except (OSError, KeyError, tomllib.TOMLDecodeError):
         return frozenset()
     return frozenset(canonicalize_name(Requirement(each).name) for each in declared)
@@ -91,9 +79,8 @@ def _required(out: Path) -> frozenset[str]:
 
 def _judge(trees: Trees, wheels: Sequence[Read], required: frozenset[str]) -> LevelResult:
     layer = trees.cache.layer("embedders")
-    used: dict[Read, tuple[Use, ...]] = {
-        w: cached(layer, layer.key(w.sha256), partial(uses_of, w.file)) for w in wheels
-    }
+    calls = ((wheel, layer.key(wheel.sha256), partial(uses_of, wheel.file)) for wheel in wheels)
+    used: dict[Read, tuple[Use, ...]] = {wheel: cached(layer, key, call) for wheel, key, call in calls}
     upstream, lost_members = _before(trees, chain.from_iterable(used.values()))
     counts: Counter[str] = Counter(dict.fromkeys(("wheels", *KINDS), 0))
     findings: list[Finding] = []

@@ -56,13 +56,8 @@ class Use:
 
 
 def uses_of(program: Path) -> tuple[Use, ...]:
-    """All uses of a wheel, or of a folder, in the order of its files.
-
-    A file that is no Python (a template, Python 2) is passed over: nobody imports it.
-
-    Raises:
-        zipfile.BadZipFile: it is no folder, and no wheel.
-    """
+    """All uses of a wheel, or of a folder, in the order of its files. Raises zipfile.BadZipFile: it is neither.
+    A file that is no Python (a template, Python 2) is passed over: nobody imports it."""
     found: list[Use] = []
     own: set[str] = set()
     for name, source in sources_of(program):
@@ -79,22 +74,18 @@ def uses_of_file(source: bytes, path: str) -> list[Use]:
     if tree is None:
         return []
     symbols, loading = symbols_of(tree, f"outside/{path}"), {*_loading(tree.body)}
-    found = [
-        Use(path, line, IMPORTS, module, () if name is None else (name,), line in loading)
-        for line, module, name in symbols.imports
-    ]
-    found += (
-        Use(path, line, ATTRIBUTES, *_split(module, *names)) for line, module, names in symbols.attributes if names
-    )
+    imported = ((line, module, () if name is None else (name,)) for line, module, name in symbols.imports)
+    found = [Use(path, line, IMPORTS, module, names, line in loading) for line, module, names in imported]
+    read = ((line, _split(module, *names)) for line, module, names in symbols.attributes if names)
+    found += (Use(path, line, ATTRIBUTES, *place) for line, place in read)
     found += _heritage(tree, path)
     for line, text in symbols.paths:
         module, _, name = text.partition(":")
         found.append(Use(path, line, TEXTS, module, tuple(filter(None, name.split(".")))))
     if any(use.kind == IMPORTS for use in found):
         # One word is anybody's.
-        looks = {
-            name: line for (name, on, _), line in symbols.lookups.items() if on == "any" and "_" in name.strip("_")
-        }
+        looked = ((name, line) for (name, on, _), line in symbols.lookups.items() if on == "any")
+        looks = {name: line for name, line in looked if "_" in name.strip("_")}
         certain = {use.names[-1] for use in found if use.kind in (ATTRIBUTES, HERITAGE) and use.names}
         found += (Use(path, line, MEMBERS, "", (name,)) for name, line in looks.items() if name not in certain)
     return sorted(set(found), key=lambda use: (use.line, use.kind, use.module, use.names))
@@ -117,13 +108,9 @@ def _loading(body: Iterable[ast.stmt]) -> Iterator[int]:
 def _heritage(tree: ast.Module, path: str) -> Iterator[Use]:
     """What classes that inherit from one of the package ask of themselves, or override."""
     scope = scope_of(tree, "")
-    for node in ast.walk(tree):
-        if not isinstance(node, ast.ClassDef):
-            continue
+    for node in (each for each in ast.walk(tree) if isinstance(each, ast.ClassDef)):
         bases = [(root.id, chain) for root, chain in map(attribute_chain, node.bases) if isinstance(root, ast.Name)]
         targets = [(target, chain) for root, chain in bases for target in look_up(scope, root)]
-        if not targets:
-            continue
         own = {each.name: each.lineno for each in node.body if isinstance(each, Function)}
         asked = {name: line for name, line in own.items() if not name.startswith("__")}
         for each in ast.walk(node):
@@ -142,13 +129,8 @@ def _split(target: str, *names: str) -> tuple[str, tuple[str, ...]]:
 
 
 def sources_of(place: Path) -> Iterator[tuple[str, bytes]]:
-    """Path and text of each, sorted by path.
-
-    In a folder, code of a Markdown document keeps its lines, each block by itself; a notebook's cells are one file.
-
-    Raises:
-        zipfile.BadZipFile: it is no folder, and no wheel.
-    """
+    """Path and text of each, sorted by path. Raises zipfile.BadZipFile: it is no folder, and no wheel.
+    In a folder, code of a Markdown document keeps its lines, each block by itself; a notebook's cells are one file."""
     if not place.is_dir():
         with zipfile.ZipFile(place) as archive:
             for name in sorted(archive.namelist()):

@@ -15,8 +15,6 @@ BY_KEYWORD |= dict.fromkeys(("help", "description", "epilog"), "help-text")
 _PROBES = frozenset({"hasattr", "find_spec", "import_module", "__import__"})
 GROWING = frozenset({"append", "extend", "add", "update", "insert"})
 """Methods that add something to a list or set."""
-
-
 _STICKY: frozenset[Position] = frozenset(
     {"named-error", "message", "help-text", "choices", "exports", "annotation", "probe"}
 )

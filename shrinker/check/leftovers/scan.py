@@ -1,7 +1,6 @@
 """Find the leftovers of one file: a walk over its syntax that remembers in which definition it is, and for what each expression stands there."""
 
 import ast
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from shrinker.check.leftovers import places
@@ -47,11 +46,7 @@ class Scanner:
         self._package = package_of(self.module, self.path.endswith("/__init__.py"))
 
     def scan(self, text: str) -> tuple[Leftover, ...]:
-        """Leftovers by line. Only statements with a line that may hold one are looked into.
-
-        Raises:
-            SyntaxError, ValueError: it is no Python.
-        """
+        """Leftovers by line. Only statements with a line that may hold one are looked into. Raises SyntaxError, ValueError: it is no Python."""
         lines = Lines(text)
         self._hot = lines.holding(self.words.hot(lines))
         if not self._hot:
@@ -60,7 +55,11 @@ class Scanner:
         bound = collect(tree.body, self._package).names
         self._imported = {name for name, rows in bound.items() if any(row.module for row in rows)}
         # Names that hold the parsed flags of a command line.
-        self._flags = {*_flags(tree)}
+        self._flags = set[str]()
+        for node in statements(tree):
+            match node:
+                case ast.Assign(targets=[ast.Name(id=name)], value=ast.Call(func=ast.Attribute(attr="parse_args"))):
+                    self._flags.add(name)
         self.within(tree, "value")
         return tuple(sorted(self._found.values(), key=lambda s: (s.line, s.kind, s.text)))
 
@@ -84,11 +83,9 @@ class Scanner:
             case ast.Import() | ast.ImportFrom():
                 for alias, (source, name, _) in zip(node.names, names_of(node, self._package), strict=True):
                     self.imported(alias, source, name)
-            case ast.If(
-                test=ast.Attribute(value=ast.Name(id=name)),
-                body=[ast.Expr(value=ast.Call(func=ast.Attribute(attr=method)) as call)],
-                orelse=[],
-            ) if name in self._flags and method in places.GROWING:
+            case ast.If(ast.Attribute(ast.Name(name)), [ast.Expr(ast.Call(ast.Attribute(_, method)) as call)], []) if (
+                name in self._flags and method in places.GROWING
+            ):
                 # A flag of the command line adds it to a list: what it would take by `choices` alike.
                 self.visit(node.test, "test")
                 self.visit(call, "choices")
@@ -134,7 +131,8 @@ class Scanner:
     def imported(self, alias: ast.alias, source: str, name: str) -> None:
         whole = f"{source}.{name}" if name else source
         outside = source.partition(".")[0] != self._package.partition(".")[0]
-        gone = [m for m in (source, whole) if m not in self.kept and self.words.is_removed(m)]
+        modules = [module for module in (source, whole) if module not in self.kept]
+        gone = any(rule.takes_module(module) for rule in self.words.removes for module in modules)
         if self.words.is_absent(source) or (not outside and source not in self.kept and gone):
             return self.add("absent imports", alias.lineno, whole, "import")
         asked = filter(None, (*([name] if name else source.split(".")), alias.asname))
@@ -211,10 +209,3 @@ def _name_place(place: Position) -> Position:
     # A name within a message is code that runs, not text.
     texts = ("message", "named-error", "help-text", "probe", "tensor-device", "comparison")
     return "value" if place in texts else place
-
-
-def _flags(tree: ast.Module) -> Iterator[str]:
-    for node in statements(tree):
-        match node:
-            case ast.Assign(targets=[ast.Name(id=name)], value=ast.Call(func=ast.Attribute(attr="parse_args"))):
-                yield name

@@ -134,17 +134,13 @@ class Vocabulary:
         """True for a module that an `absent` rule says is not installed."""
         return any_module_matches(self.absent, module)
 
-    def is_removed(self, module: str) -> bool:
-        """True for a module that a `remove` rule names."""
-        return any(rule.takes_module(module) for rule in self.removes)
-
 
 def is_constant(name: str) -> bool:
     """True for a name such as `SGLANG_USE_AITER`."""
     return _CONSTANT.match(name) is not None
 
 
-def companies(module: str, upstream: str, words: Vocabulary) -> tuple[Suspect, ...]:
+def companies(module: str, upstream: str, words: Vocabulary) -> Iterator[Suspect]:
     """Unknown predicates of one file that stand beside enough known ones; who asks them is not known yet. Read from upstream's text: folding
     takes the imports of known predicates away."""
     known = words.predicates
@@ -152,21 +148,17 @@ def companies(module: str, upstream: str, words: Vocabulary) -> tuple[Suspect, .
     for source, inside, plain in _IMPORT.findall(upstream):
         rows = _COMMENT.sub("", inside or plain).replace("\\", " ").split(",")
         groups.append((source, {row.split()[0] for row in rows if row.split()}))
-    found: list[Suspect] = []
     for origin, names in groups:
         beside = tuple(sorted(names & known))
         if len(beside) >= ENOUGH:
             unknown = sorted(n for n in names - known if _QUESTION.fullmatch(n) and not words.own.within(n))
-            found.extend(Suspect(name, origin, beside, ()) for name in unknown)
-    return tuple(found)
+            yield from (Suspect(name, origin, beside, ()) for name in unknown)
 
 
-def suspects(found: Iterable[Suspect], asked: Iterable[tuple[str, str, int]]) -> tuple[Suspect, ...]:
+def suspects(found: Iterable[Suspect], asked: Iterable[tuple[str, str, int]]) -> Iterator[Suspect]:
     """Of those `found` in kept files of upstream the ones that are `asked`: by name, path and line in conditions of the generated tree."""
     sites = grouped((name, (path, line)) for name, path, line in asked)
-    rows: list[Suspect] = []
     for name, group in sorted(grouped((each.name, each) for each in found if each.name in sites).items()):
         defined = max((each.defined for each in group), key=lambda text: (len(text), text))
         beside = max((each.beside for each in group), key=lambda names: (len(names), names))
-        rows.append(Suspect(name, defined, beside, tuple(sorted({*sites[name]}))))
-    return tuple(rows)
+        yield Suspect(name, defined, beside, tuple(sorted({*sites[name]})))

@@ -7,7 +7,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from shrinker.check.refused import TABLE, tables_of
+from shrinker.check.outside import TABLE, tables_of
 from shrinker.program.answers import SavedRun, unknown
 from shrinker.program.saved import load_report
 from shrinker.report.retained import several

@@ -6,7 +6,7 @@ import pytest
 
 from equivalence.trace import reasons
 from equivalence.trace.compare import Comparison, Stated, compare
-from shrinker.check.rule_index import RuleIndex
+from shrinker.check.trees import RuleIndex
 from shrinker.ruleset.load import load_rules
 from tests.small import read_archive, rule, write
 
