@@ -91,6 +91,8 @@ class Vocabulary:
         """The same of tests that stand in a function or class of upstream: a name of which no word speaks is what it is bound to there."""
         inner = copy(self)
         inner._around = around
+        # A copy has what was worked out for the scope around, too.
+        vars(inner).pop("_scope", None)
         return inner
 
     def reason(self, test: ast.expr, value: bool) -> str | None:
