@@ -14,7 +14,7 @@ from shrinker.check.trees import Trees
 from shrinker.emit.rewrite import Unwritable
 from shrinker.emit.staging import install, refuse_foreign, scratch_folder, staging_folder
 from shrinker.emit.tree import Emitted, emit_tree
-from shrinker.pipeline.analysis import Analysis, analyse
+from shrinker.pipeline.analysis import analyse
 from shrinker.pipeline.run import Progress, Request, Result, Run, peak_memory, timed
 from shrinker.pipeline.verification import (
     embedders_evidence,
@@ -24,10 +24,11 @@ from shrinker.pipeline.verification import (
     refuse,
     verify_level,
 )
+from shrinker.program.analysis import Analysis
 from shrinker.project import project_folder
 from shrinker.report.pages import write_files
 from shrinker.report.place import LOCK, foreign_reports, mark_stale, new_reports, reports_beside
-from shrinker.report.write import Made, finish_reports, write_reports
+from shrinker.report.write import write_reports, write_run
 from shrinker.ruleset import Ruleset, load_profile, without
 from shrinker.source import open_upstream
 from shrinker.source.cache import default_folder
@@ -71,25 +72,10 @@ def shrink(request: Request, progress: Progress) -> Result:
             with run.timed(f"verify {EMBEDDERS}"):
                 outside.append(embedders_evidence(trees, progress).evidence)
         with run.timed("report"):
-            made = Made(
-                tree,
-                rules,
-                analysis.graph,
-                analysis.folded,
-                manifest,
-                analysis.written,
-                analysis.distributions,
-                analysis.symbols,
-                evidence,
-                emitted.interface,
-                emitted.lost,
-                analysis.cuts,
-                judge_entries(trees) if request.judge else Entries(),
-                cache,
-            )
-            summary = write_reports(places.reports, made, pages=request.judge)
+            entries, earlier = (judge_entries(trees), places.reports_out) if request.judge else (Entries(), None)
+            summary = write_reports(places.reports, trees, analysis, emitted, evidence, entries, earlier)
             peak = peak_memory(request.jobs)
-            finish_reports(places.reports, cache, timings, peak, places.reports_out if request.judge else None)
+            write_run(places.reports, cache, timings, peak)
             try:
                 if request.strict:
                     refuse(refused, "strict mode")

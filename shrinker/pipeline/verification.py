@@ -14,8 +14,8 @@ from shrinker.check.embedders.uses import sources_of
 from shrinker.check.leftovers import find_leftovers
 from shrinker.check.levels import judge
 from shrinker.check.trees import Trees
-from shrinker.pipeline.analysis import Analysis
 from shrinker.pipeline.run import Progress
+from shrinker.program.analysis import Analysis
 from shrinker.program.edges.modules import missing_roots
 from shrinker.project import project_folder
 from shrinker.report.effects import rule_effects

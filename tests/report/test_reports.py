@@ -9,6 +9,9 @@ from typing import Any
 import pytest
 from rich.console import Console
 
+from shrinker.check.trees import Trees
+from shrinker.emit.tree import Emitted
+from shrinker.program.analysis import Analysis
 from shrinker.program.distributions import decide_distributions
 from shrinker.program.saved import load_report
 from shrinker.program.symbols.saved import SymbolData
@@ -16,14 +19,14 @@ from shrinker.program.symbols.why import FORMAT
 from shrinker.program.written import written_imports
 from shrinker.report.dependencies import removed_importers
 from shrinker.report.summary import area, language, summary_table
-from shrinker.report.write import Made, finish_reports, write_reports
+from shrinker.report.write import write_reports, write_run
 from shrinker.ruleset import Fact, Remove, Root, Ruleset, Walk
 from shrinker.syntax.lines import count_lines
 from shrinker.values.edits import Cut
 from shrinker.values.errors import InputError
 from shrinker.values.folded import Decision, FoldedModule
 from shrinker.values.graph import Graph
-from shrinker.values.interface import GONE, KEPT, NEVER, Effect, Entries, Judged
+from shrinker.values.interface import GONE, KEPT, NEVER, Effect, Entries, Interface, Judged
 from shrinker.values.manifest import Manifest
 from shrinker.values.outcome import EmittedFile, Evidence, Finding
 from shrinker.values.upstream import UpstreamTree
@@ -85,10 +88,10 @@ def run(
     cuts = {"docs/x.md": (Cut(2, 4, "definition f"),)}
     empty: dict[str, list[object]] = {key: [] for key in ("modules", "units", "others", "kinds", "best", "gone")}
     symbols = SymbolData({"format": FORMAT, **empty}, [])
-    base = (tree, RULES, graph, folded, manifest, written, distributions, symbols, EVIDENCE)
-    made = Made(*base, cuts=cuts, entries=ENTRIES)
-    summary = write_reports(out, made)
-    finish_reports(out, made.cache, {"fold": seconds}, 1024, folder)
+    analysis = Analysis(graph, folded, {}, written, distributions, symbols, {}, cuts)
+    trees = Trees(tree, folder, manifest, RULES)
+    summary = write_reports(out, trees, analysis, Emitted(manifest, Interface(), {}), EVIDENCE, ENTRIES, folder)
+    write_run(out, trees.cache, {"fold": seconds}, 1024)
     return summary, tree, graph, folded
 
 
