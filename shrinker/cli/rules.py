@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from shrinker.cli import options
-from shrinker.cli.progress import console_progress
 from shrinker.project import default_out, rules_folder
 from shrinker.values.errors import InputError
 
@@ -157,7 +156,7 @@ def ablate(
     from tools.ablation import alone
 
     found: list[Alone] = []
-    with console_progress() as progress:
+    with options.console_progress() as progress:
         for row in alone(upstream, profile, options.absolute(rules), names, jobs, progress, judge=judge):
             found.append(row)
             if not as_json:

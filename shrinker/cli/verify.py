@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from shrinker.cli import options
-from shrinker.cli.progress import console_progress
 from shrinker.values.errors import InputError
 from shrinker.values.outcome import LevelResult
 
@@ -99,7 +98,7 @@ def verify(
 
     written = evidence_folder(out.absolute(), place, JSON_NAME, same)
     simulated = [name for name in (*SIMULATED_LEVELS, *LEVELS_BY_NAME) if name in levels]
-    with console_progress() as progress:
+    with options.console_progress() as progress:
         if everything and written != place:
             has = f"{place / JSON_NAME} has more levels, or was asked for otherwise"
             progress.note(f"{has}: this run writes to {written}")

@@ -9,7 +9,6 @@ from collections.abc import Iterable, Sequence
 from shrinker.report.diff import parts
 from shrinker.report.diff.files import commit_rows, file_changes, symbol_changes, text_changes
 from shrinker.report.diff.pair import Pair, Side
-from shrinker.report.diff.risks import mechanism_changes
 from shrinker.report.diff.values import Identified, Review, Row
 from shrinker.source.repository import Told
 
@@ -45,7 +44,7 @@ def review(old: Side, new: Side, told: Sequence[Told] = (), notes: Sequence[str]
         "dependencies": parts.dependency_changes(pair),
         "data": parts.data_changes(pair),
         "kernels": parts.kernel_changes(pair),
-        "risks": mechanism_changes(pair),
+        "risks": parts.mechanism_changes(pair),
     }
     notes = (*notes, *_missing(old), *_missing(new))
     return Review(_identified(old), _identified(new), notes, {name: (*rows,) for name, rows in tables.items()}, texts)

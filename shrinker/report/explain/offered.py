@@ -41,21 +41,14 @@ class Answer:
 
 
 @dataclass
-class Generated:
-    """One generated tree, `out`, with its reports."""
+class Generated(SavedRun):
+    """What a run saved, the other reports beside it, and the tree that it made."""
 
     out: Path
-    graph: Path
-    """The saved graph of its run; the other reports lie beside it."""
     shown: Path
     """The tree as it is written in answers."""
     upstream: Callable[[str], str]
     """Text of upstream's file with a path; empty where it cannot be read."""
-
-    @cached_property
-    def run(self) -> SavedRun:
-        """What the run saved."""
-        return SavedRun(self.graph)
 
     @cached_property
     def lines(self) -> dict[str, int]:
@@ -74,7 +67,7 @@ class Generated:
 
     def texts(self) -> Iterator[tuple[str, str]]:
         """Path and text of each Python file that upstream has, too."""
-        for path in self.run.data["kept"]:
+        for path in self.data["kept"]:
             if path.endswith(".py") and path != TABLE:
                 yield path, (self.out / path).read_text("utf-8", "replace")
 
@@ -92,7 +85,7 @@ class Generated:
     def gone(self, word: str) -> Iterator[str]:
         """``path:line`` of the first place in each of upstream's Python files of a word that the tree has not."""
         sought = re.compile(rf"\b{re.escape(word)}\b")
-        for path in (*self.run.data["kept"], *self.run.data["removed"]):
+        for path in (*self.data["kept"], *self.data["removed"]):
             if path.endswith(".py") and word in (text := self.upstream(path)) and (found := sought.search(text)):
                 yield f"{path}:{text.count(chr(10), 0, found.start()) + 1}"
 
