@@ -71,11 +71,9 @@ def analyse(run: Run, unwritable: Mapping[str, str] | None = None) -> Analysis:
         try:
             packed, took, counts = child()
         except BrokenProcessPool as error:
-            raise ShrinkerError(
-                "the process that decides what stays was killed (often: out of memory)", "run again with fewer JOBS"
-            ) from error
-    for name, seconds in took.items():
-        run.timings[name] = run.timings.get(name, 0.0) + seconds
+            message = "the process that decides what stays was killed (often: out of memory)"
+            raise ShrinkerError(message, "run again with fewer JOBS") from error
+    run.timings.update({name: run.timings.get(name, 0.0) + seconds for name, seconds in took.items()})
     cache.counts.update(counts)
     return cast(Analysis, unpack(packed))
 

@@ -49,7 +49,7 @@ def write_reports(
     """
     tree, rules, manifest, graph, folded = trees.source, trees.stated, trees.manifest, analysis.graph, analysis.folded
     # By themselves: these texts are large.
-    symbols = analysis.symbols
+    symbols, required = analysis.symbols, analysis.distributions
     write_files(folder, {"symbols.json": _compact(symbols.data), "symbol_edges.json": _compact(symbols.edges)})
     files = summary.measure(tree, manifest)
     effects = rule_effects(rules, graph, folded, files, analysis.cuts)
@@ -60,8 +60,8 @@ def write_reports(
         profile=manifest.profile,
         upstream=manifest.upstream.spec,
         importers=dependencies.removed_importers(graph, folded, analysis.written),
-        distributions=analysis.distributions,
-        dropped=dependencies.dropped_importers(analysis.distributions, graph, folded),
+        distributions=required,
+        dropped=dependencies.importers({row.name: row.importers for row in required.rows}, graph, folded),
     )
     data["decisions"] |= {path: [_row(cut) for cut in cuts] for path, cuts in analysis.cuts.items()}
     data |= {
@@ -76,7 +76,7 @@ def write_reports(
         **summary.file_lists(graph, folded, files),
         "tuning.txt": summary.tuning_list(graph),
         "lines.txt": summary.lines_list(files),
-        "dependencies.json": readable(dependencies.distributions_data(analysis.distributions)),
+        "dependencies.json": readable(dependencies.distributions_data(required)),
         "interface.json": readable(api.interface_data(emitted.interface, entries)),
         "rules.json": readable(ruled),
     }
@@ -86,7 +86,7 @@ def write_reports(
             "REMOVED_FILES.md": _removed_page(graph, rules, files),
             "DEPENDENCIES.md": {
                 "page": dependencies.dependencies(graph, folded, files),
-                "distributions": analysis.distributions,
+                "distributions": required,
                 "chart": dependencies.picture(graph),
                 "cycles": dependencies.cycles(graph),
                 "retained": sorted(data["retained"].items(), key=lambda row: (-row[1][1], row[0]))[:_MOST_KEPT],

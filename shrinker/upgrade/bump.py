@@ -32,6 +32,7 @@ from shrinker.values.outcome import Finding
 _AS_THEY_WERE = "the pin, the tree and its reports are as they were"
 _LARGEST = 5
 """Folders that are named."""
+_LISTED = 60
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,9 +109,9 @@ def bump(asked: Bump, progress: Progress) -> Bumped:
         return Bumped(before, spec, compared, unknown, made.stale, asks)
 
 
-def bump_section(done: Bumped, most: int = 60) -> str:
-    """What the page of a bump says besides the comparison, in Markdown, with at most so many findings listed, and how many there are."""
-    return render("bump.md.jinja", done=done, titles=SECTIONS, most=most)
+def bump_section(done: Bumped) -> str:
+    """What the page of a bump says besides the comparison, in Markdown, with the first findings listed, and how many there are."""
+    return render("bump.md.jinja", done=done, titles=SECTIONS, most=_LISTED)
 
 
 def _tagged(place: str, release: str | None, progress: Progress) -> str | None:

@@ -192,9 +192,8 @@ class Explainer:
                 # Of a class that went with its module the class answers.
                 found = [each for each in self._asked(inner, alone=True) if each.subject.endswith(f".{member}")]
                 if found := found or (self._inherited(inner) if above.subject != one else []):
-                    return [
-                        replace(each, because=(f"{one} has it from {above.subject}", *each.because)) for each in found
-                    ]
+                    says = f"{one} has it from {above.subject}"
+                    return [replace(each, because=(says, *each.because)) for each in found]
         return []
 
     def _bases(self, name: str) -> Iterator[tuple[str, str]]:
