@@ -15,7 +15,8 @@ from shrinker.check.trees import Trees
 from shrinker.emit.staging import refuse_foreign
 from shrinker.pipeline import Progress, Request, lock_evidence, shrink, verify_level
 from shrinker.project import own_pins_file, pins_file
-from shrinker.report.diff import Review, Side
+from shrinker.report.diff.pair import Side
+from shrinker.report.diff.values import Review
 from shrinker.report.pages import render
 from shrinker.report.place import LOCK
 from shrinker.ruleset.load import load_profile
