@@ -22,6 +22,7 @@ from shrinker.project import project_folder
 from shrinker.report.pages import write_files
 from shrinker.report.place import LOCK, foreign_reports, mark_stale, new_reports, reports_beside
 from shrinker.report.strict import find_refused
+from shrinker.report.verification import write_index
 from shrinker.report.write import write_reports, write_run
 from shrinker.ruleset import Ruleset, load_profile, without
 from shrinker.source import open_upstream
@@ -66,10 +67,12 @@ def shrink(request: Request, progress: Progress) -> Result:
             with run.timed(f"verify {EMBEDDERS}"):
                 outside.append(embedders_evidence(trees, progress).evidence)
         with run.timed("report"):
-            entries, earlier = (judge_entries(trees), places.reports_out) if request.judge else (Entries(), None)
-            summary = write_reports(places.reports, trees, analysis, emitted, evidence, entries, earlier)
+            entries = judge_entries(trees) if request.judge else Entries()
+            summary = write_reports(places.reports, trees, analysis, emitted, evidence, entries, pages=request.judge)
             peak = peak_memory(request.jobs)
             write_run(places.reports, cache, timings, peak)
+            if request.judge:
+                write_index(places.reports, places.reports_out)
             try:
                 if request.strict:
                     refuse(refused, "strict mode")
@@ -82,8 +85,8 @@ def shrink(request: Request, progress: Progress) -> Result:
                 raise
             aside = places.install(manifest)
             stale = tuple(mark_stale(places.reports_out, manifest))
-    made = (manifest, summary, places.reports_out, tuple(evidence), timings, peak)
-    return Result(*made, analysis.rescued, refused, aside, stale)
+    found = (manifest, summary, places.reports_out, tuple(evidence), timings, peak)
+    return Result(*found, analysis.rescued, refused, aside, stale)
 
 
 def generate(run: Run, out: Path) -> Manifest:

@@ -17,7 +17,6 @@ from shrinker.report.effects import QUESTIONABLE, RuleEffect, questionable, rule
 from shrinker.report.pages import readable, render, write_files
 from shrinker.report.retained import retained_data
 from shrinker.report.summary import Measured, tally, text_rows, total
-from shrinker.report.verification import INDEX, index_page
 from shrinker.ruleset import Ruleset
 from shrinker.values.edits import Cut
 from shrinker.values.graph import UNREACHABLE, Graph
@@ -37,15 +36,11 @@ def write_reports(
     emitted: Emitted,
     evidence: Sequence[Evidence],
     entries: Entries,
-    earlier: Path | None,
+    *,
+    pages: bool = True,
 ) -> dict[str, Any]:
-    """Write lists, pages, graph, symbols and the summary, which is returned. Raises InputError when the folder, which is made if it is not
-    there, cannot be written.
-
-    Args:
-        entries: where the claims of the rules come in, and what became of flags.
-        earlier: folder of reports with what levels found that no default run asks; None where nobody looks at pages: then only what a
-            comparison of two trees reads is whole.
+    """Write lists, pages, graph, symbols and the summary, which is returned; without `pages`, at which people look, only what a comparison of two
+    trees reads is whole. Raises InputError when the folder, which is made if it is not there, cannot be written.
     """
     tree, rules, manifest, graph, folded = trees.source, trees.stated, trees.manifest, analysis.graph, analysis.folded
     # By themselves: these texts are large.
@@ -53,7 +48,7 @@ def write_reports(
     write_files(folder, {"symbols.json": _compact(symbols.data), "symbol_edges.json": _compact(symbols.edges)})
     files = summary.measure(tree, manifest)
     effects = rule_effects(rules, graph, folded, files, analysis.cuts)
-    gone = api.removed_definitions(tree, graph, trees.cache) if earlier is not None else {}
+    gone = api.removed_definitions(tree, graph, trees.cache) if pages else {}
     data = graph_data(
         graph,
         folded,
@@ -80,10 +75,11 @@ def write_reports(
         "interface.json": readable(api.interface_data(emitted.interface, entries)),
         "rules.json": readable(ruled),
     }
-    if earlier is not None:
+    if pages:
         data |= retained_data(data, {file.path: file.after for file in files if file.kept}, trees.cache)
-        pages = {
-            "REMOVED_FILES.md": _removed_page(graph, rules, files),
+        unreachable = [f for f in files if f.path in graph.removed and graph.removed[f.path].rule == UNREACHABLE]
+        told = {
+            "REMOVED_FILES.md": _removed_page(graph, rules, files, unreachable),
             "DEPENDENCIES.md": {
                 "page": dependencies.dependencies(graph, folded, files),
                 "distributions": required,
@@ -95,17 +91,15 @@ def write_reports(
             "interface.md": api.interface_groups(emitted.interface, entries, rules),
             "rules.md": {
                 "effects": effects,
-                "unreachable": total(_unreachable(graph, files)),
+                "unreachable": total(unreachable),
                 "enters": {claim.rule: "; ".join(claim.enters) for claim in entries.claims},
             },
         }
         shared = {"upstream": manifest.upstream, "profile": manifest.profile}
-        texts |= {name: render(f"{name}.jinja", **shared, **values) for name, values in pages.items()}
+        texts |= {name: render(f"{name}.jinja", **shared, **values) for name, values in told.items()}
         texts[QUESTIONABLE] = text_rows("definition or rule\tlines\twhy to ask", questionable(symbols.data, ruled))
     counted = summary.build_summary(manifest, graph, folded, files, evidence)
     write_files(folder, {**texts, "graph.json": _compact(data), "summary.json": readable(counted)})
-    if earlier is not None:
-        write_files(folder, {INDEX: index_page(folder, earlier)})
     return counted
 
 
@@ -130,14 +124,11 @@ def _compact(data: object) -> str:
     return json.dumps(data, separators=(",", ":"), sort_keys=True) + "\n"
 
 
-def _unreachable(graph: Graph, files: Iterable[Measured]) -> list[Measured]:
-    return [file for file in files if file.path in graph.removed and graph.removed[file.path].rule == UNREACHABLE]
-
-
-def _removed_page(graph: Graph, rules: Ruleset, files: Sequence[Measured]) -> dict[str, Any]:
+def _removed_page(
+    graph: Graph, rules: Ruleset, files: Sequence[Measured], unreachable: Iterable[Measured]
+) -> dict[str, Any]:
     removed = (file for file in files if file.path in graph.removed)
     # At most four folders deep, so that the page stays reviewable.
-    unreachable = _unreachable(graph, files)
     folders = tally(unreachable, lambda file: "/".join(file.path.split("/")[:-1][:4]) or "(top)")
     return {
         "total": total(files),

@@ -19,6 +19,7 @@ from shrinker.program.symbols.why import FORMAT
 from shrinker.program.written import written_imports
 from shrinker.report.dependencies import removed_importers
 from shrinker.report.summary import area, language, summary_table
+from shrinker.report.verification import write_index
 from shrinker.report.write import write_reports, write_run
 from shrinker.ruleset import Fact, Remove, Root, Ruleset, Walk
 from shrinker.syntax.lines import count_lines
@@ -90,8 +91,9 @@ def run(
     symbols = SymbolData({"format": FORMAT, **empty}, [])
     analysis = Analysis(graph, folded, {}, written, distributions, symbols, {}, cuts)
     trees = Trees(tree, folder, manifest, RULES)
-    summary = write_reports(out, trees, analysis, Emitted(manifest, Interface(), {}), EVIDENCE, ENTRIES, folder)
+    summary = write_reports(out, trees, analysis, Emitted(manifest, Interface(), {}), EVIDENCE, ENTRIES)
     write_run(out, trees.cache, {"fold": seconds}, 1024)
+    write_index(out, folder)
     return summary, tree, graph, folded
 
 
