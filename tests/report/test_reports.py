@@ -77,21 +77,16 @@ def run(
         removed={**graph.removed, "python/sglang/gone.py": graph.removed["python/sglang/srt/layers/moe/README.md"]},
     )
     del folded["python/sglang/gone.py"]
-    files = []
-    for path in graph.kept:
-        lines = count_lines(tree.read(path))
-        after = lines - 1 if path == launch else lines
-        files.append(EmittedFile(path, tree.by_path[path].sha256, lines, after, after != lines, None))
+    rows = ((path, tree.by_path[path].sha256, count_lines(tree.read(path)), path == launch) for path in graph.kept)
+    files = [EmittedFile(path, sha, lines, lines - 1 if cut else lines, cut, None) for path, sha, lines, cut in rows]
     files.append(EmittedFile("NOTICE", "", 0, 3, False, None))
     manifest = Manifest("0", "deepseek", "hash", tree.identity, tuple(sorted(files, key=lambda file: file.path)))
-    written = written_imports(tree)
-    distributions = decide_distributions(tree, RULES, graph, folded, written)
-    cuts = {"docs/x.md": (Cut(2, 4, "definition f"),)}
+    required = decide_distributions(tree, RULES, graph, folded, written := written_imports(tree))
     empty: dict[str, list[object]] = {key: [] for key in ("modules", "units", "others", "kinds", "best", "gone")}
-    symbols = SymbolData({"format": FORMAT, **empty}, [])
-    analysis = Analysis(graph, folded, {}, written, distributions, symbols, {}, cuts)
-    trees = Trees(tree, folder, manifest, RULES)
-    summary = write_reports(out, trees, analysis, Emitted(manifest, Interface(), {}), EVIDENCE, ENTRIES)
+    symbols, cut = SymbolData({"format": FORMAT, **empty}, []), Cut(2, 4, "definition f")
+    analysis = Analysis(graph, folded, {}, written, required, symbols, {}, {"docs/x.md": (cut,)})
+    trees, emitted = Trees(tree, folder, manifest, RULES), Emitted(manifest, Interface(), {})
+    summary = write_reports(out, trees, analysis, emitted, EVIDENCE, ENTRIES)
     write_run(out, trees.cache, {"fold": seconds}, 1024)
     write_index(out, folder)
     return summary, tree, graph, folded

@@ -31,22 +31,19 @@ _TRITON = re.compile(rb"^[ \t]*@[\w.]*\bjit\b", re.MULTILINE)
 _ROOT = "BaseModel"
 _MODELS = re.compile(rf"\b{_ROOT}\b".encode())
 
-_LOADS = {
-    "import_module": "imports a computed module",
-    "__import__": "imports a computed module",
-    "entry_points": "reads entry points of installed packages",
-    "iter_modules": "walks a package",
-    "walk_packages": "walks a package",
-    "spec_from_file_location": "loads a module from a file",
-    "exec": "runs a text",
-    "eval": "evaluates a text",
-    "load_inline": "compiles native code",
-    "load_jit": "compiles native code",
-    "dynamic_import": "imports a computed module",
-    "getmembers": "looks at all members of an object",
-    "__subclasses__": "asks for all subclasses",
-    "resolve_obj_by_qualname": "looks a dotted name up",
+_DOES = {
+    "imports a computed module": ("import_module", "__import__", "dynamic_import"),
+    "reads entry points of installed packages": ("entry_points",),
+    "walks a package": ("iter_modules", "walk_packages"),
+    "loads a module from a file": ("spec_from_file_location",),
+    "runs a text": ("exec",),
+    "evaluates a text": ("eval",),
+    "compiles native code": ("load_inline", "load_jit"),
+    "looks at all members of an object": ("getmembers",),
+    "asks for all subclasses": ("__subclasses__",),
+    "looks a dotted name up": ("resolve_obj_by_qualname",),
 }
+_LOADS = {name: does for does, names in _DOES.items() for name in names}
 """Last component of what is called, and what that does."""
 _LOOKS = {"getattr", "setattr", "hasattr", "delattr", "attrgetter", "methodcaller"}
 _UNPICKLES = {"loads", "load"}
