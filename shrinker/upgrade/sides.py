@@ -31,6 +31,7 @@ from shrinker.source.layout import NEEDED
 from shrinker.source.repository import Told, history
 from shrinker.source.spec import GitSpec, parse_spec
 from shrinker.values.errors import InputError, ShrinkerError
+from shrinker.values.relations import grouped
 from shrinker.values.upstream import UpstreamTree
 
 _KINDS = ("release:", "git:", "path:")
@@ -144,12 +145,13 @@ def compare_sides(
     file of one is damaged, ShrinkerError when a worker process was killed.
     """
     told, notes = told_between(sides, history)
+    pair = Pair(*sides, tuple(told))
     if not predicates:
-        return _review(*sides, told, notes)
+        return _review(pair, notes)
     # Most of it waits for nothing of the other: half of a page's time.
-    look = partial(unknown_predicates, sides, rules, max(1, jobs - 1))
+    look = partial(unknown_predicates, pair, rules, max(1, jobs - 1))
     with run_in_child(lambda _: look()) if jobs > 1 else nullcontext(look) as looked:
-        found = _review(*sides, told, notes)
+        found = _review(pair, notes)
         try:
             unknown, missing = looked()
         except BrokenProcessPool as error:
@@ -159,9 +161,8 @@ def compare_sides(
     return replace(found, tables=tables, notes=(*found.notes, *missing))
 
 
-def _review(old: Side, new: Side, told: Sequence[Told], notes: Sequence[str]) -> Review:
-    """By upstream's commits between them, the newest first, and with what could not be looked at."""
-    pair = Pair(old, new, tuple(told))
+def _review(pair: Pair, notes: Sequence[str]) -> Review:
+    """All tables but for unknown predicates; `notes`: what could not be looked at."""
     texts = tuple(text_changes(pair))
     files = [*file_changes(pair, texts)]
     symbols = sorted(symbol_changes(pair), key=lambda row: (_ORDER.index(row.reason.cause), row.path, row.upstream))
@@ -185,6 +186,7 @@ def _review(old: Side, new: Side, told: Sequence[Told], notes: Sequence[str]) ->
         "kernels": parts.kernel_changes(pair),
         "risks": parts.mechanism_changes(pair),
     }
+    old, new = pair.old, pair.new
     notes = (*notes, *_missing(old), *_missing(new))
     return Review(_identified(old), _identified(new), notes, {name: (*rows,) for name, rows in tables.items()}, texts)
 
@@ -227,19 +229,19 @@ def told_between(sides: tuple[Side, Side], repository: str | None) -> tuple[list
         return [], [f"upstream's commits are not told: {error.message}"]
 
 
-def unknown_predicates(sides: tuple[Side, Side], rules: Path | None, jobs: int) -> tuple[list[Row], list[str]]:
+def unknown_predicates(pair: Pair, rules: Path | None, jobs: int) -> tuple[list[Row], list[str]]:
     """Questions about platforms in the new tree that no rule names and the old one did not ask; and why there are none.
 
     A name that the old tree writes anywhere was asked before, as was all that an unchanged file asks.
     """
-    old, new = sides
-    for side in sides:
+    old, new = pair.old, pair.new
+    for side in (old, new):
         if side.folder is None or side.upstream is None:
             return [], [f"{side.name}: no tree or no upstream, so that unknown predicates are not looked for"]
     assert new.folder is not None and new.upstream is not None, "just looked at"
     profile = load_profile(new.manifest.profile, rules)
     # A name that the old tree does not write stands in no file that it has, too.
-    changed = {path for path, _, file in Pair(old, new).differing() if file is not None}
+    changed = {path for path, _, file in pair.differing() if file is not None}
     trees = Trees(new.upstream, new.folder, new.manifest, profile, jobs)
     left = find_leftovers(trees, changed)
     why = Reason("rule", "no rule names it")
@@ -249,9 +251,10 @@ def unknown_predicates(sides: tuple[Side, Side], rules: Path | None, jobs: int) 
         *(Row(s.text, f"unknown: {s.kind}", "", s.where, s.path, s.line, 0, why) for s in left.unexplained),
     ]
     before = b"\n".join(old.read(path) for path in old.files if path.endswith(".py"))
-    found: dict[tuple[str, str], Row] = {}
-    for row in rows:
+
+    def said(row: Row) -> bool:
         name = re.escape(row.subject.removesuffix("()").rpartition(".")[2])
-        if (row.kind, row.subject) not in found and not re.search(rf"(?<!\w){name}(?!\w)".encode(), before):
-            found[row.kind, row.subject] = row
-    return list(found.values()), []
+        return re.search(rf"(?<!\w){name}(?!\w)".encode(), before) is not None
+
+    groups = grouped(((row.kind, row.subject), row) for row in rows)
+    return [first for first, *_ in groups.values() if not said(first)], []
