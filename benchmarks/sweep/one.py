@@ -60,7 +60,7 @@ def run_one(
 
 def main(spec: str, profile: str, out: str, jobs: str, rules: str) -> None:
     """Print the row's own part as JSON."""
-    from shrinker.cli.progress import LineProgress
+    from shrinker.cli.options import LineProgress
     from shrinker.pipeline import Request, shrink
     from shrinker.report.place import reports_beside
     from shrinker.values.errors import ShrinkerError

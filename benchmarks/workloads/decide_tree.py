@@ -11,7 +11,7 @@ import warnings
 from collections.abc import Iterable
 from pathlib import Path
 
-from shrinker.cli.progress import LineProgress
+from shrinker.cli.options import LineProgress
 from shrinker.pipeline import Run, analyse
 from shrinker.ruleset import load_profile
 from shrinker.ruleset.match import any_module_matches

@@ -18,13 +18,11 @@ import typer
 from typer.core import TyperGroup
 
 from shrinker import __version__
+from shrinker.cli.audit import cross_check, leftovers, mutate
 from shrinker.cli.ending import run
 from shrinker.cli.explain import dependencies, explain, kernels, why, why_not
-from shrinker.cli.leftovers import cross_check, leftovers
-from shrinker.cli.mutate import mutate
+from shrinker.cli.generate import bump, check_upstream, diff, publish, shrink
 from shrinker.cli.rules import ablate, profiles, rules
-from shrinker.cli.shrink import shrink
-from shrinker.cli.upgrade import bump, check_upstream, diff, publish
 from shrinker.cli.verify import gpu_bundle, verify
 
 _EXAMPLES = """

@@ -42,7 +42,7 @@ def explain(
         tree = recorded()
         return tree.read(path).decode("utf-8", "replace") if path in tree.by_path else ""
 
-    explainer = Explainer(Generated(out.absolute(), _run(out, reports).graph, out, upstream))
+    explainer = Explainer(Generated(_run(out, reports).graph, out.absolute(), out, upstream))
     found = explainer.retained(name) if retained else explainer.explain(name)
     lines: list[str] = []
     for one in found:

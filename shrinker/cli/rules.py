@@ -1,7 +1,6 @@
 """`shrinker profiles`, `rules` and `ablate`: what may be asked for, what each rule says, what it did in a tree, and what it does by itself."""
 
 import json
-from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -9,15 +8,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from shrinker.cli import options
-from shrinker.cli.progress import console_progress
 from shrinker.project import default_out, rules_folder
 from shrinker.values.errors import InputError
+from shrinker.values.relations import grouped
 
 if TYPE_CHECKING:
     from shrinker.ruleset import Ruleset
     from tools.ablation import Alone
 
 _NAMES = "Ids of rules to show whole; default: list all."
+_RULE = typer.Argument(metavar="RULE", help=_NAMES, autocompletion=options.rule_ids)
 _OUT = "The generated tree whose effects are told; default: the profile's."
 _IDS = "Ids of rules; `shrinker rules` lists them."
 _JUDGE = "Hold the tree without the rule against its evidence: is the rule needed?"
@@ -42,9 +42,7 @@ def profiles(rules: options.Rules = None, as_json: options.Json = False) -> None
 
 
 def rules(
-    names: Annotated[
-        list[str] | None, typer.Argument(metavar="RULE", help=_NAMES, autocompletion=options.rule_ids)
-    ] = None,
+    names: Annotated[list[str] | None, _RULE] = None,
     unused: Annotated[bool, typer.Option("--unused", help="Only those that did nothing in the tree.")] = False,
     profile: options.Profile = options.DEFAULT_PROFILE,
     rules: options.Rules = None,
@@ -95,11 +93,8 @@ def _rows(loaded: "Ruleset", folder: Path, effects: dict[str, Any]) -> Iterator[
     by_id = loaded.by_id()
     deciding = {rule.id for rule in loaded.all_rules()}
     kinds = {model: kind for kind, (_, model) in KINDS.items()}
-    places: dict[str, list[tuple[int, str]]] = defaultdict(list)
-    for name, place in loaded.places.items():
-        file, _, number = place.rpartition(":")
-        places[file].append((int(number), name))
-    for file, found in places.items():
+    places = ((name, place.rpartition(":")) for name, place in loaded.places.items())
+    for file, found in grouped((file, (int(number), name)) for name, (file, _, number) in places).items():
         text = (folder / file).read_text("utf-8").splitlines()
         for line, name in sorted(found):
             rule = by_id[name]
@@ -157,7 +152,7 @@ def ablate(
     from tools.ablation import alone
 
     found: list[Alone] = []
-    with console_progress() as progress:
+    with options.console_progress() as progress:
         for row in alone(upstream, profile, options.absolute(rules), names, jobs, progress, judge=judge):
             found.append(row)
             if not as_json:

@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from shrinker.cli import options
-from shrinker.cli.progress import console_progress
 from shrinker.values.errors import InputError
 from shrinker.values.outcome import LevelResult
 
@@ -26,34 +25,30 @@ if TYPE_CHECKING:
     from shrinker.pipeline import Progress
 
 GPU_LEVEL, NATIVE_LEVEL = "gpu", "native"
-_LEVEL = (
-    f"{', '.join(options.LEVELS[:-1])}; may be given again; or gpu alone. Default: form, references and capabilities."
-)
+_HERE = options.LEVELS[:-1]
+_LEVEL = f"{', '.join(_HERE)}; may be given again; or gpu alone. Default: form, references and capabilities."
 _PROGRAM = (
     "A wheel, or a folder with Python, notebooks or Markdown: does what it uses of the package still stand? May be given "
     "again; the level embedders asks these in place of the pinned wheels."
 )
 _ALL = "All levels that need no GPU and no compiler; reports are written (verify.md, verify.json)."
 _WHERE = "What does not run on upstream's own tree here either, with the same error, is listed and fails nothing."
+_REST = "After --: options of the level gpu (`-- --help` lists them)."
+_WORK = "Folder for logs and answers of the runs, kept; default: none is."
 _TESTS = "Folder `test` of upstream's repository at the same commit: the level tests runs what lies there."
-
 _WORDS = "pack or unpack, and its options behind `--`: `-- pack --help` tells them."
 
 
 def verify(
     out: options.Out = options.DEFAULT_OUT,
-    rest: Annotated[
-        list[str] | None, typer.Argument(help="After --: options of the level gpu (`-- --help` lists them).")
-    ] = None,
+    rest: Annotated[list[str] | None, typer.Argument(help=_REST)] = None,
     level: Annotated[list[str] | None, typer.Option(help=_LEVEL, autocompletion=options.level_names)] = None,
     program: Annotated[list[Path] | None, typer.Option(help=_PROGRAM)] = None,
     everything: Annotated[bool, typer.Option("--all", help=_ALL)] = False,
     upstream: options.RecordedUpstream = None,
     jobs: options.Jobs = options.CORES,
     reports: options.Reports = None,
-    work: Annotated[
-        Path | None, typer.Option(help="Folder for logs and answers of the runs, kept; default: none is.")
-    ] = None,
+    work: Annotated[Path | None, typer.Option(help=_WORK)] = None,
     timeout_factor: options.TimeoutFactor = 1.0,
     where_upstream_runs: Annotated[bool, typer.Option("--where-upstream-runs", help=_WHERE)] = False,
     tests: Annotated[Path | None, typer.Option(help=_TESTS)] = None,
@@ -81,10 +76,8 @@ def verify(
         raise typer.Exit(_verify_on_gpus(out, upstream, given, rest or []))
     if rest:
         raise InputError("options after -- are those of the level gpu", "add --level gpu, or leave them out")
-    here = (*known, *LEVELS_BY_NAME, NATIVE_LEVEL)
-    for name in levels:
-        if name not in here:
-            raise InputError(f"no evidence level {name!r}", f"levels here: {', '.join(here)}, or gpu alone")
+    if unknown := next((name for name in levels if name not in _HERE), None):
+        raise InputError(f"no evidence level {unknown!r}", f"levels here: {', '.join(_HERE)}, or gpu alone")
     if program and (everything or EMBEDDERS not in levels):
         message = "--program is asked by the level embedders alone, and enters no report"
         raise InputError(message, "leave the others out")
@@ -99,7 +92,7 @@ def verify(
 
     written = evidence_folder(out.absolute(), place, JSON_NAME, same)
     simulated = [name for name in (*SIMULATED_LEVELS, *LEVELS_BY_NAME) if name in levels]
-    with console_progress() as progress:
+    with options.console_progress() as progress:
         if everything and written != place:
             has = f"{place / JSON_NAME} has more levels, or was asked for otherwise"
             progress.note(f"{has}: this run writes to {written}")
@@ -113,7 +106,7 @@ def verify(
         folder = options.absolute(work)
         with open_setting(trees, place, simulated, folder, progress, patience=timeout_factor, **judged) as setting:
             results = [LevelResult(lock_evidence(out.absolute(), manifest, given))] if FORM in levels else []
-            for name in (name for name in here if name in levels):
+            for name in (name for name in _HERE if name in levels):
                 progress.phase(f"verify {name}")
                 results.append(_result(name, trees, setting, progress, program or []))
     if everything:
@@ -202,9 +195,8 @@ def _verify_native(trees: "Trees", progress: "Progress") -> LevelResult:
     nvcc = find_nvcc()
     if not nvcc:
         raise InputError("no nvcc was found", "install a CUDA toolkit, or put its bin folder on the search path")
-    folders = tuple(
-        dict.fromkeys(rule.sources for rule in load_profile(trees.manifest.profile).companions if rule.sources)
-    )
+    companions = load_profile(trees.manifest.profile).companions
+    folders = tuple(dict.fromkeys(rule.sources for rule in companions if rule.sources))
     layer = Cache(default_folder()).layer("native", tool_identity("equivalence"))
     setting = NativeSetting(Compiler(nvcc, torch_headers()), folders, layer, progress.note, trees.jobs)
     return run(trees.source.root, trees.out.absolute(), setting)

@@ -14,20 +14,16 @@ from shrinker.check.trees import Trees
 from shrinker.emit.rewrite import Unwritable
 from shrinker.emit.staging import install, refuse_foreign, scratch_folder, staging_folder
 from shrinker.emit.tree import Emitted, emit_tree
-from shrinker.pipeline.analysis import Analysis, analyse
+from shrinker.pipeline.analysis import analyse
 from shrinker.pipeline.run import Progress, Request, Result, Run, peak_memory, timed
-from shrinker.pipeline.verification import (
-    embedders_evidence,
-    find_refused,
-    lock_evidence,
-    lock_findings,
-    refuse,
-    verify_level,
-)
+from shrinker.pipeline.verification import embedders_evidence, lock_evidence, lock_findings, refuse, verify_level
+from shrinker.program.analysis import Analysis
 from shrinker.project import project_folder
 from shrinker.report.pages import write_files
 from shrinker.report.place import LOCK, foreign_reports, mark_stale, new_reports, reports_beside
-from shrinker.report.write import Made, finish_reports, write_reports
+from shrinker.report.strict import find_refused
+from shrinker.report.verification import write_index
+from shrinker.report.write import write_reports, write_run
 from shrinker.ruleset import Ruleset, load_profile, without
 from shrinker.source import open_upstream
 from shrinker.source.cache import default_folder
@@ -71,25 +67,12 @@ def shrink(request: Request, progress: Progress) -> Result:
             with run.timed(f"verify {EMBEDDERS}"):
                 outside.append(embedders_evidence(trees, progress).evidence)
         with run.timed("report"):
-            made = Made(
-                tree,
-                rules,
-                analysis.graph,
-                analysis.folded,
-                manifest,
-                analysis.written,
-                analysis.distributions,
-                analysis.symbols,
-                evidence,
-                emitted.interface,
-                emitted.lost,
-                analysis.cuts,
-                judge_entries(trees) if request.judge else Entries(),
-                cache,
-            )
-            summary = write_reports(places.reports, made, pages=request.judge)
+            entries = judge_entries(trees) if request.judge else Entries()
+            summary = write_reports(places.reports, trees, analysis, emitted, evidence, entries, pages=request.judge)
             peak = peak_memory(request.jobs)
-            finish_reports(places.reports, cache, timings, peak, places.reports_out if request.judge else None)
+            write_run(places.reports, cache, timings, peak)
+            if request.judge:
+                write_index(places.reports, places.reports_out)
             try:
                 if request.strict:
                     refuse(refused, "strict mode")
@@ -149,15 +132,13 @@ def decide_and_emit(run: Run, out: Path) -> tuple[Analysis, Emitted]:
 class _Places:
     """Made before the long phases, so that a folder that cannot be written is an error of the first second."""
 
+    request: Request
     tree: Path
     """Where the tree grows."""
     reports: Path
     """Where the reports grow."""
-    out: Path
-    """Where the tree goes."""
     reports_out: Path
     """Where the reports go."""
-    force: bool
     owned: tuple[Path, ...]
     """What among the reports no run wrote."""
 
@@ -171,15 +152,16 @@ class _Places:
         if not request.force:
             refuse_foreign(reports, [path.name for path in owned])
         staged = stack.enter_context(scratch_folder(reports, "choose another folder for the reports"))
-        return _Places(staging, staged, request.out, reports, request.force, tuple(owned))
+        return _Places(request, staging, staged, reports, tuple(owned))
 
     def reject(self, manifest: Manifest) -> str:
         """Put tree, reports and lock beside `out`, where questions can be asked of them, in place of what was rejected before. Returns where
         they are, or why they are not there.
         """
-        out = self.out.with_name(f"{self.out.name}.rejected")
+        out = self.request.out.with_name(f"{self.request.out.name}.rejected")
+        request = replace(self.request, out=out, force=False)
         try:
-            replace(self, out=out, reports_out=reports_beside(out), force=False, owned=()).install(manifest)
+            replace(self, request=request, reports_out=reports_beside(out), owned=()).install(manifest)
         except InputError as error:
             return f"nothing was replaced, and nothing is left to look at ({error.message})"
         return f"nothing was replaced; ask what was made: `shrinker explain NAME --out {out}`"
@@ -190,4 +172,4 @@ class _Places:
         write_files(self.reports, {LOCK: manifest.to_json()})
         # The lock last: it equals the tree's own manifest only when all the rest is in place.
         places = [(self.reports / name, self.reports_out / name) for name in (*names, LOCK)]
-        return tuple(install(self.tree, self.out, places, force=self.force, owned=self.owned))
+        return install(self.tree, self.request.out, places, force=self.request.force, owned=self.owned)

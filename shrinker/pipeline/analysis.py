@@ -13,6 +13,7 @@ from shrinker.facts.build import build_environment
 from shrinker.fold.engine import FoldEngine
 from shrinker.fold.module import fold_companions
 from shrinker.pipeline.run import Run, Told
+from shrinker.program.analysis import Analysis
 from shrinker.program.distributions import decide_distributions, with_uncertain
 from shrinker.program.native.cuts import by_path, cargo_cuts, refuted_cuts
 from shrinker.program.native.prune import prune_companions
@@ -21,32 +22,12 @@ from shrinker.program.reach import build_graph, import_leads
 from shrinker.program.symbols.dead import NamedPlaces, dead_spans, live_again, search_symbols
 from shrinker.program.symbols.saved import SymbolData, found_symbols
 from shrinker.program.symbols.search import Search
-from shrinker.program.written import Written, written_imports
-from shrinker.values.distributions import Distributions
-from shrinker.values.edits import Cut, Span
+from shrinker.program.written import written_imports
+from shrinker.values.edits import Span
 from shrinker.values.errors import ShrinkerError
-from shrinker.values.folded import EMPTY_SYMBOLS, FoldedModule, Refinement
+from shrinker.values.folded import EMPTY_SYMBOLS, FoldedModule
 from shrinker.values.graph import Graph
 from shrinker.values.upstream import PACKAGE_PREFIX, modules_of
-
-
-@dataclass(frozen=True, slots=True)
-class Analysis:
-    """What is decided before anything is written."""
-
-    graph: Graph
-    folded: dict[str, FoldedModule]
-    rescued: dict[str, str]
-    """Modules that stay although a rule removes them, and why."""
-    written: Written
-    """Imports of all of upstream, as they are written."""
-    distributions: Distributions
-    symbols: SymbolData
-    """What the search of symbols found; nothing in a run that is not explained."""
-    refinements: Mapping[str, Refinement]
-    """What was known of a module beside its text when it was folded last, by path; of others nothing was."""
-    cuts: Mapping[str, tuple[Cut, ...]]
-    """Lines that go of files that are no Python, by path."""
 
 
 def analyse(run: Run, unwritable: Mapping[str, str] | None = None) -> Analysis:
@@ -90,11 +71,9 @@ def analyse(run: Run, unwritable: Mapping[str, str] | None = None) -> Analysis:
         try:
             packed, took, counts = child()
         except BrokenProcessPool as error:
-            raise ShrinkerError(
-                "the process that decides what stays was killed (often: out of memory)", "run again with fewer JOBS"
-            ) from error
-    for name, seconds in took.items():
-        run.timings[name] = run.timings.get(name, 0.0) + seconds
+            message = "the process that decides what stays was killed (often: out of memory)"
+            raise ShrinkerError(message, "run again with fewer JOBS") from error
+    run.timings.update({name: run.timings.get(name, 0.0) + seconds for name, seconds in took.items()})
     cache.counts.update(counts)
     return cast(Analysis, unpack(packed))
 

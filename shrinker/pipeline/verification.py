@@ -1,9 +1,10 @@
-"""Trees held against their evidence, their lock, and what a strict run refuses; what programs outside use of them, by wheels that are
+"""Trees held against their evidence and their lock; what programs outside use of them, by wheels that are
 here or that the package index gives.
 """
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from zipfile import BadZipFile
 
@@ -11,22 +12,15 @@ from shrinker.cache import hash_of
 from shrinker.check.embedders import LEVEL as EMBEDDERS
 from shrinker.check.embedders import Read, verify_embedders
 from shrinker.check.embedders.uses import sources_of
-from shrinker.check.leftovers import find_leftovers
 from shrinker.check.levels import judge
 from shrinker.check.trees import Trees
-from shrinker.pipeline.analysis import Analysis
 from shrinker.pipeline.run import Progress
-from shrinker.program.edges.modules import missing_roots
 from shrinker.project import project_folder
-from shrinker.report.effects import rule_effects
 from shrinker.report.place import LOCK, read_manifest, reports_of
-from shrinker.report.strict import strict_findings
-from shrinker.report.summary import measure
 from shrinker.source.cache import default_folder
 from shrinker.source.pins import load_pins
 from shrinker.source.wheels import cached_wheel, load_wheels, open_wheel
 from shrinker.values.errors import EvidenceError, InputError
-from shrinker.values.interface import Interface
 from shrinker.values.manifest import MANIFEST, Manifest
 from shrinker.values.outcome import EmittedFile, Evidence, Finding, LevelResult
 from shrinker.values.upstream import PACKAGE
@@ -58,14 +52,11 @@ def embedders_evidence(trees: Trees, progress: Progress, *, download: bool = Fal
     """
     here: list[Read] = []
     missing: list[str] = []
+    get = partial(open_wheel, progress=progress.note) if download else cached_wheel
     for wheel in load_wheels(project_folder()):
         file = None
         try:
-            file = (
-                open_wheel(wheel, default_folder(), progress.note)
-                if download
-                else cached_wheel(wheel, default_folder())
-            )
+            file = get(wheel, default_folder())
         except InputError as error:
             progress.note(f"{wheel.file} cannot be had: {error}")
         if file is not None:
@@ -132,15 +123,6 @@ def _difference(old: EmittedFile | None, new: EmittedFile | None) -> str:
     if old.sha256 != new.sha256:
         return f"has other content: {old.lines_after} lines in the lock, {new.lines_after} now"
     return "has the content of the lock, but its record differs (lines, changed or digest)"
-
-
-def find_refused(trees: Trees, analysis: Analysis, interface: Interface) -> tuple[Finding, ...]:
-    """What strict mode refuses of a generated tree."""
-    tree, rules = trees.source, trees.stated
-    effects = rule_effects(rules, analysis.graph, analysis.folded, measure(tree, trees.manifest), analysis.cuts)
-    left = find_leftovers(trees)
-    found = strict_findings(rules, effects, missing_roots(tree, rules), analysis.folded, left, tree)
-    return (*found, *interface.unexplained())
 
 
 def refuse(findings: Sequence[Finding], what: str) -> None:

@@ -200,24 +200,17 @@ def distributions_data(found: Distributions) -> dict[str, Any]:
 
 
 def removed_importers(graph: Graph, folded: Mapping[str, FoldedModule], written: Written) -> dict[str, list[Importer]]:
-    """By path of a removed module at most eight of the places that import it in upstream, kept files first, and what became of each."""
+    """The places that import each removed module, by its path, as of `importers`."""
     targets = {name: path for path in graph.removed if (name := module_name(path)) is not None}
-    sites = (
-        (targets.get(dotted, path), (path, line, dotted)) for path, rows in written.items() for line, dotted in rows
-    )
-    return _importers(grouped((gone, site) for gone, site in sites if gone != site[0]), graph, folded)
+    sites = ((path, line, dotted) for path, rows in written.items() for line, dotted in rows)
+    gone = ((targets.get(site[2], site[0]), site) for site in sites)
+    return importers(grouped((path, site) for path, site in gone if path != site[0]), graph, folded)
 
 
-def dropped_importers(
-    distributions: Distributions, graph: Graph, folded: Mapping[str, FoldedModule]
-) -> dict[str, list[Importer]]:
-    """The same by name of a dropped distribution."""
-    return _importers({row.name: row.importers for row in distributions.rows if row.importers}, graph, folded)
-
-
-def _importers(
+def importers(
     places: Mapping[str, Iterable[tuple[str, int, str]]], graph: Graph, folded: Mapping[str, FoldedModule]
 ) -> dict[str, list[Importer]]:
+    """At most eight of the places in upstream that import each thing, kept files first, and what became of each."""
     found: dict[str, list[Importer]] = {}
     for gone, sites in sorted(places.items()):
         rows = sorted((path in graph.removed, path, line, dotted) for path, line, dotted in sites)[:_MOST]

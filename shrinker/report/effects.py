@@ -10,11 +10,9 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import chain
-from pathlib import Path
 from typing import Any
 
-from shrinker.program.saved import load_report
-from shrinker.report.summary import Measured, tally, text_rows, total
+from shrinker.report.summary import Measured, tally, total
 from shrinker.ruleset import Absent, Companion, Fact, Leftover, Pure, Rule, Ruleset, Walk
 from shrinker.ruleset.match import name_matches
 from shrinker.ruleset.models import Refusal
@@ -149,12 +147,6 @@ def questionable(symbols: Mapping[str, Any], rules: Mapping[str, Any]) -> list[R
     """
     found = (_rules(symbols, rules), _named(symbols))
     return [row for rows in found for row in sorted(rows, key=lambda row: (-row[1], row[0], row[2]))]
-
-
-def questionable_list(folder: Path) -> str:
-    """The text of the report, by the other reports of the run in its folder."""
-    symbols, rules = (load_report(folder / name) for name in ("symbols.json", "rules.json"))
-    return text_rows("definition or rule\tlines\twhy to ask", questionable(symbols, rules))
 
 
 def _named(symbols: Mapping[str, Any]) -> Iterator[Row]:

@@ -5,12 +5,18 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from textwrap import indent
 
-from shrinker.report.effects import RuleEffect, names_of, occurring
+from shrinker.check.leftovers import find_leftovers
+from shrinker.check.trees import Trees
+from shrinker.program.analysis import Analysis
+from shrinker.program.edges.modules import missing_roots
+from shrinker.report.effects import RuleEffect, names_of, occurring, rule_effects
 from shrinker.report.pages import some
+from shrinker.report.summary import measure
 from shrinker.ruleset import Leftover, Rule, Ruleset
 from shrinker.ruleset.match import any_module_matches
 from shrinker.ruleset.models import Refusal
 from shrinker.values.folded import FoldedModule
+from shrinker.values.interface import Interface
 from shrinker.values.leftovers import KINDS, Kind, Leftovers
 from shrinker.values.leftovers import Leftover as Found
 from shrinker.values.outcome import Finding
@@ -25,6 +31,15 @@ _SHOWN_SITES = 5
 _NO_MODULES: Mapping[str, FoldedModule] = {}
 _NOTHING_LEFT = Leftovers(0, (), (), ())
 _WHY = "Say why: what makes this so on every NVIDIA machine?"
+
+
+def find_refused(trees: Trees, analysis: Analysis, interface: Interface) -> tuple[Finding, ...]:
+    """What strict mode refuses of a generated tree."""
+    tree, rules = trees.source, trees.stated
+    effects = rule_effects(rules, analysis.graph, analysis.folded, measure(tree, trees.manifest), analysis.cuts)
+    left = find_leftovers(trees)
+    found = strict_findings(rules, effects, missing_roots(tree, rules), analysis.folded, left, tree)
+    return (*found, *interface.unexplained())
 
 
 def strict_findings(

@@ -74,18 +74,18 @@ def write_verification(
     # Not sorted: levels and checks stay in the order in which they were made.
     write_files(folder, {JSON_NAME: readable(data, ordered=False), PAGE_NAME: page})
     if (folder / INDEX).is_file():
-        write_files(folder, {INDEX: index_page(folder, folder)})
+        write_index(folder, folder)
     return folder / PAGE_NAME
 
 
-def index_page(folder: Path, earlier: Path) -> bytes:
-    """The page of a folder of reports; `earlier`: where ``verify.json`` is, if it is anywhere. Raises InputError when a report cannot be read."""
+def write_index(folder: Path, earlier: Path) -> None:
+    """Write the page of a folder of reports; `earlier`: where ``verify.json`` is, if it is anywhere. Raises InputError when a report cannot be read."""
     data = _data(folder, earlier)
     # `</script>` within a text would end the script that holds it.
     text = json.dumps(data, separators=(",", ":"), ensure_ascii=False).replace("<", "\\u003c")
     script = (SHARED / "echarts.min.js").read_text("utf-8")
     page = templates(SHARED, escaped=True).get_template("index.html.jinja")
-    return page.render(head=data["head"], data=text, echarts=script).encode()
+    write_files(folder, {INDEX: page.render(head=data["head"], data=text, echarts=script)})
 
 
 def _data(folder: Path, earlier: Path) -> dict[str, Any]:

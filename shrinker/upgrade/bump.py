@@ -15,7 +15,8 @@ from shrinker.check.trees import Trees
 from shrinker.emit.staging import refuse_foreign
 from shrinker.pipeline import Progress, Request, lock_evidence, shrink, verify_level
 from shrinker.project import own_pins_file, pins_file
-from shrinker.report.diff import Review, Side
+from shrinker.report.diff.pair import Side
+from shrinker.report.diff.values import Review
 from shrinker.report.pages import render
 from shrinker.report.place import LOCK
 from shrinker.ruleset.load import load_profile
@@ -32,6 +33,7 @@ from shrinker.values.outcome import Finding
 _AS_THEY_WERE = "the pin, the tree and its reports are as they were"
 _LARGEST = 5
 """Folders that are named."""
+_LISTED = 60
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,9 +110,9 @@ def bump(asked: Bump, progress: Progress) -> Bumped:
         return Bumped(before, spec, compared, unknown, made.stale, asks)
 
 
-def bump_section(done: Bumped, most: int = 60) -> str:
-    """What the page of a bump says besides the comparison, in Markdown, with at most so many findings listed, and how many there are."""
-    return render("bump.md.jinja", done=done, titles=SECTIONS, most=most)
+def bump_section(done: Bumped) -> str:
+    """What the page of a bump says besides the comparison, in Markdown, with the first findings listed, and how many there are."""
+    return render("bump.md.jinja", done=done, titles=SECTIONS, most=_LISTED)
 
 
 def _tagged(place: str, release: str | None, progress: Progress) -> str | None:

@@ -1,9 +1,10 @@
 """What a person names as one side of a comparison: a generated tree, a lock, or an upstream, whose tree is generated in the cache folder and not
-judged. Such a tree is found by everything that it depends on: this tool, the rules, the profile, and upstream's identity and files.
+judged. Such a tree is found by everything that it depends on: this tool, the rules, the profile, and upstream's identity and files. And the
+comparison of two of them.
 """
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import ExitStack, nullcontext
 from dataclasses import replace
@@ -18,9 +19,10 @@ from shrinker.check.trees import Trees
 from shrinker.pipeline import Progress, Request, shrink
 from shrinker.pipeline.run import Told as Quiet
 from shrinker.project import project_folder
-from shrinker.report.diff import Side, review
-from shrinker.report.diff.pair import Pair
-from shrinker.report.diff.values import Reason, Review, Row
+from shrinker.report.diff import parts
+from shrinker.report.diff.files import commit_rows, file_changes, symbol_changes, text_changes
+from shrinker.report.diff.pair import Pair, Side
+from shrinker.report.diff.values import Identified, Reason, Review, Row
 from shrinker.report.place import GRAPH, are_of, read_manifest, reports_beside, reports_of
 from shrinker.ruleset import load_profile
 from shrinker.source import open_upstream
@@ -29,11 +31,14 @@ from shrinker.source.layout import NEEDED
 from shrinker.source.repository import Told, history
 from shrinker.source.spec import GitSpec, parse_spec
 from shrinker.values.errors import InputError, ShrinkerError
+from shrinker.values.relations import grouped
 from shrinker.values.upstream import UpstreamTree
 
 _KINDS = ("release:", "git:", "path:")
 _MOST_TREES = 6
 """Trees that stay in the cache folder; one is 30 to 60 MiB with its reports."""
+_ORDER = ("rule", "reach", "unknown", "upstream")
+"""Causes of symbols: what upstream did not touch comes first."""
 
 
 def open_sides(
@@ -140,12 +145,13 @@ def compare_sides(
     file of one is damaged, ShrinkerError when a worker process was killed.
     """
     told, notes = told_between(sides, history)
+    pair = Pair(*sides, tuple(told))
     if not predicates:
-        return review(*sides, told, notes=notes)
+        return _review(pair, notes)
     # Most of it waits for nothing of the other: half of a page's time.
-    look = partial(unknown_predicates, sides, rules, max(1, jobs - 1))
+    look = partial(unknown_predicates, pair, rules, max(1, jobs - 1))
     with run_in_child(lambda _: look()) if jobs > 1 else nullcontext(look) as looked:
-        found = review(*sides, told, notes=notes)
+        found = _review(pair, notes)
         try:
             unknown, missing = looked()
         except BrokenProcessPool as error:
@@ -153,6 +159,53 @@ def compare_sides(
             raise ShrinkerError(message, "run again with JOBS=1, or with --no-predicates") from error
     tables = {**found.tables, "risks": (*unknown, *found.table("risks"))}
     return replace(found, tables=tables, notes=(*found.notes, *missing))
+
+
+def _review(pair: Pair, notes: Sequence[str]) -> Review:
+    """All tables but for unknown predicates; `notes`: what could not be looked at."""
+    texts = tuple(text_changes(pair))
+    files = [*file_changes(pair, texts)]
+    symbols = sorted(symbol_changes(pair), key=lambda row: (_ORDER.index(row.reason.cause), row.path, row.upstream))
+    flags, endpoints = parts.offered_changes(pair)
+    tables: dict[str, Iterable[Row]] = {
+        "rules": pair.changed_rules,
+        "uncertain": parts.uncertain_changes(pair),
+        "kept": (row for row in files if row.kind == "added"),
+        "removed": (row for row in files if row.kind == "removed"),
+        "symbols_kept": (row for row in symbols if row.kind == "added"),
+        "symbols_removed": (row for row in symbols if row.kind == "removed"),
+        # Those first that upstream did not change.
+        "changed": sorted((r for r in files if r.kind == "changed"), key=lambda r: r.reason.cause == "upstream"),
+        "decisions": parts.decision_changes(pair),
+        "commits": commit_rows(pair),
+        "flags": flags,
+        "endpoints": endpoints,
+        "growth": parts.growth(pair),
+        "dependencies": parts.dependency_changes(pair),
+        "data": parts.data_changes(pair),
+        "kernels": parts.kernel_changes(pair),
+        "risks": parts.mechanism_changes(pair),
+    }
+    old, new = pair.old, pair.new
+    notes = (*notes, *_missing(old), *_missing(new))
+    return Review(_identified(old), _identified(new), notes, {name: (*rows,) for name, rows in tables.items()}, texts)
+
+
+def _identified(side: Side) -> Identified:
+    made, upstream = side.manifest, side.manifest.upstream
+    by = (made.profile, made.rules_hash, made.tool_version)
+    lines = sum(file.lines_after for file in made.files if file.path.endswith(".py"))
+    return Identified(side.name, upstream.spec, upstream.commit or "", *by, len(made.files), lines, upstream.reference)
+
+
+def _missing(side: Side) -> list[str]:
+    told = {
+        "only the lock is there, so that texts, flags, endpoints and risks are not compared": side.folder is None,
+        "no reports of the same run, so that reasons and symbols are not told": side.reports is None,
+        "no saved search beside its reports, so that symbols are not compared": side.graph and side.symbols is None,
+        "its upstream cannot be read, so that what upstream changed is known in part only": side.upstream is None,
+    }
+    return [f"{side.name}: {text}" for text, missing in told.items() if missing]
 
 
 def told_between(sides: tuple[Side, Side], repository: str | None) -> tuple[list[Told], list[str]]:
@@ -176,19 +229,19 @@ def told_between(sides: tuple[Side, Side], repository: str | None) -> tuple[list
         return [], [f"upstream's commits are not told: {error.message}"]
 
 
-def unknown_predicates(sides: tuple[Side, Side], rules: Path | None, jobs: int) -> tuple[list[Row], list[str]]:
+def unknown_predicates(pair: Pair, rules: Path | None, jobs: int) -> tuple[list[Row], list[str]]:
     """Questions about platforms in the new tree that no rule names and the old one did not ask; and why there are none.
 
     A name that the old tree writes anywhere was asked before, as was all that an unchanged file asks.
     """
-    old, new = sides
-    for side in sides:
+    old, new = pair.old, pair.new
+    for side in (old, new):
         if side.folder is None or side.upstream is None:
             return [], [f"{side.name}: no tree or no upstream, so that unknown predicates are not looked for"]
     assert new.folder is not None and new.upstream is not None, "just looked at"
     profile = load_profile(new.manifest.profile, rules)
     # A name that the old tree does not write stands in no file that it has, too.
-    changed = {path for path, _, file in Pair(old, new).differing() if file is not None}
+    changed = {path for path, _, file in pair.differing() if file is not None}
     trees = Trees(new.upstream, new.folder, new.manifest, profile, jobs)
     left = find_leftovers(trees, changed)
     why = Reason("rule", "no rule names it")
@@ -198,9 +251,10 @@ def unknown_predicates(sides: tuple[Side, Side], rules: Path | None, jobs: int) 
         *(Row(s.text, f"unknown: {s.kind}", "", s.where, s.path, s.line, 0, why) for s in left.unexplained),
     ]
     before = b"\n".join(old.read(path) for path in old.files if path.endswith(".py"))
-    found: dict[tuple[str, str], Row] = {}
-    for row in rows:
+
+    def said(row: Row) -> bool:
         name = re.escape(row.subject.removesuffix("()").rpartition(".")[2])
-        if (row.kind, row.subject) not in found and not re.search(rf"(?<!\w){name}(?!\w)".encode(), before):
-            found[row.kind, row.subject] = row
-    return list(found.values()), []
+        return re.search(rf"(?<!\w){name}(?!\w)".encode(), before) is not None
+
+    groups = grouped(((row.kind, row.subject), row) for row in rows)
+    return [first for first, *_ in groups.values() if not said(first)], []

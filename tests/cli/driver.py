@@ -16,7 +16,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from shrinker.cli import main, progress
+from shrinker.cli import main, options
 from shrinker.emit import staging
 
 
@@ -33,18 +33,18 @@ def wait(at: str) -> None:
             print("PAUSED", *workers, file=sys.stderr, flush=True)
             sys.stdin.readline()
 
-    def phase(self: progress.LineProgress, name: str) -> None:
+    def phase(self: options.LineProgress, name: str) -> None:
         nonlocal current
         current = name
         if not at.endswith("+"):
             pause(name)
 
-    def advance(self: progress.LineProgress, done: int, total: int | None = None) -> None:
+    def advance(self: options.LineProgress, done: int, total: int | None = None) -> None:
         if at.endswith("+") and (multiprocessing.active_children() or "jobs1" in at):
             pause(current)
 
-    progress.LineProgress.phase = phase  # type: ignore[method-assign]
-    progress.LineProgress.advance = advance  # type: ignore[method-assign]
+    options.LineProgress.phase = phase  # type: ignore[method-assign]
+    options.LineProgress.advance = advance  # type: ignore[method-assign]
 
 
 def die(before: int) -> None:

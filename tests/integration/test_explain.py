@@ -26,7 +26,7 @@ def explainer(newest: Shrunk) -> Explainer:
     def upstream(path: str) -> str:
         return tree.read(path).decode() if path in tree.by_path else ""
 
-    return Explainer(Generated(newest.out, newest.reports / "graph.json", newest.out, upstream))
+    return Explainer(Generated(newest.reports / "graph.json", newest.out, newest.out, upstream))
 
 
 def wrong(explainer: Explainer) -> list[str]:
@@ -109,5 +109,5 @@ def test_an_answer_takes_half_a_second(newest: Shrunk, explainer: Explainer) -> 
         "sglang.srt.managers.scheduler.is_cuda",
     ):
         start = time.process_time()
-        Explainer(Generated(newest.out, newest.reports / "graph.json", Path("tree"), lambda path: "")).explain(name)
+        Explainer(Generated(newest.reports / "graph.json", newest.out, Path("tree"), lambda path: "")).explain(name)
         assert time.process_time() - start < SECONDS, name

@@ -13,7 +13,7 @@ from shrinker.program.distributions import PYPROJECT, decide_distributions, with
 from shrinker.program.native.cuts import cargo_cuts
 from shrinker.program.saved import graph_data
 from shrinker.program.written import written_imports
-from shrinker.report.dependencies import dropped_importers
+from shrinker.report.dependencies import importers
 from shrinker.ruleset.models import Distribution, Listing, Remove
 from shrinker.values.distributions import Distribution as Row
 from shrinker.values.distributions import Distributions
@@ -139,7 +139,7 @@ def test_why_and_why_not(tmp_path: Path) -> None:
     names = ("builder", "cache_of_kernels", "mystery", "pyzmq", "scipy", "numpy")
     found, graph, folded = decide(tmp_path, sources, *names)
     saved = tmp_path / "graph.json"
-    dropped = dropped_importers(found, graph, folded)
+    dropped = importers({row.name: row.importers for row in found.rows}, graph, folded)
     saved.write_text(json.dumps(graph_data(graph, folded, distributions=found, dropped=dropped)))
     run = SavedRun(saved)
 

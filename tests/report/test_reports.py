@@ -9,6 +9,9 @@ from typing import Any
 import pytest
 from rich.console import Console
 
+from shrinker.check.trees import Trees
+from shrinker.emit.tree import Emitted
+from shrinker.program.analysis import Analysis
 from shrinker.program.distributions import decide_distributions
 from shrinker.program.saved import load_report
 from shrinker.program.symbols.saved import SymbolData
@@ -16,14 +19,15 @@ from shrinker.program.symbols.why import FORMAT
 from shrinker.program.written import written_imports
 from shrinker.report.dependencies import removed_importers
 from shrinker.report.summary import area, language, summary_table
-from shrinker.report.write import Made, finish_reports, write_reports
+from shrinker.report.verification import write_index
+from shrinker.report.write import write_reports, write_run
 from shrinker.ruleset import Fact, Remove, Root, Ruleset, Walk
 from shrinker.syntax.lines import count_lines
 from shrinker.values.edits import Cut
 from shrinker.values.errors import InputError
 from shrinker.values.folded import Decision, FoldedModule
 from shrinker.values.graph import Graph
-from shrinker.values.interface import GONE, KEPT, NEVER, Effect, Entries, Judged
+from shrinker.values.interface import GONE, KEPT, NEVER, Effect, Entries, Interface, Judged
 from shrinker.values.manifest import Manifest
 from shrinker.values.outcome import EmittedFile, Evidence, Finding
 from shrinker.values.upstream import UpstreamTree
@@ -73,22 +77,18 @@ def run(
         removed={**graph.removed, "python/sglang/gone.py": graph.removed["python/sglang/srt/layers/moe/README.md"]},
     )
     del folded["python/sglang/gone.py"]
-    files = []
-    for path in graph.kept:
-        lines = count_lines(tree.read(path))
-        after = lines - 1 if path == launch else lines
-        files.append(EmittedFile(path, tree.by_path[path].sha256, lines, after, after != lines, None))
+    rows = ((path, tree.by_path[path].sha256, count_lines(tree.read(path)), path == launch) for path in graph.kept)
+    files = [EmittedFile(path, sha, lines, lines - 1 if cut else lines, cut, None) for path, sha, lines, cut in rows]
     files.append(EmittedFile("NOTICE", "", 0, 3, False, None))
     manifest = Manifest("0", "deepseek", "hash", tree.identity, tuple(sorted(files, key=lambda file: file.path)))
-    written = written_imports(tree)
-    distributions = decide_distributions(tree, RULES, graph, folded, written)
-    cuts = {"docs/x.md": (Cut(2, 4, "definition f"),)}
+    required = decide_distributions(tree, RULES, graph, folded, written := written_imports(tree))
     empty: dict[str, list[object]] = {key: [] for key in ("modules", "units", "others", "kinds", "best", "gone")}
-    symbols = SymbolData({"format": FORMAT, **empty}, [])
-    base = (tree, RULES, graph, folded, manifest, written, distributions, symbols, EVIDENCE)
-    made = Made(*base, cuts=cuts, entries=ENTRIES)
-    summary = write_reports(out, made)
-    finish_reports(out, made.cache, {"fold": seconds}, 1024, folder)
+    symbols, cut = SymbolData({"format": FORMAT, **empty}, []), Cut(2, 4, "definition f")
+    analysis = Analysis(graph, folded, {}, written, required, symbols, {}, {"docs/x.md": (cut,)})
+    trees, emitted = Trees(tree, folder, manifest, RULES), Emitted(manifest, Interface(), {})
+    summary = write_reports(out, trees, analysis, emitted, EVIDENCE, ENTRIES)
+    write_run(out, trees.cache, {"fold": seconds}, 1024)
+    write_index(out, folder)
     return summary, tree, graph, folded
 
 

@@ -8,6 +8,7 @@ import zlib
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -42,14 +43,14 @@ class Table:
         return row.reason.cause not in _EXPLAINED if self.first is None else self.first
 
 
-_FILES = "file:subject lines:after why commits"
-_SYMBOLS = "symbol:subject kind:before where why commits"
-_OFFERED = "what:subject change:kind before after where why"
+_FILES = "file:subject lines:after why:reason.text commits"
+_SYMBOLS = "symbol:subject kind:before where why:reason.text commits"
+_OFFERED = "what:subject change:kind before after where why:reason.text"
 TABLES = {
-    "rules": Table("Rules that changed", "rule:subject what:kind kind:after why", True),
+    "rules": Table("Rules that changed", "rule:subject what:kind kind:after why:reason.text", True),
     "uncertain": Table(
         "Uncertain on one side only",
-        "file:subject what:kind where why",
+        "file:subject what:kind where why:reason.text",
         True,
         "What stays because it could not be decided, a file that a rule removes and that something needs, for example.",
     ),
@@ -59,14 +60,14 @@ TABLES = {
     "symbols_removed": Table("Symbols newly removed, in files that stay", _SYMBOLS, None),
     "decisions": Table(
         "Conditions that are decided otherwise",
-        "condition:subject before after where why",
+        "condition:subject before after where why:reason.text",
         None,
         "Those come first that have another outcome or another rule than before, or stand in a file that upstream did not change.",
     ),
     "changed": Table("Changed files", _FILES, None),
     "risks": Table(
         "New risks",
-        "code:subject what:kind where in:after why",
+        "code:subject what:kind where in:after why:reason.text",
         True,
         "Places where code computes what it names, runs or loads, and questions about platforms that no rule names.",
     ),
@@ -96,12 +97,8 @@ def _sections(review: Review, first: bool) -> list[dict[str, Any]]:
 
 
 def _cell_of(row: Row, field: str) -> str:
-    match field:
-        case "why":
-            return row.reason.text
-        case "commits":
-            return ", ".join(row.commits)
-    return str(getattr(row, field))
+    found = attrgetter(field)(row)
+    return ", ".join(found) if isinstance(found, tuple) else str(found)
 
 
 def review_json(review: Review) -> dict[str, Any]:

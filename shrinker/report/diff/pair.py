@@ -212,9 +212,9 @@ class Pair:
     def rule_cause(self, rules: str) -> tuple[Cause, str]:
         """What a decision by rules (joined by ``+``) on one side alone rests on."""
         moved = sorted(self.moved_rules.intersection(rules.split("+")))
-        return (
-            ("rule", f"rule {', '.join(moved)} changed") if moved else ("reach", f"rule {rules}, which both sides have")
-        )
+        if moved:
+            return "rule", f"rule {', '.join(moved)} changed"
+        return "reach", f"rule {rules}, which both sides have"
 
     def turned(self, steps: Sequence[Edge], *, gone: bool = False) -> Reason:
         """Why a chain of the new side leads where the old one's did not; where it is `gone`, why what a chain of the old side kept is reached no

@@ -1,5 +1,6 @@
 """What else differs: lines, distributions, uncertain places, decisions, data tables, kernels; and what people see of the server, which is flags,
-endpoints, and the fields of what they send and get back.
+endpoints, and the fields of what they send and get back. And what no static analysis proves: new places where code computes what it names, runs or
+loads.
 """
 
 import ast
@@ -18,6 +19,7 @@ from shrinker.report.diff.values import Reason, Row
 from shrinker.report.pages import some
 from shrinker.syntax.names import last_name
 from shrinker.syntax.parsing import parsed
+from shrinker.syntax.walk import children
 from shrinker.values.relations import grouped
 from shrinker.values.upstream import modules_of
 
@@ -28,6 +30,27 @@ _PLACES = re.compile(r" at \S+:\d+|:\d+")
 _TRITON = re.compile(rb"^[ \t]*@[\w.]*\bjit\b", re.MULTILINE)
 _ROOT = "BaseModel"
 _MODELS = re.compile(rf"\b{_ROOT}\b".encode())
+
+_DOES = {
+    "imports a computed module": ("import_module", "__import__", "dynamic_import"),
+    "reads entry points of installed packages": ("entry_points",),
+    "walks a package": ("iter_modules", "walk_packages"),
+    "loads a module from a file": ("spec_from_file_location",),
+    "runs a text": ("exec",),
+    "evaluates a text": ("eval",),
+    "compiles native code": ("load_inline", "load_jit"),
+    "looks at all members of an object": ("getmembers",),
+    "asks for all subclasses": ("__subclasses__",),
+    "looks a dotted name up": ("resolve_obj_by_qualname",),
+}
+_LOADS = {name: does for does, names in _DOES.items() for name in names}
+"""Last component of what is called, and what that does."""
+_LOOKS = {"getattr", "setattr", "hasattr", "delattr", "attrgetter", "methodcaller"}
+_UNPICKLES = {"loads", "load"}
+_SPACES = {"globals", "locals", "vars"}
+_OPERATORS = {"register_custom_op", "direct_register_custom_op", "custom_op", "register_fake", "impl"}
+
+_WORDS = re.compile("|".join([*_LOADS, *_LOOKS, *_SPACES, *_OPERATORS, "pickle", "__getattr__"]).encode())
 
 
 def growth(pair: Pair) -> Iterator[Row]:
@@ -205,3 +228,56 @@ def _fields(syntax: Syntax) -> Iterator[Offer]:
                 text = ast.unparse(row.annotation) + (f" = {ast.unparse(row.value)}" if row.value else "")
                 where, subject, parts = f"{module}.{node.name}", f"{node.name}.{row.target.id}", (("", text),)
                 yield Offer(group=where, subject=subject, parts=parts, module=module, where=where, line=row.lineno)
+
+
+def mechanism_changes(pair: Pair) -> Iterator[Row]:
+    """New sites of dynamic mechanisms in files that differ: a site is new when its definition had no such text before, wherever in the file it stands."""
+    for path, one, other in pair.differing():
+        if other is None or not path.endswith(".py"):
+            continue
+        reason = Reason("reach", "the file is new in the tree" if one is None else "the file kept less before")
+        if one is not None and pair.upstream_changed(path):
+            reason = pair.changed_by(path)
+        known = Counter(site[:3] for site in _sites(pair.old.read(path)))
+        for kind, owner, text, line in _sites(pair.new.read(path)):
+            if known[kind, owner, text]:
+                known[kind, owner, text] -= 1
+            else:
+                yield Row(text, kind, after=owner, path=path, line=line, reason=reason)
+
+
+def _sites(data: bytes) -> list[tuple[str, str, str, int]]:
+    """Mechanism, definition around it, text and line."""
+    tree = parsed(data) if _WORDS.search(data) else None
+    pending: list[tuple[ast.AST, str]] = [(tree, "")] if tree is not None else []
+    found: list[tuple[str, str, str, int]] = []
+    while pending:
+        node, owner = pending.pop()
+        if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            owner = f"{owner}.{node.name}".strip(".")
+            if node.name == "__getattr__":
+                found.append(("answers for names that are not there", owner, "__getattr__", node.lineno))
+        elif isinstance(node, ast.Call) and (kind := _mechanism(node)):
+            found.append((kind, owner, ast.unparse(node)[:120], node.lineno))
+        pending += [(child, owner) for child in children(node)]
+    return sorted(found, key=lambda row: row[3])
+
+
+def _mechanism(node: ast.Call) -> str:
+    name = node.func.id if isinstance(node.func, ast.Name) else getattr(node.func, "attr", "")
+    receiver = node.func.value if isinstance(node.func, ast.Attribute) else None
+    # `model.eval()` evaluates no text.
+    if name in _LOADS and not (name in ("eval", "exec") and receiver is not None):
+        fixed = name in ("import_module", "__import__") and node.args and isinstance(node.args[0], ast.Constant)
+        return "imports a module by its text" if fixed else _LOADS[name]
+    if name in _LOOKS:
+        at = 0 if name in ("attrgetter", "methodcaller") else 1
+        computed = len(node.args) > at and not isinstance(node.args[at], ast.Constant)
+        return f"computed {name}" if computed else ""
+    if name in _SPACES and receiver is None and not node.args:
+        return f"{name}()"
+    if name in _UNPICKLES and isinstance(receiver, ast.Name) and "pickle" in receiver.id:
+        return "unpickles"
+    if name in _OPERATORS and node.args:
+        return "registers an operator"
+    return ""

@@ -17,13 +17,13 @@ from shrinker.program.decided import around, told
 from shrinker.program.nodes import path_node
 from shrinker.program.symbols.units import AmbiguousName, Imported
 from shrinker.report.explain import offered
-from shrinker.report.explain.offered import Answer, Generated, without
+from shrinker.report.explain.offered import Answer, Generated, cause, node_name, without
 from shrinker.report.retained import Retained, files_told, several, units_told
 from shrinker.syntax.bindings import lines_of
 from shrinker.syntax.lines import line_elsewhere
 from shrinker.syntax.parsing import parse
 from shrinker.values.errors import InputError
-from shrinker.values.graph import Chain, Edge, Removed
+from shrinker.values.graph import Chain, Removed
 from shrinker.values.upstream import PACKAGE, PACKAGE_PREFIX, module_name
 
 __all__ = ["Answer", "Explainer", "Generated"]
@@ -43,7 +43,7 @@ class Explainer:
     """One generated tree, asked about anything in it or not in it."""
 
     def __init__(self, tree: Generated) -> None:
-        self._tree, self._run = tree, tree.run
+        self._tree = tree
 
     def explain(self, name: str) -> list[Answer]:
         """Answers to a name: a rule, flag, environment variable, endpoint, package, kernel, operator, folder, file, module,
@@ -89,7 +89,7 @@ class Explainer:
     def retained(self, name: str) -> list[Answer]:
         """What would leave with a file, folder, module, definition or rule. Raises InputError for anything else, or what is not in the tree."""
         if offered.rule(self._tree, name):
-            if paths := Retained(self._run.data, self._tree.lines).with_rule(name):
+            if paths := Retained(self._tree.data, self._tree.lines).with_rule(name):
                 return [Answer(name, "leaves", (*files_told(paths, self._tree.lines),), without(name))]
             raise InputError(f"rule {name} alone keeps no file", f"ask `shrinker ablate {name}` what it does")
         kept = [answer for answer in self.explain(name) if answer.verdict in ("kept", "partly kept")]
@@ -99,9 +99,9 @@ class Explainer:
 
     def _leaving(self, kept: Answer) -> Answer:
         """What leaves with a folder, file or definition."""
-        place, symbols, lines = kept.upstream, self._run.symbols, self._tree.lines
+        place, symbols, lines = kept.upstream, self._tree.symbols, self._tree.lines
         if inside := [path for path in lines if path == place or (place.endswith("/") and path.startswith(place))]:
-            paths = Retained(self._run.data, lines).with_paths(inside)
+            paths = Retained(self._tree.data, lines).with_paths(inside)
             whole = frozenset(paths)
             units = [n for n in range(len(symbols.units)) if symbols.path(n) in whole]
             because = (*files_told(paths, lines), *units_told(symbols, units, whole))
@@ -137,7 +137,7 @@ class Explainer:
         if "." in plain.rpartition("/")[2]:
             # A package without `__init__.py`: no file stands for it.
             plain = f"python/{name.replace('.', '/')}"
-            files = (*self._run.data["kept"], *self._run.data["removed"])
+            files = (*self._tree.data["kept"], *self._tree.data["removed"])
             if not name.startswith(f"{PACKAGE}.") or f"{plain}.py" in files or f"{plain}/__init__.py" in files:
                 return []
         return self._files_of(*(f"{root}/" for root in (plain, f"python/{plain}", f"{PACKAGE_PREFIX}{plain}")))
@@ -145,13 +145,13 @@ class Explainer:
     def _deep_folders(self, name: str) -> list[Answer]:
         """Folders of this name below any other; ``a.b`` is one, too."""
         inner = f"/{name.strip('/') if '/' in name else name.replace('.', '/')}/"
-        files = (*self._run.data["kept"], *self._run.data["removed"])
+        files = (*self._tree.data["kept"], *self._tree.data["removed"])
         found = {path[: path.index(inner) + len(inner)] for path in files if inner in path}
         return [answer for root in sorted(found) for answer in self._files_of(root)]
 
     def _files_of(self, *roots: str) -> list[Answer]:
-        kept = [path for path in self._run.data["kept"] if path.startswith(roots)]
-        removed = {path: row[0] for path, row in self._run.data["removed"].items() if path.startswith(roots)}
+        kept = [path for path in self._tree.data["kept"] if path.startswith(roots)]
+        removed = {path: row[0] for path, row in self._tree.data["removed"].items() if path.startswith(roots)}
         if not (kept or removed):
             return []
         rules = Counter(removed.values())
@@ -168,10 +168,10 @@ class Explainer:
 
     def _imported(self, name: str, seen: frozenset[str]) -> list[Answer]:
         """What became of the imports by which a module has a name, each with what it names; empty for any other name."""
-        symbols, files, found = self._run.symbols, self._run.files, list[Answer]()
+        symbols, files, found = self._tree.symbols, self._tree.files, list[Answer]()
         if name in seen or files.kept(name) or files.removed(name):
             return []
-        for one in (each for each in symbols.imported(name) if each.path not in self._run.data["removed"]):
+        for one in (each for each in symbols.imported(name) if each.path not in self._tree.data["removed"]):
             try:
                 defined = self._imported(one.target, seen | {name}) or self._alone(one.target)
             except InputError:
@@ -196,9 +196,8 @@ class Explainer:
                 # Of a class that went with its module the class answers.
                 found = [each for each in self._asked(inner, alone=True) if each.subject.endswith(f".{member}")]
                 if found := found or (self._inherited(inner) if above.subject != one else []):
-                    return [
-                        replace(each, because=(f"{one} has it from {above.subject}", *each.because)) for each in found
-                    ]
+                    says = f"{one} has it from {above.subject}"
+                    return [replace(each, because=(says, *each.because)) for each in found]
         return []
 
     def _bases(self, name: str) -> Iterator[tuple[str, str]]:
@@ -206,7 +205,7 @@ class Explainer:
         for one in self._asked(name):
             module, _, own = one.subject.rpartition(".")
             path = one.upstream.rpartition(":")[0]
-            if path in self._run.data["kept"]:
+            if path in self._tree.data["kept"]:
                 body = parse((self._tree.out / path).read_bytes()).body
                 for node in (node for node in body if isinstance(node, ast.ClassDef) and node.name == own):
                     yield from ((one.subject, f"{module}.{ast.unparse(base)}") for base in node.bases)
@@ -219,11 +218,11 @@ class Explainer:
 
     def _import(self, one: Imported, *, outside: bool) -> Answer:
         """One import: whether it stays."""
-        symbols = self._run.symbols
+        symbols = self._tree.symbols
         if one.unit is None:
             # It went with what was decided.
             bound = re.compile(rf"(?<!\w){re.escape(one.bound)}(?!\w)")
-            rows = self._run.files.decisions(one.path)
+            rows = self._tree.files.decisions(one.path)
             below = (d for d in rows if d.kind == "import" and d.line >= one.line and bound.search(d.text))
             went = around(rows, one.line) or min(below, key=lambda d: d.line)
             because, place = (f"{went.rule}: {told(went)}",), f"{one.path}:{one.line}"
@@ -234,54 +233,52 @@ class Explainer:
             answer = replace(answer, because=answer.because[-1:])
         else:
             answer = self._removed(symbols.explain_removed(one.unit))
-        says = f"{one.path}:{one.line} imports it from {one.target}"
-        if outside:
-            ours = one.target.startswith(f"{PACKAGE}.")
-            says += ", which is not defined there" if ours else ", outside of the tree"
+        where = ", which is not defined there" if one.target.startswith(f"{PACKAGE}.") else ", outside of the tree"
+        says = f"{one.path}:{one.line} imports it from {one.target}" + (where if outside else "")
         return replace(answer, subject=one.name, because=(says, *answer.because))
 
     def _undone(self, rule: str) -> str:
         """What undoes what a rule removed, or what no kept code named any more."""
-        ruled = not self._run.data["whys"].keys().isdisjoint(rule.split("+"))
+        ruled = not self._tree.data["whys"].keys().isdisjoint(rule.split("+"))
         return without(rule) if ruled else "a [[keep]] rule that names it"
 
     def _alone(self, name: str) -> list[Answer]:
         """What has a name by itself."""
         try:
-            found = answers.ask(self._run, name)
-        except AmbiguousName as found_several:
-            if len(found_several.names) > _NAMESAKES:
+            found = answers.ask(self._tree, name)
+        except AmbiguousName as several_named:
+            if len(several_named.names) > _NAMESAKES:
                 raise
-            return [answer for each in found_several.names for answer in self._alone(each)]
+            return [answer for each in several_named.names for answer in self._alone(each)]
         if kept := [self._kept(one) for one in found if isinstance(one, Chain)]:
-            less = [f"{d.rule}: {told(d)}, which took a part of the line" for d in self._run.files.partly(name)]
+            less = [f"{d.rule}: {told(d)}, which took a part of the line" for d in self._tree.files.partly(name)]
             return [replace(one, because=(*less, *one.because)) for one in kept]
         if removed := [self._removed(one) for one in found[:_MOST] if isinstance(one, Removed)]:
             return removed
-        whys = self._run.data["whys"]
-        absent = self._run.data["absents"].get(name)
+        whys = self._tree.data["whys"]
+        absent = self._tree.data["absents"].get(name)
         if not absent:
-            raise answers.unknown(name, self._run.names())
+            raise answers.unknown(name, self._tree.names())
         because = {rule: (f"rule {rule}: {said}. {whys[rule]}",) for rule, said in absent.items()}
         return [Answer(name, "removed", why, without(rule)) for rule, why in because.items()]
 
     def _kept(self, chain: Chain) -> Answer:
         steps = chain.steps
-        because = [str(replace(s, src=_node(s.src), dst=_node(s.dst))) for s in steps]
+        because = [str(replace(s, src=node_name(s.src), dst=node_name(s.dst))) for s in steps]
         if len(because) > _MOST:
-            between = f"… {len(because) - _MOST} more steps: `shrinker why {_node(chain.target)}`"
+            between = f"… {len(because) - _MOST} more steps: `shrinker why {node_name(chain.target)}`"
             because[_MOST // 2 : -_MOST // 2] = [between]
         if chain.uncertain:
             because.append(f"uncertain: {chain.uncertain}")
         upstream, generated = self._places(chain.target)
         # What looks a name up is told, and not the name.
         last = next((step for step in reversed(steps) if not step.src.startswith("name:")), None)
-        change = f"it goes when {_cause(last)} does" if last else "nothing names it: it stays with its file"
+        change = f"it goes when {cause(last)} does" if last else "nothing names it: it stays with its file"
         subject = chain.target.removeprefix("symbol:")
         return Answer(subject, "kept", tuple(because) or ("it is kept with its file",), change, upstream, generated)
 
     def _removed(self, one: Removed) -> Answer:
-        change = self._undone(one.rule) + "".join(f"; it would live with {_cause(step)}" for step in one.alive[:1])
+        change = self._undone(one.rule) + "".join(f"; it would live with {cause(step)}" for step in one.alive[:1])
         sites = map(str, one.named_by[:_MOST])
         because = (f"{one.rule}: {one.reason}", *sites)
         place = f"{one.path}:{one.line}" if one.line else one.path
@@ -290,21 +287,12 @@ class Explainer:
     def _places(self, target: str) -> tuple[str, str]:
         """Where something kept stands in upstream, and in the tree."""
         kind, _, name = target.partition(":")
-        symbols = self._run.symbols
+        symbols = self._tree.symbols
         number = next(iter(symbols.named(name)), None) if kind == "symbol" else None
         if number is None:
-            path = next((path for path in self._run.data["kept"] if path_node(path) == target), "")
+            path = next((path for path in self._tree.data["kept"] if pathnode_name(path) == target), "")
             return path, str(self._tree.shown / path) if path else ""
         line, path = symbols.units[number].line, symbols.path(number)
         bound = name.removeprefix(f"{module_name(path)}.").partition(",")[0]
         there = lines_of(parse((self._tree.out / path).read_bytes())).get(bound) or self._aligned(path, line, back=True)
         return f"{path}:{line}", f"{self._tree.shown / path}:{there}" if there else str(self._tree.shown / path)
-
-
-def _cause(step: Edge) -> str:
-    at = f" ({step.path}:{step.line})" if step.path else ""
-    return f"{step.src.partition(':')[2]}{at}"
-
-
-def _node(node: str) -> str:
-    return node.removeprefix("symbol:")

@@ -12,6 +12,7 @@ from shrinker.program.answers import SavedRun, unknown
 from shrinker.program.saved import load_report
 from shrinker.report.retained import several
 from shrinker.values.errors import InputError
+from shrinker.values.graph import Edge
 
 _DID = {
     "decisions": "decision",
@@ -42,21 +43,14 @@ class Answer:
 
 
 @dataclass
-class Generated:
-    """One generated tree, `out`, with its reports."""
+class Generated(SavedRun):
+    """What a run saved, the other reports beside it, and the tree that it made."""
 
     out: Path
-    graph: Path
-    """The saved graph of its run; the other reports lie beside it."""
     shown: Path
     """The tree as it is written in answers."""
     upstream: Callable[[str], str]
     """Text of upstream's file with a path; empty where it cannot be read."""
-
-    @cached_property
-    def run(self) -> SavedRun:
-        """What the run saved."""
-        return SavedRun(self.graph)
 
     @cached_property
     def lines(self) -> dict[str, int]:
@@ -75,7 +69,7 @@ class Generated:
 
     def texts(self) -> Iterator[tuple[str, str]]:
         """Path and text of each Python file that upstream has, too."""
-        for path in self.run.data["kept"]:
+        for path in self.data["kept"]:
             if path.endswith(".py") and path != TABLE:
                 yield path, (self.out / path).read_text("utf-8", "replace")
 
@@ -93,7 +87,7 @@ class Generated:
     def gone(self, word: str) -> Iterator[str]:
         """``path:line`` of the first place in each of upstream's Python files of a word that the tree has not."""
         sought = re.compile(rf"\b{re.escape(word)}\b")
-        for path in (*self.run.data["kept"], *self.run.data["removed"]):
+        for path in (*self.data["kept"], *self.data["removed"]):
             if path.endswith(".py") and word in (text := self.upstream(path)) and (found := sought.search(text)):
                 yield f"{path}:{text.count(chr(10), 0, found.start()) + 1}"
 
@@ -221,3 +215,14 @@ def endpoint(tree: Generated, name: str) -> list[Answer]:
         change = "a [[remove]] rule with its `definitions`"
         return [Answer(name, "kept", ("the server has it",), change, generated=place)]
     raise unknown(name, {n for _, t in tree.texts() for n in re.findall(r"@\w+\.\w+\(\s*[\"'](/[\w/{}.-]*)[\"']", t)})
+
+
+def cause(step: Edge) -> str:
+    """What an edge comes from, and where it stands."""
+    at = f" ({step.path}:{step.line})" if step.path else ""
+    return f"{step.src.partition(':')[2]}{at}"
+
+
+def node_name(node: str) -> str:
+    """A node as people ask for it."""
+    return node.removeprefix("symbol:")

@@ -1,15 +1,19 @@
-"""From one upstream to the next: `shrinker diff`, `check-upstream`, `bump` and `publish`."""
+"""Generate a tree: `shrinker shrink`; and from one upstream to the next: `shrinker diff`, `check-upstream`, `bump` and `publish`."""
 
+import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from shrinker.cli import options
-from shrinker.cli.progress import console_progress
 from shrinker.project import default_out, project_folder
 from shrinker.values.errors import InputError
 
+_STRICT = "Unknown predicates and rules without a match are errors."
+_REPORTS = "Where reports go; default: reports/PROFILE or OUT.reports."
+_NO_CACHE = "Take nothing from earlier runs, and leave nothing for later ones."
+_FORCE = "Move what shrinker did not write in OUT to OUT.backup-TIME."
 _SIDE = "A generated tree, a shrink.lock.json, or an upstream (release:VERSION, git:PATH_OR_URL@COMMIT, path:DIR)."
 _RULES = "Rules for a side that is an upstream."
 _LIMIT = "Characters of the Markdown page; 0: all. Default: GitHub's."
@@ -20,6 +24,56 @@ _SINCE = "An upstream that the rules know; default: the one that is pinned."
 _COMMIT = "Commit, tag or branch to move to; with --release: the release's."
 _SOURCE = "Folder or URL that has the commit; default: the submodule's URL."
 _SUMMARY = "Write what a pull request needs here; default: print it."
+
+
+def shrink(
+    upstream: options.Upstream = None,
+    profile: options.Profile = options.DEFAULT_PROFILE,
+    out: options.Target = None,
+    jobs: options.Jobs = options.CORES,
+    strict: Annotated[bool, typer.Option("--strict", help=_STRICT)] = False,
+    frozen: Annotated[bool, typer.Option("--frozen", help="Fail when the lock would change.")] = False,
+    reports: Annotated[Path | None, typer.Option(help=_REPORTS)] = None,
+    rules: options.Rules = None,
+    no_cache: Annotated[bool, typer.Option("--no-cache", help=_NO_CACHE)] = False,
+    force: Annotated[bool, typer.Option("--force", help=_FORCE)] = False,
+    as_json: options.Json = False,
+) -> None:
+    """Generate a tree, prove it at the levels form, references and capabilities, and write its lock and reports."""
+    from rich.console import Console
+
+    from shrinker.cache.workers import without_gc
+    from shrinker.pipeline import Request
+    from shrinker.pipeline import shrink as generate
+    from shrinker.report.summary import summary_table
+
+    target = out or default_out(profile)
+    given = (upstream, profile, target.absolute(), jobs, strict, frozen, options.absolute(reports))
+    request = Request(*given, rules=options.absolute(rules), reuse=not no_cache, force=force)
+    with without_gc(last=True), options.console_progress() as progress:
+        result = generate(request, progress)
+    document = {
+        "out": str(target),
+        "reports": str(result.reports),
+        "summary": result.summary,
+        "seconds": {k: round(v, 3) for k, v in result.timings.items()},
+        "peak_memory_bytes": result.peak_memory,
+        "rescued": result.rescued,
+        "stale": list(result.stale),
+        "moved_aside": [str(place) for place in result.aside],
+    }
+    # A log has no width of its own.
+    console = Console(width=None if sys.stdout.isatty() else 110)
+    with console.capture() as table:
+        console.print(summary_table(result.summary))
+    total, peak = sum(result.timings.values()), result.peak_memory / 2**20
+    lines = [
+        table.get().rstrip("\n"),
+        *(f"stale evidence, of another tree: {evidence}" for evidence in result.stale),
+        *(f"moved aside, what shrinker did not write: {place}" for place in result.aside),
+        f"{target}: generated in {total:.1f} s, at most {peak:.0f} MiB. Reports: {result.reports}",
+    ]
+    options.answer(document, lines, as_json=as_json)
 
 
 def diff(
@@ -49,7 +103,7 @@ def diff(
     from shrinker.upgrade.sides import compare_sides, open_sides
 
     place = options.absolute(rules)
-    with without_gc(last=True), console_progress() as progress:
+    with without_gc(last=True), options.console_progress() as progress:
         sides = open_sides((old, new), (old_upstream, new_upstream), profile, place, jobs, progress)
         progress.phase("compare")
         found = compare_sides(sides, history=history, rules=place, jobs=jobs, predicates=predicates)
@@ -87,7 +141,7 @@ def check_upstream(
     from shrinker.report.pages import render
     from shrinker.upgrade.check_upstream import SECTIONS, diagnose
 
-    with without_gc(last=True), console_progress() as progress:
+    with without_gc(last=True), options.console_progress() as progress:
         found = diagnose(upstream, since, profile, jobs, progress, options.absolute(rules))
     text = render("check-upstream.txt.jinja", found=found, sections=SECTIONS)
     options.answer(found, text, as_json=as_json, passed=not found.symptoms)
@@ -131,7 +185,7 @@ def bump(
         rules=options.absolute(rules),
         history=history,
     )
-    with without_gc(last=True), console_progress() as progress:
+    with without_gc(last=True), options.console_progress() as progress:
         done = move(asked, progress)
     left = bump_section(done)
     text = pages.markdown(done.review, pages.COMMENT_LIMIT - len(left)) + left

@@ -1,5 +1,7 @@
-"""`shrinker mutate`: does the evidence notice faults, and wrong rules?"""
+"""Audits of a tree, `shrinker leftovers` and `cross-check`, and of its evidence, `mutate`: does it notice faults, and wrong rules?"""
 
+import json
+from collections import Counter
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -7,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from shrinker.cli import options
-from shrinker.cli.progress import console_progress
 from shrinker.values.errors import InputError
+from shrinker.values.leftovers import KINDS
 
 if TYPE_CHECKING:
     from tools.mutation.faults import Fault
@@ -19,6 +21,80 @@ _BREAKAGES = "Instead of drawn faults: what broke by hand. Fails when one surviv
 _RULES = "Instead: wrong rules, each planted among the right ones; a tree is made with each."
 _ANEW = "With --rules: begin again where the reports hold a run of other arguments."
 _LEVEL = "Ask these, in this order. Default: form, references, capabilities."
+
+
+def leftovers(
+    out: options.Out = options.DEFAULT_OUT,
+    everything: options.Everything = False,
+    upstream: options.RecordedUpstream = None,
+    rules: options.Rules = None,
+    jobs: options.Jobs = options.CORES,
+    as_json: options.Json = False,
+) -> None:
+    """Print what of other platforms is left in the kept Python of a tree; exit 1 when something has no reason.
+
+    Six classes: platform predicates, flags, environment variables, device and backend strings, imports of absent
+    modules, other names. A leftover is right when a [[leftover]] rule says why.
+    """
+    from shrinker.check.leftovers import find_leftovers
+    from shrinker.check.trees import Trees
+    from shrinker.report.pages import render
+    from shrinker.report.place import open_recorded, read_manifest
+    from shrinker.ruleset import load_profile
+
+    manifest = read_manifest(out)
+    profile = load_profile(manifest.profile, options.absolute(rules))
+    with options.console_progress() as progress:
+        if profile.digest != manifest.rules_hash:
+            progress.note("the rules have changed since this tree was generated; it is judged by those of today")
+        tree = open_recorded(out, manifest.upstream, upstream, progress.note)
+        progress.phase("leftovers")
+        found = find_leftovers(Trees(tree, out, manifest, profile, jobs))
+    why = {rule.id: rule.why for rule in profile.leftovers}
+    reasons = sorted(Counter(s.rule for s in found.leftovers if s.rule).items())
+    positions = (f"{s.kind}: {s.position}{', idle' if s.idle else ''}" for s in found.unexplained)
+    data = {
+        "format": 3,
+        "clean": not found.unexplained,
+        "files": found.files,
+        "leftovers": found.counts(),
+        "reasons": dict(reasons),
+        "unexplained_by_position": Counter(positions),
+        "sites": found.leftovers,
+        "suspects": found.suspects,
+        "unmatched_rules": found.unmatched,
+    }
+    told = {"found": found, "why": why, "everything": everything, "kinds": KINDS, "reasons": reasons}
+    options.answer(data, render("leftovers.txt.jinja", **told), as_json=as_json, passed=not found.unexplained)
+
+
+def cross_check(
+    out: options.Out = options.DEFAULT_OUT,
+    everything: options.Everything = False,
+    upstream: options.RecordedUpstream = None,
+    reports: options.Reports = None,
+    jobs: options.Jobs = options.CORES,
+    as_json: options.Json = False,
+) -> None:
+    """Run ruff, vulture, pyrefly and pydeps on a tree and on its upstream; exit 1 when a new finding has no reason.
+
+    A reason is computed: where the last use of a name stood in upstream, or what gave it a value, and the rule that took
+    it away. The tools come with the environment that `make` prepares.
+    """
+    from shrinker.report.place import find_graph, open_recorded, read_manifest
+    from tools.crosscheck.compare import cross_check as compare
+
+    recorded = read_manifest(out).upstream
+    graph = json.loads(find_graph(out.absolute(), options.absolute(reports)).read_text("utf-8"))
+    with options.console_progress() as progress:
+        tree = open_recorded(out, recorded, upstream, progress.note)
+        progress.phase("cross-check")
+
+        def judged(tool: str) -> None:
+            progress.note(f"{tool} has judged both trees")
+
+        found = compare(tree, out, graph, jobs=jobs, progress=judged)
+    options.answer(found.as_json(), found.lines(everything), as_json=as_json, passed=not found.unexplained)
 
 
 def mutate(
@@ -70,7 +146,7 @@ def mutate(
     name = "breakages" if breakages else "mutation"
     asked = {"levels": names} if breakages else {"levels": names, "seeds": [[each, count] for each in seeds]}
     kept = evidence_folder(tree_folder, folder, f"{name}.json", lambda data: arguments(data) == asked)
-    with console_progress() as progress:
+    with options.console_progress() as progress:
         if kept != folder:
             progress.note(f"{folder / name}.json is of other arguments and stays: this run writes to {kept}")
         tree = open_recorded(out, manifest.upstream, upstream, progress.note)
@@ -120,7 +196,7 @@ def _mutate_rules(
     head = rules_header(manifest, seed)
     folder = evidence_folder(out.absolute(), place, f"{RULES}.json", lambda data: data["seed"] == seed)
     done = [] if anew else read_outcomes(folder / f"{RULES}.json", head)
-    with console_progress() as progress:
+    with options.console_progress() as progress:
         tree = open_recorded(out, manifest.upstream, upstream, progress.note)
         wrong = draw(tree, out, manifest, count=count, seed=seed)
         judged = {(row["kind"], row["subject"]) for row in done}
