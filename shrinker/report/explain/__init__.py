@@ -290,7 +290,7 @@ class Explainer:
         symbols = self._tree.symbols
         number = next(iter(symbols.named(name)), None) if kind == "symbol" else None
         if number is None:
-            path = next((path for path in self._tree.data["kept"] if pathnode_name(path) == target), "")
+            path = next((path for path in self._tree.data["kept"] if path_node(path) == target), "")
             return path, str(self._tree.shown / path) if path else ""
         line, path = symbols.units[number].line, symbols.path(number)
         bound = name.removeprefix(f"{module_name(path)}.").partition(",")[0]
