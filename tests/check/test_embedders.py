@@ -108,7 +108,7 @@ def test_what_is_asked_at_load() -> None:
 
 
 @pytest.mark.network
-def test_the_servicer_of_the_real_release() -> None:
+def test_the_servicer_of_the_real_release(tmp_path: Path) -> None:
     """Upstream passes as its own generated tree; without one file that its servicer loads it does not."""
     repository = Path(__file__).resolve().parents[2]
     tree = open_upstream("release:0.5.15.post1", repository=repository)
@@ -116,9 +116,11 @@ def test_the_servicer_of_the_real_release() -> None:
     reads = [Read(pin.name, pin.sha256, open_wheel(pin, default_folder(), lambda line: None)) for pin in pins]
     files = [EmittedFile(file.path, file.sha256, 1, 1, False, None) for file in tree.files]
 
+    cache = Cache(tmp_path)
+
     def found(kept: list[EmittedFile]) -> LevelResult:
         manifest = Manifest("0", "deepseek", "0" * 64, tree.identity, tuple(kept))
-        return verify_embedders(Trees(tree, tree.root, manifest), reads, [])
+        return verify_embedders(Trees(tree, tree.root, manifest, cache=cache), reads, [])
 
     whole = found(files)
     assert whole.evidence.findings == () and dict(whole.evidence.checks)["imports"] > len(pins)
