@@ -67,6 +67,11 @@ def node_path(node: str) -> str | None:
     return rest if kind in ("native", "data") else None
 
 
+def symbol_name(node: str) -> str:
+    """Name of a symbol's node; any other node as it is."""
+    return node.removeprefix("symbol:")
+
+
 class ModuleIndex:
     """Dotted names of one upstream tree."""
 

@@ -7,6 +7,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from shrinker.program.nodes import symbol_name
 from shrinker.program.saved import load_report
 from shrinker.program.symbols.units import DEFINITIONS, Units
 from shrinker.program.ways import Cuts, Ways
@@ -129,7 +130,7 @@ class Symbols(Units):
         if unit.kind == "member" and not self.units[unit.owner].live:
             reason = f"its class goes: nothing kept names {self.units[unit.owner].name}"
         steps = (self.step(edge) for edge in self._from_removed(number))
-        named = [Site(s.path, s.line, _GONE, s.src.removeprefix("symbol:")) for s in steps]
+        named = [Site(s.path, s.line, _GONE, symbol_name(s.src)) for s in steps]
         named += _named_by(self._sites_of(number))
         return Removed(self.path(number), UNREACHABLE, reason, unit.name, unit.line, tuple(named), self._alive(number))
 

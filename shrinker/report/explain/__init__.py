@@ -14,10 +14,10 @@ from pathlib import Path
 
 from shrinker.program import answers
 from shrinker.program.decided import around, told
-from shrinker.program.nodes import path_node
+from shrinker.program.nodes import path_node, symbol_name
 from shrinker.program.symbols.units import AmbiguousName, Imported
 from shrinker.report.explain import offered
-from shrinker.report.explain.offered import Answer, Generated, cause, node_name, without
+from shrinker.report.explain.offered import Answer, Generated, cause, without
 from shrinker.report.retained import Retained, files_told, several, units_told
 from shrinker.syntax.bindings import lines_of
 from shrinker.syntax.lines import line_elsewhere
@@ -264,9 +264,9 @@ class Explainer:
 
     def _kept(self, chain: Chain) -> Answer:
         steps = chain.steps
-        because = [str(replace(s, src=node_name(s.src), dst=node_name(s.dst))) for s in steps]
+        because = [str(replace(s, src=symbol_name(s.src), dst=symbol_name(s.dst))) for s in steps]
         if len(because) > _MOST:
-            between = f"… {len(because) - _MOST} more steps: `shrinker why {node_name(chain.target)}`"
+            between = f"… {len(because) - _MOST} more steps: `shrinker why {symbol_name(chain.target)}`"
             because[_MOST // 2 : -_MOST // 2] = [between]
         if chain.uncertain:
             because.append(f"uncertain: {chain.uncertain}")
@@ -274,7 +274,7 @@ class Explainer:
         # What looks a name up is told, and not the name.
         last = next((step for step in reversed(steps) if not step.src.startswith("name:")), None)
         change = f"it goes when {cause(last)} does" if last else "nothing names it: it stays with its file"
-        subject = chain.target.removeprefix("symbol:")
+        subject = symbol_name(chain.target)
         return Answer(subject, "kept", tuple(because) or ("it is kept with its file",), change, upstream, generated)
 
     def _removed(self, one: Removed) -> Answer:

@@ -221,8 +221,3 @@ def cause(step: Edge) -> str:
     """What an edge comes from, and where it stands."""
     at = f" ({step.path}:{step.line})" if step.path else ""
     return f"{step.src.partition(':')[2]}{at}"
-
-
-def node_name(node: str) -> str:
-    """A node as people ask for it."""
-    return node.removeprefix("symbol:")
