@@ -128,7 +128,11 @@ class Symbols(Units):
         unit = self.units[number]
         reason = _REASONS.get(unit.kind, "nothing kept names it")
         if unit.kind == "member" and not self.units[unit.owner].live:
-            reason = f"its class goes: nothing kept names {self.units[unit.owner].name}"
+            # What looks its name up means other classes, too: what named its own is asked.
+            above = self.explain_removed(unit.owner)
+            return replace(
+                above, reason=f"its class goes: nothing kept names {above.symbol}", symbol=unit.name, line=unit.line
+            )
         steps = (self.step(edge) for edge in self._from_removed(number))
         named = [Site(s.path, s.line, _GONE, symbol_name(s.src)) for s in steps]
         named += _named_by(self._sites_of(number))
@@ -162,7 +166,9 @@ class Symbols(Units):
         unit = self.units[number]
         by_name = f"name:{unit.name.rpartition('.')[2]}" if unit.kind == "member" else ""
         asked = [len(self.units) + self._others.index(by_name)] if by_name in self._others else []
-        return [edge for target in (number, *asked) for edge in self._removed.get(target, ()) if edge[0] != number]
+        edges = [edge for target in (number, *asked) for edge in self._removed.get(target, ())]
+        # What is in a class goes with it.
+        return [edge for edge in edges if number not in (edge[0], self.units[edge[0]].owner)]
 
     def _alive(self, number: int) -> tuple[Edge, ...]:
         """From the nearest place before a removed unit that is not just removed for the same reason."""

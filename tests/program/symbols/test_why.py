@@ -139,6 +139,13 @@ def test_what_folding_removed_names_its_rule(graph: SavedRun) -> None:
     assert (step.src, step.dst) == ("symbol:sglang.launch_server.main", f"symbol:{found.symbol}")
 
 
+def test_a_member_of_a_class_that_goes_is_named_by_what_named_the_class(graph: SavedRun) -> None:
+    # The dead branch looks the same name up, of an object of another class.
+    found = _dropped(graph, "Unheld.only_hip")
+    assert found.reason == "its class goes: nothing kept names sglang.parts.Unheld"
+    assert (found.symbol, found.named_by, found.alive) == ("sglang.parts.Unheld.only_hip", (), ())
+
+
 def test_what_was_assigned_and_is_gone_is_answered(graph: SavedRun) -> None:
     found = _dropped(graph, "sglang.lines._hip")
     assert (found.line, found.rule) == (3, "fact-hip")
