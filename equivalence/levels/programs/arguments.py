@@ -10,14 +10,29 @@ import logging
 import os
 import re
 import sys
+import typing
 from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from sglang.srt.server_args import prepare_server_args
-
 from equivalence.processes import given, in_child, tell
 
+WHOLE: dict[str, Any] = {"include_extras": True}
+meant, known = typing.get_type_hints, dict[int, dict[str, Any]]()
+
+
+def hints(described: Any, *scope: Any, **options: Any) -> dict[str, Any]:
+    """What annotations mean; each child spent half of its time on finding that anew for the class of all arguments."""
+    found = known.get(id(described)) if options == WHOLE else None
+    return dict(found) if found else meant(described, *scope, **options)
+
+
+# Before anything takes it by its name.
+typing.get_type_hints = hints  # type: ignore[assignment]
+from sglang.srt.server_args import ServerArgs, prepare_server_args  # noqa: E402
+
+with contextlib.suppress(Exception):
+    known[id(ServerArgs)] = meant(ServerArgs, **WHOLE)
 asked = given()
 
 ADDRESS = re.compile(r" at 0x[0-9a-f]+")
