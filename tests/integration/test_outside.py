@@ -12,6 +12,7 @@ from equivalence.levels.setting import Call, Setting
 from equivalence.simulation.environment import Simulation
 from shrinker.ruleset import load_profile
 from shrinker.source.cache import default_folder
+from tests.integration.served import OPTIONS, checkpoint
 from tests.integration.shrunk import EARLIER, Shrunk, bound, check_api
 from tests.simulations import simulation_python
 from tests.small import read_archive
@@ -78,6 +79,17 @@ SCRIPTS = {
     **read_archive(Path(__file__).with_name("outside.txtar")),
     **DRAFTS,
 }
+GGUF = {
+    "--quantization gguf --load-format dummy": ("has no attribute 'weight'", "refuse-gguf"),
+    "--load-format gguf": ("is not a file", "refuse-load-format-gguf"),
+}
+"""What the widest profile lacks because upstream ends with an error, too: options, what upstream says, and the rule."""
+LOADED = """from sglang.benchmark import one_batch
+from sglang.srt.server_args import PortArgs, prepare_server_args
+args = prepare_server_args({words}.split())
+one_batch.load_model(args, PortArgs.init_new(args), 0, 0)
+"""
+"""What each worker of a server does, without the server around it."""
 COMMANDS = {**{name: ("-m", name) for name in PROGRAMS}, **{name: ("-c", code) for name, code in SCRIPTS.items()}}
 Said = Mapping[str, Mapping[str, tuple[int, str]]]
 
@@ -88,7 +100,9 @@ def said(newest: Shrunk, narrower: Shrunk, upstream: Path, tmp_path_factory: pyt
     made = Simulation(simulation_python(), compiled=default_folder() / "compiled")
     setting = Setting(made, tmp_path_factory.mktemp("asked"))
     trees = {"upstream": upstream, **{each.profile: each.out / "python" for each in (newest, narrower)}}
-    given = {"commands": COMMANDS, "seconds": 300}
+    start = f"--model-path {checkpoint(made)} {OPTIONS}"
+    loading = {options: ("-c", LOADED.format(words=repr(f"{start} {options}"))) for options in GGUF}
+    given = {"commands": {**COMMANDS, **loading}, "seconds": 300}
     call = Call("usage", dict.fromkeys(trees, given), 3000, "usage")
     ended = {name: setting.program(name, tree, call) for name, tree in trees.items()}
     assert [outcome.failure for outcome in ended.values()] == [""] * len(trees)
@@ -130,6 +144,19 @@ def test_a_draft_of_another_architecture_is_refused_with_its_flag(said: Said, al
         for text in rule.values
     }
     assert refused.isdisjoint({"EAGLE", "NEXTN"})
+
+
+@pytest.mark.parametrize("options", GGUF)
+def test_neither_tree_loads_gguf(said: Said, options: str) -> None:
+    upstream, rule = GGUF[options]
+    before, after = (said[tree][options] for tree in ("upstream", "deepseek"))
+    assert before[0] and upstream in before[1] and "removed by rule" not in before[1]
+    assert after[0] and f"removed by rule {rule})" in after[1]
+
+
+def test_no_file_in_gguf_is_read_for_a_deepseek_model(said: Said) -> None:
+    known = said["upstream"]["formats"][1].split()
+    assert "llama" in known and not [name for name in known if "deepseek" in name]
 
 
 def test_continuous_integration_may_start_it(said: Said) -> None:
