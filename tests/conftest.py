@@ -18,8 +18,7 @@ else:
 
 
 def pytest_collection_modifyitems(items: list[Item]) -> None:
-    """What takes minutes first: at the end one process would wait for the other. Then what loads PyTorch, too: minutes later it may
-    have to be read from the disk again, which takes longer than the tests."""
+    """What takes minutes first: at the end one process would wait for the other. Then what loads PyTorch, too, before it has to be read from disk again."""
     items.sort(key=lambda item: [part not in item.path.parts for part in ("integration", "equivalence")])
 
 

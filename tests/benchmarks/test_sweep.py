@@ -131,9 +131,8 @@ def test_a_day_is_its_noon_whenever_it_is_asked_for(tmp_path: Path, monkeypatch:
 
 def _measure(tmp_path: Path, *more: str) -> int:
     fixed = ["--profile", "small", "--rules", str(tmp_path / "rules"), "--folder", str(tmp_path / "out"), "--jobs", "1"]
-    return pairs.main(
-        ["--repository", str(tmp_path / "upstream"), "--since", "2000-01-01", "--until", "2100-01-01", *fixed, *more]
-    )
+    asked = ["--repository", str(tmp_path / "upstream"), "--since", "2000-01-01", "--until", "2100-01-01"]
+    return pairs.main([*asked, *fixed, *more])
 
 
 def _the_last(monkeypatch: pytest.MonkeyPatch, commits: list[str]) -> None:

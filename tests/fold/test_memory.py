@@ -25,13 +25,9 @@ class _Memory(Cache):
 
     enabled = True
 
-    def __init__(self) -> None:
-        super().__init__(None)
-
 
 def _fold(folder: Path, files: dict[str, str], cache: Cache | None, *, rounds: bool = True) -> dict[str, FoldedModule]:
-    tree = make_tree(folder, files)
-    return fold_tree(tree, program_rules(), cache, rounds=rounds)[0]
+    return fold_tree(make_tree(folder, files), program_rules(), cache, rounds=rounds)[0]
 
 
 def _edits(files: dict[str, str]) -> Iterator[dict[str, str]]:
@@ -49,7 +45,7 @@ def _edits(files: dict[str, str]) -> Iterator[dict[str, str]]:
 @pytest.mark.parametrize("archive", _ARCHIVES, ids=lambda path: path.stem)
 def test_a_warm_fold_is_a_cold_fold(tmp_path: Path, archive: Path) -> None:
     files = read_program(archive).files
-    cache = _Memory()
+    cache = _Memory(None)
     _fold(tmp_path / "first", files, cache)
     for number, edited in enumerate(_edits(files)):
         tree = make_tree(tmp_path / f"edited{number}", edited)
@@ -123,7 +119,7 @@ def test_other_rules_fold_what_asked_for_one_that_changed(tmp_path: Path) -> Non
 def test_a_warm_fold_by_other_rules_is_a_cold_fold(tmp_path: Path, archive: Path) -> None:
     tree = make_tree(tmp_path / "tree", read_program(archive).files)
     rules = program_rules()
-    cache = _Memory()
+    cache = _Memory(None)
     fold_tree(tree, rules, cache, rounds=True)
     # All of them over all programs: each takes a cold fold, too.
     for rule in sorted(rules.by_id())[_ARCHIVES.index(archive) % 5 :: 5]:

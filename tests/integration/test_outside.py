@@ -71,12 +71,15 @@ DRAFTS = {
     name: f"from sglang.srt.server_args import ServerArgs\nServerArgs(model_path='none', speculative_algorithm={name!r})"
     for name in ("EAGLE3", "DFLASH")
 }
+WRITTEN = read_archive(Path(__file__).with_name("outside.txtar"))
+LOADED = WRITTEN.pop("loaded")
+"""What each worker of a server does, without the server around it."""
 ROUTER = "sglang.srt.entrypoints.ollama.smart_router"
 PROGRAMS = ("sglang.srt.managers.configure_logging", "sglang.srt.mem_cache.flush_cache", "sglang.auto_benchmark")
 SCRIPTS = {
     # It takes nothing, and is only looked for.
     ROUTER: f"import importlib.util as u\nprint('usage:', bool(u.find_spec({ROUTER!r})))",
-    **read_archive(Path(__file__).with_name("outside.txtar")),
+    **WRITTEN,
     **DRAFTS,
 }
 GGUF = {
@@ -84,12 +87,6 @@ GGUF = {
     "--load-format gguf": ("is not a file", "refuse-load-format-gguf"),
 }
 """What the widest profile lacks because upstream ends with an error, too: options, what upstream says, and the rule."""
-LOADED = """from sglang.benchmark import one_batch
-from sglang.srt.server_args import PortArgs, prepare_server_args
-args = prepare_server_args({words}.split())
-one_batch.load_model(args, PortArgs.init_new(args), 0, 0)
-"""
-"""What each worker of a server does, without the server around it."""
 COMMANDS = {**{name: ("-m", name) for name in PROGRAMS}, **{name: ("-c", code) for name, code in SCRIPTS.items()}}
 Said = Mapping[str, Mapping[str, tuple[int, str]]]
 
@@ -101,9 +98,8 @@ def said(newest: Shrunk, narrower: Shrunk, upstream: Path, tmp_path_factory: pyt
     setting = Setting(made, tmp_path_factory.mktemp("asked"))
     trees = {"upstream": upstream, **{each.profile: each.out / "python" for each in (newest, narrower)}}
     start = f"--model-path {checkpoint(made)} {OPTIONS}"
-    loading = {options: ("-c", LOADED.format(words=repr(f"{start} {options}"))) for options in GGUF}
-    given = {"commands": {**COMMANDS, **loading}, "seconds": 300}
-    call = Call("usage", dict.fromkeys(trees, given), 3000, "usage")
+    loading = {options: ("-c", LOADED.format(words=f"{start} {options}")) for options in GGUF}
+    call = Call("usage", {tree: {"commands": COMMANDS | loading, "seconds": 300} for tree in trees}, 3000, "usage")
     ended = {name: setting.program(name, tree, call) for name, tree in trees.items()}
     assert [outcome.failure for outcome in ended.values()] == [""] * len(trees)
     return {name: outcome.data for name, outcome in ended.items()}
@@ -137,13 +133,8 @@ def test_a_draft_of_another_architecture_is_refused_with_its_flag(said: Said, al
         text = said[profile][algorithm][1]
         assert f"speculative_algorithm={algorithm} is not part of this server" in text, text[-2000:]
         assert "Choose EAGLE or NEXTN" in text
-    refused = {
-        text
-        for rule in load_profile("deepseek").refusals
-        if "speculative_algorithm" in rule.attributes
-        for text in rule.values
-    }
-    assert refused.isdisjoint({"EAGLE", "NEXTN"})
+    refusing = (rule for rule in load_profile("deepseek").refusals if "speculative_algorithm" in rule.attributes)
+    assert all({"EAGLE", "NEXTN"}.isdisjoint(rule.values) for rule in refusing)
 
 
 @pytest.mark.parametrize("options", GGUF)
@@ -155,8 +146,8 @@ def test_neither_tree_loads_gguf(said: Said, options: str) -> None:
 
 
 def test_no_file_in_gguf_is_read_for_a_deepseek_model(said: Said) -> None:
-    known = said["upstream"]["formats"][1].split()
-    assert "llama" in known and not [name for name in known if "deepseek" in name]
+    known = said["upstream"]["formats"][1]
+    assert "llama" in known.split() and "deepseek" not in known
 
 
 def test_continuous_integration_may_start_it(said: Said) -> None:

@@ -69,9 +69,8 @@ def _questions(upstream: Path) -> dict[str, object]:
     written = {(int(experts), int(width)) for experts, width, _ in _written(folder)}
     linear = (upstream / "sglang/srt/layers/quantization/configs").glob("N=*.json")
     projections = {tuple(int(part.partition("=")[2]) for part in path.name.split(",")[:2]) for path in linear}
-    others = [[None, "fp8_w8a8", "int8_w8a8", "int8_w8a16"], [0, 128], [False, True], [False, True]]
-    asked = {"cards": sorted(cards), "shapes": sorted(shapes & written), "projections": sorted(projections)}
-    return {**asked, "others": others}
+    lists = {"cards": sorted(cards), "shapes": sorted(shapes & written), "projections": sorted(projections)}
+    return lists | {"others": [[None, "fp8_w8a8", "int8_w8a8", "int8_w8a16"], [0, 128], [False, True], [False, True]]}
 
 
 def _found(python: Path, variables: dict[str, str], questions: dict[str, object]) -> dict[str, str]:

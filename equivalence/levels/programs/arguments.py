@@ -29,10 +29,10 @@ def hints(described: Any, *scope: Any, **options: Any) -> dict[str, Any]:
 
 # Before anything takes it by its name.
 typing.get_type_hints = hints  # type: ignore[assignment]
-from sglang.srt.server_args import ServerArgs, prepare_server_args  # noqa: E402
+from sglang.srt import server_args  # noqa: E402
 
 with contextlib.suppress(Exception):
-    known[id(ServerArgs)] = meant(ServerArgs, **WHOLE)
+    known[id(server_args.ServerArgs)] = meant(server_args.ServerArgs, **WHOLE)
 asked = given()
 
 ADDRESS = re.compile(r" at 0x[0-9a-f]+")
@@ -43,7 +43,7 @@ def settled(arguments: list[str]) -> dict[str, Any]:
     before, said = dict(os.environ), io.StringIO()
     try:
         with contextlib.redirect_stderr(said), contextlib.redirect_stdout(io.StringIO()):
-            made = prepare_server_args(arguments)
+            made = server_args.prepare_server_args(arguments)
             made.check_server_args()
         found: dict[str, Any] = {"fields": {name: ADDRESS.sub("", repr(value)) for name, value in vars(made).items()}}
     except SystemExit:
