@@ -18,8 +18,8 @@ else:
 
 
 def pytest_collection_modifyitems(items: list[Item]) -> None:
-    """What takes minutes first: at the end one process would wait for the other."""
-    items.sort(key=lambda item: "integration" not in item.path.parts)
+    """What takes minutes first: at the end one process would wait for the other. Then what loads PyTorch, too, before it has to be read from disk again."""
+    items.sort(key=lambda item: [part not in item.path.parts for part in ("integration", "equivalence")])
 
 
 def pytest_collection_finish() -> None:

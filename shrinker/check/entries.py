@@ -6,17 +6,18 @@ has no effect there either, nor what it reads in a class of which it makes no in
 """
 
 import re
-from collections import defaultdict
-from collections.abc import Collection, Container, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import cache, partial
 from pathlib import Path
 
+from shrinker.cache import Layer
 from shrinker.cache.files import cached, map_cached
 from shrinker.check.enforced import judge_claims, unenforced
 from shrinker.check.entered import Entered, read_entered
 from shrinker.check.outside import TABLE, Outside, refused_rows
 from shrinker.check.trees import Seen, Trees
 from shrinker.ruleset.match import any_module_matches, overlap
+from shrinker.ruleset.models import Entry
 from shrinker.source.cache import sha256_of
 from shrinker.values.interface import GONE, KEPT, NEVER, Effect, Entries
 from shrinker.values.outcome import Finding
@@ -41,29 +42,29 @@ def judge_entries(trees: Trees) -> Entries:
         return Entries()
     before = {path: tree.by_path[path].sha256 for path in trees.recorded if path in tree.by_path and module_name(path)}
     after = {path: sha256 for path, sha256 in trees.hashes.items() if path in before}
-    layer = trees.cache.layer("entries judged")
     theirs = (f"{file.path} {file.sha256}" for file in tree.files if file.path.endswith(".py"))
+    layer = trees.cache.layer("entries judged", *theirs)
     ours = (f"{path} {sha256}" for path, sha256 in after.items())
     # A run asks twice: its reports, and its evidence.
-    key = layer.key(rules.digest, sha256_of(table) if table.is_file() else "", *theirs, *ours)
-    judged: Entries = cached(layer, key, lambda: _judge(trees, before, after))
+    key = layer.key(rules.digest, sha256_of(table) if table.is_file() else "", *ours)
+    judged: Entries = cached(layer, key, lambda: _judge(trees, before, after, layer))
     return judged
 
 
-def _judge(trees: Trees, before: Mapping[str, str], after: Mapping[str, str]) -> Entries:
-    """Judge kept files of upstream, and what of them is there, by path and SHA-256."""
+def _judge(trees: Trees, before: Mapping[str, str], after: Mapping[str, str], layer: Layer) -> Entries:
+    """Judge kept files of upstream, and what of them is there, by path and SHA-256. The layer keeps what upstream's text says."""
     theirs, ours = _read_all(trees, trees.source.root, before), _read_all(trees, trees.out, after)
     placed = frozenset(row.rule for row in refused_rows(trees.out))
-    text = cache(trees.source.read)
+    text, kept = cache(trees.source.read), layer.key(*before).hex()
 
     def written(pattern: str) -> bool:
         word = pattern.rpartition(".")[2].strip("*").encode()
         meant = (path for path in before if pattern.startswith(".") or overlap(pattern, f"{module_name(path)}.**"))
-        return any(word in text(path) for path in meant)
+        return bool(cached(layer, layer.key(kept, pattern), lambda: any(word in text(path) for path in meant)))
 
     outside = Outside(trees.stated, theirs, placed, written)
     claims = tuple(judge_claims(outside))
-    effects = sorted(_effects(outside, ours, trees))
+    effects = sorted(_effects(outside, ours, trees, layer))
     findings = (*unenforced(claims, trees.stated), *_without_effect(effects, outside))
     return Entries(claims, tuple(effects), findings)
 
@@ -74,7 +75,7 @@ def _read_all(trees: Trees, root: Path, hashes: Mapping[str, str]) -> list[Enter
     return [*map_cached(partial(read_entered, root, entries), layer, hashes, root, jobs=trees.jobs).values()]
 
 
-def _effects(outside: Outside, generated: Iterable[Entered], trees: Trees) -> Iterator[Effect]:
+def _effects(outside: Outside, generated: Iterable[Entered], trees: Trees, layer: Layer) -> Iterator[Effect]:
     """Of every flag that what was read of the files of the tree still takes."""
     flags = outside.flags
     declaring = {field.owner.rpartition(".")[0] for field in flags.values()}
@@ -82,12 +83,14 @@ def _effects(outside: Outside, generated: Iterable[Entered], trees: Trees) -> It
     for file in generated:
         (own if file.module in declaring else reading).update(file.reads)
         taken.update(name for owner, name, _, _ in file.fields if name in flags and owner == flags[name].owner)
-    readers = _readers(taken - reading, declaring, outside, trees.source)
+    asked = sorted(taken - reading), sorted(declaring), [e for e in trees.stated.entries if e.kind == "flag"]
+    readers = cached(layer, layer.key(repr(asked)), lambda: _readers(*asked, trees.source))
     for flag in taken:
-        at_home = any(module in declaring for module, _ in readers[flag])
+        seen = readers.get(flag, {})
+        at_home = any(module in declaring for module, _ in seen)
         narrowed = (r.id for r in outside.refusals.get(flag, ()) if r.only)
         rule = outside.refused(flag) or next(narrowed, "") or outside.dependent(flag)
-        others = ((path, lines) for (module, path), lines in readers[flag].items() if module not in declaring)
+        others = ((path, lines) for (module, path), lines in seen.items() if module not in declaring)
         # What a rule explains needs no search.
         elsewhere = tuple(path for path, lines in others if rule or trees.users.has_effect(path, lines))
         if flag not in reading and (elsewhere or (at_home and flag not in own)):
@@ -109,26 +112,23 @@ def _without_effect(effects: Iterable[Effect], outside: Outside) -> Iterator[Fin
 
 
 def _readers(
-    flags: Iterable[str], declaring: Container[str], outside: Outside, upstream: UpstreamTree
+    flags: Iterable[str], declaring: Collection[str], entries: Collection[Entry], upstream: UpstreamTree
 ) -> Mapping[str, Mapping[tuple[str, str], Collection[int]]]:
     """By flag, module and path of the files whose text reads it of what holds flags, and the lines there."""
     names = "|".join(map(re.escape, flags)) or "(?!)"
-    entries = [entry for entry in outside.rules.entries if entry.kind == "flag"]
     apart = tuple(module for entry in entries for module in entry.apart)
-    names_held = [re.escape(name) for entry in entries for name in (*entry.held, "self")]
-    held = "|".join(names_held).replace(re.escape("()"), r"\([^()]*\)")
+    held = "|".join(re.escape(n) for e in entries for n in (*e.held, "self")).replace(re.escape("()"), r"\([^()]*\)")
     pattern = re.compile(
         rf"\b(?:{held})\s*\.(?P<read>{names})\b(?!\s*=[^=])|\bgetattr\([^,()]*(?:\(\))?,\s*['\"](?P<asked>{names})['\"]".encode()
     )
-    own = re.compile(rb"\bself\s*\.")
-    found: dict[str, dict[tuple[str, str], list[int]]] = defaultdict(lambda: defaultdict(list))
+    found: dict[str, dict[tuple[str, str], list[int]]] = {}
     for path in upstream.by_path:
         module = module_name(path)
         if module is None or any_module_matches(apart, module):
             continue
         text = upstream.read(path)
         for match in pattern.finditer(text):
-            if module in declaring or not own.match(match[0]):
-                line = text.count(b"\n", 0, match.start()) + 1
-                found[(match["read"] or match["asked"]).decode()][module, path].append(line)
+            if module in declaring or not re.match(rb"self\s*\.", match[0]):
+                files = found.setdefault((match["read"] or match["asked"]).decode(), {})
+                files.setdefault((module, path), []).append(text.count(b"\n", 0, match.start()) + 1)
     return found

@@ -131,9 +131,8 @@ def test_a_day_is_its_noon_whenever_it_is_asked_for(tmp_path: Path, monkeypatch:
 
 def _measure(tmp_path: Path, *more: str) -> int:
     fixed = ["--profile", "small", "--rules", str(tmp_path / "rules"), "--folder", str(tmp_path / "out"), "--jobs", "1"]
-    return pairs.main(
-        ["--repository", str(tmp_path / "upstream"), "--since", "2000-01-01", "--until", "2100-01-01", *fixed, *more]
-    )
+    asked = ["--repository", str(tmp_path / "upstream"), "--since", "2000-01-01", "--until", "2100-01-01"]
+    return pairs.main([*asked, *fixed, *more])
 
 
 def _the_last(monkeypatch: pytest.MonkeyPatch, commits: list[str]) -> None:
@@ -191,11 +190,12 @@ def asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 def test_nothing_is_lost(asked: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-    assert kills.main([*asked, "--jobs", "2", "--moments", "20"]) == 0
+    # Each upstream with and without a cache, twice: `tests/cli/test_interruptions.py` stops runs at every step that counts.
+    assert kills.main([*asked, "--jobs", "2", "--moments", "8"]) == 0
     told = capsys.readouterr().out
-    assert "WRONG" not in told and told.count("right: killed") == 20
+    assert "WRONG" not in told and told.count("right: killed") == 8
     # Fewer than half are alive then where the machine gets faster in between.
-    assert int(told.partition(" of 20 runs were alive")[0].rpartition("\n")[2]) >= 5, "otherwise this shows nothing"
+    assert int(told.partition(" of 8 runs were alive")[0].rpartition("\n")[2]) >= 2, "otherwise this shows nothing"
     assert "two runs at once: the tree is one run's" in told
     assert "the tree of before is there, byte for byte" in told or "skipped: a full disk" in told
 
@@ -211,6 +211,8 @@ def test_a_tree_that_is_no_run_s_is_a_fault(
         return "another" if len(seen) == 3 else seen[-1]
 
     monkeypatch.setattr(kills.Trial, "digest", damaged)
+    for what_follows in ("_at_once", "_full"):
+        monkeypatch.setattr(kills, what_follows, lambda *_: None)
     assert kills.main([*asked, "--moments", "1"]) == 1
     assert "WRONG: killed 1 of 1" in capsys.readouterr().out
 

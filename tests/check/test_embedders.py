@@ -1,5 +1,6 @@
 """What programs outside use: upstream, with a mark at what is gone of it, a program, and what is found."""
 
+import re
 import zipfile
 from pathlib import Path
 
@@ -114,7 +115,9 @@ def test_the_servicer_of_the_real_release(tmp_path: Path) -> None:
     tree = open_upstream("release:0.5.15.post1", repository=repository)
     pins = [pin for pin in load_wheels(repository) if pin.name == "smg-grpc-servicer"]
     reads = [Read(pin.name, pin.sha256, open_wheel(pin, default_folder(), lambda line: None)) for pin in pins]
-    files = [EmittedFile(file.path, file.sha256, 1, 1, False, None) for file in tree.files]
+    # What draws pictures, and the models, half of all files: a servicer that loaded one of them would be found.
+    asked = [file for file in tree.files if not re.search("/multimodal_gen/|/srt/models/", file.path)]
+    files = [EmittedFile(file.path, file.sha256, 1, 1, False, None) for file in asked]
 
     cache = Cache(tmp_path)
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from shrinker.cache import Cache
 from shrinker.check.levels import EVIDENCE_LEVELS
 from shrinker.ruleset import load_profile
 from shrinker.source import open_upstream
@@ -26,7 +27,8 @@ def real(tmp_path_factory: pytest.TempPathFactory) -> Case:
     tree = open_upstream(RELEASE, repository=REPOSITORY)
     out = tmp_path_factory.mktemp("out")
     shutil.copytree(tree.root, out, dirs_exist_ok=True)
-    return Case(tree, out, manifest_of(tree, out))
+    # Starts empty: as in a run, what one level read of a file the next one does not read again, nor where nothing was deleted.
+    return Case(tree, out, manifest_of(tree, out), cache=Cache.off())
 
 
 LOOKED_AT = {"form": ("compiled", 1000), "references": ("imports", 1000), "capabilities": ("modules", 20)}

@@ -72,9 +72,10 @@ class Case:
     out: Path
     manifest: Manifest
     rules: Ruleset | None = None
+    cache: Cache | None = None
 
     def evidence(self, level: str, jobs: int = 1) -> Evidence:
-        return judge(level, self.trees(self.rules, jobs), lambda line: None)
+        return judge(level, self.trees(self.rules, jobs, self.cache), lambda line: None)
 
     def trees(self, rules: Ruleset | None = None, jobs: int = 1, cache: Cache | None = None) -> Trees:
         return Trees(self.tree, self.out, self.manifest, rules, jobs, cache or Cache.off())

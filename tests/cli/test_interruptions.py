@@ -29,10 +29,18 @@ def template(tmp_path_factory: pytest.TempPathFactory) -> World:
 def previous(template: World, tmp_path: Path) -> World:
     """A generated tree, and an upstream that would give another one."""
     shutil.copytree(template.folder, tmp_path, dirs_exist_ok=True)
-    world = World(tmp_path)
-    (world.upstream / "python/sglang/srt/cuda.py").write_text(
-        large()["python/sglang/srt/cuda.py"].replace("'cuda'", "'new'")
-    )
+    return _changed(World(tmp_path))
+
+
+@pytest.fixture
+def little(generated: World) -> World:
+    """The same of a world of a few lines, where no worker is at work."""
+    return _changed(generated)
+
+
+def _changed(world: World) -> World:
+    file = world.upstream / "python/sglang/srt/cuda.py"
+    file.write_text(file.read_text().replace("'cuda'", "'new'"))
     return world
 
 
@@ -92,53 +100,53 @@ def test_a_worker_killed_in_the_middle_of_a_large_result(tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize("name", ["cuda.py", "SHRINK.json", "keep.txt", "graph.json", "shrink.lock.json"])
-def test_a_full_disk(previous: World, name: str) -> None:
-    before = previous.left()
-    done = previous.paused("source", then=f"full {name}").go_on()
+def test_a_full_disk(little: World, name: str) -> None:
+    before = little.left()
+    done = little.paused("source", then=f"full {name}").go_on()
     assert done.code == 2, done.err
     assert "No space left" in done.err and "space" in done.err.splitlines()[-1]
-    assert (previous.left(), previous.hidden()) == (before, [])
+    assert (little.left(), little.hidden()) == (before, [])
 
 
-def test_a_killed_run_leaves_nothing_for_the_next(previous: World) -> None:
-    before = previous.left()
-    paused = previous.paused("verify form")
+def test_a_killed_run_leaves_nothing_for_the_next(little: World) -> None:
+    before = little.left()
+    paused = little.paused("verify form")
     os.kill(paused.process.pid, signal.SIGKILL)
     assert paused.end().code == -signal.SIGKILL
-    assert len(previous.hidden()) == 2
-    assert {name: data for name, data in previous.left().items() if not name.startswith(".")} == before
+    assert len(little.hidden()) == 2
+    assert {name: data for name, data in little.left().items() if not name.startswith(".")} == before
     # Still the previous run's, and whole.
-    assert previous.ask("why", "cuda.py").code == 0
-    assert previous.shrink().code == 0
-    assert previous.hidden() == []
-    assert b"'new'" in previous.left()["tree/python/sglang/srt/cuda.py"]
+    assert little.ask("why", "cuda.py").code == 0
+    assert little.shrink().code == 0
+    assert little.hidden() == []
+    assert b"'new'" in little.left()["tree/python/sglang/srt/cuda.py"]
 
 
 @pytest.mark.parametrize("renames", [0, 1, 2, 3, -2, -1])
-def test_a_run_that_dies_in_the_replacement_is_seen_and_mended(previous: World, renames: int) -> None:
-    old = previous.left()
+def test_a_run_that_dies_in_the_replacement_is_seen_and_mended(little: World, renames: int) -> None:
+    old = little.left()
     # The old tree away, the new one in, and every report; the lock is the last of these.
-    every = 2 + sum(1 for _ in previous.reports.iterdir())
+    every = 2 + sum(1 for _ in little.reports.iterdir())
     before = renames % every
-    done = previous.paused("source", then=f"die {before}").go_on()
+    done = little.paused("source", then=f"die {before}").go_on()
     assert done.code == 9, done.err
-    left = previous.left()
+    left = little.left()
     if before == 0:
         assert {name: data for name, data in left.items() if not name.startswith(".")} == old
     elif before == 1:
-        assert not previous.out.exists()
-        assert previous.ask("why", "cuda.py").code == 2
+        assert not little.out.exists()
+        assert little.ask("why", "cuda.py").code == 2
     else:
         assert b"'new'" in left["tree/python/sglang/srt/cuda.py"]
         assert left["tree.reports/shrink.lock.json"] == old["tree.reports/shrink.lock.json"]
-        told = previous.ask("why", "cuda.py")
+        told = little.ask("why", "cuda.py")
         assert told.code == 2 and "killed before it ended" in told.err
-        told = previous.verify("--level", "form")
+        told = little.verify("--level", "form")
         assert told.code == 1 and "lock: FAILED" in told.out
-    assert previous.shrink().code == 0
-    assert previous.hidden() == []
-    assert previous.verify("--level", "form").code == 0
-    assert previous.ask("why", "cuda.py").code == 0
+    assert little.shrink().code == 0
+    assert little.hidden() == []
+    assert little.verify("--level", "form").code == 0
+    assert little.ask("why", "cuda.py").code == 0
 
 
 def test_a_first_run_that_is_interrupted_leaves_nothing(tmp_path: Path) -> None:
@@ -147,14 +155,14 @@ def test_a_first_run_that_is_interrupted_leaves_nothing(tmp_path: Path) -> None:
     assert world.left() == {} and world.hidden() == []
 
 
-def test_an_interrupted_run_with_json(previous: World) -> None:
-    paused = previous.paused("verify form", more=("--json",))
+def test_an_interrupted_run_with_json(little: World) -> None:
+    paused = little.paused("verify form", more=("--json",))
     done = paused.signal(signal.SIGTERM)
     assert done.code == 130 and done.document["exit"] == 130
 
 
-def test_an_error_in_a_process_of_its_own(previous: World) -> None:
-    done = previous.process([*previous.arguments(upstream="release:x"), "--json"])
+def test_an_error_in_a_process_of_its_own(little: World) -> None:
+    done = little.process([*little.arguments(upstream="release:x"), "--json"])
     assert done.code == 2 and done.document["exit"] == 2
 
 

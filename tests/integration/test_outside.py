@@ -12,6 +12,7 @@ from equivalence.levels.setting import Call, Setting
 from equivalence.simulation.environment import Simulation
 from shrinker.ruleset import load_profile
 from shrinker.source.cache import default_folder
+from tests.integration.served import OPTIONS, checkpoint
 from tests.integration.shrunk import EARLIER, Shrunk, bound, check_api
 from tests.simulations import simulation_python
 from tests.small import read_archive
@@ -70,14 +71,22 @@ DRAFTS = {
     name: f"from sglang.srt.server_args import ServerArgs\nServerArgs(model_path='none', speculative_algorithm={name!r})"
     for name in ("EAGLE3", "DFLASH")
 }
+WRITTEN = read_archive(Path(__file__).with_name("outside.txtar"))
+LOADED = WRITTEN.pop("loaded")
+"""What each worker of a server does, without the server around it."""
 ROUTER = "sglang.srt.entrypoints.ollama.smart_router"
 PROGRAMS = ("sglang.srt.managers.configure_logging", "sglang.srt.mem_cache.flush_cache", "sglang.auto_benchmark")
 SCRIPTS = {
     # It takes nothing, and is only looked for.
     ROUTER: f"import importlib.util as u\nprint('usage:', bool(u.find_spec({ROUTER!r})))",
-    **read_archive(Path(__file__).with_name("outside.txtar")),
+    **WRITTEN,
     **DRAFTS,
 }
+GGUF = {
+    "--quantization gguf --load-format dummy": ("has no attribute 'weight'", "refuse-gguf"),
+    "--load-format gguf": ("is not a file", "refuse-load-format-gguf"),
+}
+"""What the widest profile lacks because upstream ends with an error, too: options, what upstream says, and the rule."""
 COMMANDS = {**{name: ("-m", name) for name in PROGRAMS}, **{name: ("-c", code) for name, code in SCRIPTS.items()}}
 Said = Mapping[str, Mapping[str, tuple[int, str]]]
 
@@ -88,8 +97,9 @@ def said(newest: Shrunk, narrower: Shrunk, upstream: Path, tmp_path_factory: pyt
     made = Simulation(simulation_python(), compiled=default_folder() / "compiled")
     setting = Setting(made, tmp_path_factory.mktemp("asked"))
     trees = {"upstream": upstream, **{each.profile: each.out / "python" for each in (newest, narrower)}}
-    given = {"commands": COMMANDS, "seconds": 300}
-    call = Call("usage", dict.fromkeys(trees, given), 3000, "usage")
+    start = f"--model-path {checkpoint(made)} {OPTIONS}"
+    loading = {options: ("-c", LOADED.format(words=f"{start} {options}")) for options in GGUF}
+    call = Call("usage", {tree: {"commands": COMMANDS | loading, "seconds": 300} for tree in trees}, 3000, "usage")
     ended = {name: setting.program(name, tree, call) for name, tree in trees.items()}
     assert [outcome.failure for outcome in ended.values()] == [""] * len(trees)
     return {name: outcome.data for name, outcome in ended.items()}
@@ -123,13 +133,21 @@ def test_a_draft_of_another_architecture_is_refused_with_its_flag(said: Said, al
         text = said[profile][algorithm][1]
         assert f"speculative_algorithm={algorithm} is not part of this server" in text, text[-2000:]
         assert "Choose EAGLE or NEXTN" in text
-    refused = {
-        text
-        for rule in load_profile("deepseek").refusals
-        if "speculative_algorithm" in rule.attributes
-        for text in rule.values
-    }
-    assert refused.isdisjoint({"EAGLE", "NEXTN"})
+    refusing = (rule for rule in load_profile("deepseek").refusals if "speculative_algorithm" in rule.attributes)
+    assert all({"EAGLE", "NEXTN"}.isdisjoint(rule.values) for rule in refusing)
+
+
+@pytest.mark.parametrize("options", GGUF)
+def test_neither_tree_loads_gguf(said: Said, options: str) -> None:
+    upstream, rule = GGUF[options]
+    before, after = (said[tree][options] for tree in ("upstream", "deepseek"))
+    assert before[0] and upstream in before[1] and "removed by rule" not in before[1]
+    assert after[0] and f"removed by rule {rule})" in after[1]
+
+
+def test_no_file_in_gguf_is_read_for_a_deepseek_model(said: Said) -> None:
+    known = said["upstream"]["formats"][1]
+    assert "llama" in known.split() and "deepseek" not in known
 
 
 def test_continuous_integration_may_start_it(said: Said) -> None:

@@ -45,9 +45,10 @@ print(json.dumps(found))
 """
 
 
-def _written(folder: Path, part: int) -> set[str]:
-    """What stands there in the names of upstream's tables: what no table names neither tree finds."""
-    return {path.name.removesuffix(".json").split(",")[part].partition("=")[2] for path in folder.rglob("E=*.json")}
+def _written(folder: Path) -> set[tuple[str, ...]]:
+    """Experts, width and card of upstream's tables, as their names say them: what no table names neither tree finds."""
+    names = (path.name.removesuffix(".json").split(",")[:3] for path in folder.rglob("E=*.json"))
+    return {tuple(part.partition("=")[2] for part in parts) for parts in names}
 
 
 def _shapes(routed: int, width: int) -> set[tuple[int, int]]:
@@ -64,13 +65,12 @@ def _shapes(routed: int, width: int) -> set[tuple[int, int]]:
 def _questions(upstream: Path) -> dict[str, object]:
     folder = upstream / TABLES
     shapes = {shape for routed, width in ROUTED_AND_WIDTH for shape in _shapes(routed, width)}
-    cards = {card for card in _written(folder, 2) if card.startswith("NVIDIA") and not card.endswith("_down")}
-    written = set(itertools.product(*({int(each) for each in _written(folder, part)} for part in (0, 1))))
+    cards = {card for _, _, card in _written(folder) if card.startswith("NVIDIA") and not card.endswith("_down")}
+    written = {(int(experts), int(width)) for experts, width, _ in _written(folder)}
     linear = (upstream / "sglang/srt/layers/quantization/configs").glob("N=*.json")
     projections = {tuple(int(part.partition("=")[2]) for part in path.name.split(",")[:2]) for path in linear}
-    others = [[None, "fp8_w8a8", "int8_w8a8", "int8_w8a16"], [0, 128], [False, True], [False, True]]
-    asked = {"cards": sorted(cards), "shapes": sorted(shapes & written), "projections": sorted(projections)}
-    return {**asked, "others": others}
+    lists = {"cards": sorted(cards), "shapes": sorted(shapes & written), "projections": sorted(projections)}
+    return lists | {"others": [[None, "fp8_w8a8", "int8_w8a8", "int8_w8a16"], [0, 128], [False, True], [False, True]]}
 
 
 def _found(python: Path, variables: dict[str, str], questions: dict[str, object]) -> dict[str, str]:

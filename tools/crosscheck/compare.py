@@ -10,14 +10,18 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from importlib.metadata import distributions
 from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
+from shrinker.cache import Cache, pack, unpack
+from shrinker.cache.layer import tool_identity
 from shrinker.program.decided import deciding
+from shrinker.source.cache import default_folder
 from shrinker.values.folded import Decision
 from shrinker.values.upstream import UpstreamTree
-from tools.crosscheck.tools import COUNTED, PACKAGE, TOOLS, Finding, ImportGraph, import_graph
+from tools.crosscheck.tools import COUNTED, PACKAGE, TOOLS, Finding, ImportGraph, pydeps
 
 _CONDITIONS = frozenset({"redundant if-condition", "unsatisfiable 'if' condition", "unsatisfiable 'while' condition"})
 _TYPES = re.compile(r"\b[A-Z]\w+\b")
@@ -73,17 +77,20 @@ def cross_check(
 ) -> CrossCheck:
     """What the tools find in the generated tree `out` and not in upstream; `graph` is graph.json of the run that made it.
     Raises InputError where a tool is missing, failed or took too long."""
-    roots = (tree.root.absolute(), out.absolute())
+    installed = sorted(f"{each.name} {each.version}" for each in distributions())
+    layer = Cache(default_folder()).layer("cross-check", tool_identity("tools"), *installed)
+    files = [f"{path} {file.sha256}" for path, file in tree.by_path.items() if path.startswith("python/")]
+    keys = {tool.__name__: layer.key(tool.__name__, *files) for tool in TOOLS}
+    # Two thirds of the time are upstream's, which stays as it is while the rules change.
+    known = layer.load(keys)
+    found: dict[str, tuple[Any, Any]] = {}
     with ThreadPoolExecutor(jobs) as pool:
-        # The slowest first.
-        running = {tool.__name__: [pool.submit(tool, root) for root in roots] for tool in reversed(TOOLS)}
-        graphs = [pool.submit(import_graph, root) for root in roots]
-        found: dict[str, tuple[list[Finding], list[Finding]]] = {}
-        for name, (before, after) in running.items():
-            found[name] = before.result(), after.result()
+        fresh = {t.__name__: pool.submit(t, tree.root.absolute()) for t in TOOLS if t.__name__ not in known}
+        for name, after in [(tool.__name__, pool.submit(tool, out.absolute())) for tool in TOOLS]:
+            found[name] = fresh[name].result() if name in fresh else unpack(known[name]), after.result()
             progress(name)
-        imports = graphs[0].result(), graphs[1].result()
-        progress("pydeps")
+    layer.save(keys, {name: pack(found[name][0]) for name in fresh})
+    imports = found.pop(pydeps.__name__)
     new = [item for name in sorted(found) for item in _new(*found[name])]
     theirs = [path for path in tree.by_path if path.startswith(PACKAGE + "/") and path.endswith(".py")]
     written = Written(tree.root, out, graph, theirs, names_of(new))

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import networkx as nx
 
@@ -91,10 +92,7 @@ def pyrefly(root: Path) -> list[Finding]:
     return found
 
 
-TOOLS: tuple[Callable[[Path], list[Finding]], ...] = (ruff, vulture, pyrefly)
-
-
-def import_graph(root: Path) -> ImportGraph:
+def pydeps(root: Path) -> ImportGraph:
     """Modules, imports and import cycles, as pydeps sees them in the compiled code."""
     package = PACKAGE.rpartition("/")[2]
     options = ("--show-deps", "--no-output", "--no-config", "--max-bacon=0")
@@ -106,6 +104,10 @@ def import_graph(root: Path) -> ImportGraph:
     cycles = [group for group in nx.strongly_connected_components(graph) if len(group) > 1]
     numbers = (graph.number_of_nodes(), graph.number_of_edges(), len(cycles), max(map(len, cycles), default=0))
     return dict(zip(COUNTED, numbers, strict=True))
+
+
+TOOLS: tuple[Callable[[Path], Any], ...] = (pyrefly, vulture, pydeps, ruff)
+"""The slowest first."""
 
 
 def _run_module(folder: Path, name: str, *arguments: str) -> str:

@@ -10,14 +10,29 @@ import logging
 import os
 import re
 import sys
+import typing
 from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from sglang.srt.server_args import prepare_server_args
-
 from equivalence.processes import given, in_child, tell
 
+WHOLE: dict[str, Any] = {"include_extras": True}
+meant, known = typing.get_type_hints, dict[int, dict[str, Any]]()
+
+
+def hints(described: Any, *scope: Any, **options: Any) -> dict[str, Any]:
+    """What annotations mean; each child spent half of its time on finding that anew for the class of all arguments."""
+    found = known.get(id(described)) if options == WHOLE else None
+    return dict(found) if found else meant(described, *scope, **options)
+
+
+# Before anything takes it by its name.
+typing.get_type_hints = hints  # type: ignore[assignment]
+from sglang.srt import server_args  # noqa: E402
+
+with contextlib.suppress(Exception):
+    known[id(server_args.ServerArgs)] = meant(server_args.ServerArgs, **WHOLE)
 asked = given()
 
 ADDRESS = re.compile(r" at 0x[0-9a-f]+")
@@ -28,7 +43,7 @@ def settled(arguments: list[str]) -> dict[str, Any]:
     before, said = dict(os.environ), io.StringIO()
     try:
         with contextlib.redirect_stderr(said), contextlib.redirect_stdout(io.StringIO()):
-            made = prepare_server_args(arguments)
+            made = server_args.prepare_server_args(arguments)
             made.check_server_args()
         found: dict[str, Any] = {"fields": {name: ADDRESS.sub("", repr(value)) for name, value in vars(made).items()}}
     except SystemExit:

@@ -69,7 +69,8 @@ def test_every_list_is_settled_by_itself(tmp_path: Path) -> None:
     tree = write_package(tmp_path, SETTLING)
     cases = [["--switch"], ["--plain"], ["--broken", "7"], ["--unknown"], ["--killed"], ["--late"]]
     told = asked(tree, "arguments.py", cases=cases)
-    fields = {"words": "['--plain']", "made": "<object object>"}
+    meant = "({'size': <class 'int'>}, {'size': typing.Annotated[int, 'wide']})"
+    fields = {"words": "['--plain']", "made": "<object object>", "meant": meant}
     assert told[:2] == [
         # What an import sets is told once: the others find it loaded.
         {"fields": fields | {"words": "['--switch']"}, "environment": {"IMPORTED": "1", "SWITCHED": "1"}},

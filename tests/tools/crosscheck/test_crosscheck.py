@@ -9,7 +9,7 @@ from shrinker.values.errors import InputError
 from tests.check.trees import Files, what_is_left
 from tests.small import read_archive, write
 from tools.crosscheck.compare import CrossCheck, Written, _new, explain_all, names_of
-from tools.crosscheck.tools import Finding, import_graph, pyrefly, ruff, vulture
+from tools.crosscheck.tools import Finding, pydeps, pyrefly, ruff, vulture
 
 BEFORE = read_archive(Path(__file__).with_name("crosscheck.txtar"))["main.py"]
 GRAPH: dict[str, Any] = {
@@ -100,7 +100,7 @@ def test_pydeps_counts_modules_imports_and_cycles(tmp_path: Path) -> None:
         "b.py": "import sglang.a\n",
         "c.py": "from sglang import a\n",
     }
-    found = import_graph(_write(tmp_path, files))
+    found = pydeps(_write(tmp_path, files))
     assert found == {"modules": 4, "imports": found["imports"], "cycles": 1, "largest cycle": 2}
     check = CrossCheck({"ruff": (3, 2)}, (), (found, found))
     assert any("modules in the largest" in line for line in check.lines(False))
