@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import cache, partial
 from pathlib import Path
 
-from shrinker.cache import Layer
+from shrinker.cache import Layer, pack, unpack
 from shrinker.cache.files import cached, map_cached
 from shrinker.check.enforced import judge_claims, unenforced
 from shrinker.check.entered import Entered, read_entered
@@ -55,16 +55,23 @@ def _judge(trees: Trees, before: Mapping[str, str], after: Mapping[str, str], la
     """Judge kept files of upstream, and what of them is there, by path and SHA-256. The layer keeps what upstream's text says."""
     theirs, ours = _read_all(trees, trees.source.root, before), _read_all(trees, trees.out, after)
     placed = frozenset(row.rule for row in refused_rows(trees.out))
-    text, kept = cache(trees.source.read), layer.key(*before).hex()
+    text, keys = cache(trees.source.read), {"": layer.key(*before)}
+    said: dict[str, bool] = unpack(layer.load(keys).get("", pack({})))
+    """Of patterns whether upstream writes their last name. In one entry: to write one takes longer than to look."""
+    known = len(said)
 
     def written(pattern: str) -> bool:
-        word = pattern.rpartition(".")[2].strip("*").encode()
-        meant = (path for path in before if pattern.startswith(".") or overlap(pattern, f"{module_name(path)}.**"))
-        return bool(cached(layer, layer.key(kept, pattern), lambda: any(word in text(path) for path in meant)))
+        if pattern not in said:
+            word = pattern.rpartition(".")[2].strip("*").encode()
+            meant = (path for path in before if pattern.startswith(".") or overlap(pattern, f"{module_name(path)}.**"))
+            said[pattern] = any(word in text(path) for path in meant)
+        return said[pattern]
 
     outside = Outside(trees.stated, theirs, placed, written)
     claims = tuple(judge_claims(outside))
     effects = sorted(_effects(outside, ours, trees, layer))
+    if len(said) > known:
+        layer.save(keys, {"": pack(said)})
     findings = (*unenforced(claims, trees.stated), *_without_effect(effects, outside))
     return Entries(claims, tuple(effects), findings)
 
