@@ -181,11 +181,9 @@ class Context:
             gone = (first_line(node), node.lineno + lines - 1) if lines else (0, 0)
         self.decisions.append(Decision(node.lineno, rule, kind, self.text(shown or node), outcome, lines, *gone))
 
-    def drop_element(
-        self, node: Placed, container: str, kind: str, rules: Iterable[str], shown: Placed | None = None
-    ) -> None:
-        """Drop one of several: a row, an operand, a base; `container` as in `DropElement`, the rest as in `decide`."""
-        self.edits.append(DropElement(span(node), container))
+    def drop_element(self, node: Placed, kind: str, rules: Iterable[str], shown: Placed | None = None) -> None:
+        """Drop one of several: a row, an operand, a base; the rest as in `decide`."""
+        self.edits.append(DropElement(span(node)))
         self.decide(node, kind, rules, "removed", 0, shown)
 
     def take(self, node: ast.stmt, block: str, live: list[ast.stmt], emptied: Edit | None = None) -> None:
@@ -210,7 +208,7 @@ class Context:
     def drop_aliases(self, node: Import, gone: Iterable[tuple[ast.alias, Iterable[str]]]) -> None:
         """Drop names of an import that keeps others, each by its rules."""
         for alias, rules in gone:
-            self.drop_element(alias, "alias", "import", rules)
+            self.drop_element(alias, "import", rules)
             node.names = [other for other in node.names if other is not alias]
 
     def escape(self, node: Placed, removed: Removed) -> None:

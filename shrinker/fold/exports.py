@@ -97,7 +97,7 @@ def drop_entries(tree: ast.Module, context: Context, gone: Iterable[str]) -> Non
     names = set(gone)
     for _, item, container in sorted((each for each in _items(tree) if each[0] in names), key=itemgetter(0)):
         container.elts = [other for other in container.elts if other is not item]
-        context.drop_element(item, type(container).__name__, "export", {"unused"})
+        context.drop_element(item, "export", {"unused"})
 
 
 # Rows that a loop imports
@@ -125,7 +125,7 @@ def drop_removed_rows(tree: ast.Module, context: Context) -> None:
         for row, removed in found:
             if removed is not None:
                 context.forget(row)
-                context.drop_element(row, type(display).__name__, LOADED, {removed.rule})
+                context.drop_element(row, LOADED, {removed.rule})
         display.elts = kept
 
 

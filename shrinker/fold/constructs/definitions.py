@@ -38,9 +38,9 @@ def fold_function(folder: StatementFolder, node: Function) -> Folded:
         return _definition_gone(folder, node, poison.removed)
     for argument in arguments_of(arguments):
         if argument.annotation is not None:
-            argument.annotation = fold_annotation(folder.expressions, argument.annotation, "annotation")
+            argument.annotation = fold_annotation(folder.expressions, argument.annotation)
     if node.returns is not None:
-        node.returns = fold_annotation(folder.expressions, node.returns, "returns")
+        node.returns = fold_annotation(folder.expressions, node.returns)
     if (gone := _removed_method(folder, node, generator)) is not None:
         head, lines = node.body[0], extent(node.body)
         context.forget(*node.body)
@@ -129,7 +129,7 @@ def _fold_decorators(folder: StatementFolder, node: Definition) -> None:
         if filed is not None and folder.context.is_named_beside(node):
             # Others call it by its name: only its entry goes.
             folder.context.forget(decorator)
-            folder.context.drop_element(decorator, "decorator", "registration", {filed.rule})
+            folder.context.drop_element(decorator, "registration", {filed.rule})
         else:
             kept.append(folder.expressions.fold(decorator))
     node.decorator_list = kept
@@ -162,7 +162,7 @@ def fold_class(folder: StatementFolder, node: ast.ClassDef) -> Folded:
         if gone and not bases:
             return folder.drop(node, {gone[0][1].rule}, "definition")
         for base, removed in gone:
-            folder.context.drop_element(base, "ClassDef", "base", {removed.rule})
+            folder.context.drop_element(base, "base", {removed.rule})
             # What the base defines may run for every instance: only a rule can say that it does not.
             if removed.module and not folder.context.environment.only_when_asked(removed.name):
                 folder.context.escape(node, removed)

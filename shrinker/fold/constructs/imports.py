@@ -39,7 +39,7 @@ def fold_exports(folder: StatementFolder, value: ast.expr) -> None:
         name = item.value if isinstance(item, ast.Constant) else None
         found = folder.context.environment.resolve(folder.context.module, name) if isinstance(name, str) else None
         if isinstance(found, Removed):
-            folder.context.drop_element(item, type(value).__name__, "export", {found.rule})
+            folder.context.drop_element(item, "export", {found.rule})
         else:
             kept.append(item)
     value.elts = kept

@@ -52,7 +52,7 @@ def fold_comprehension(folder: ExpressionFolder, node: Comprehension, condition:
                 kept.append(left if value is None else inside.when_reached(left, condition=True))
                 continue
             folder.context.forget(test)
-            folder.context.edits.append(DropElement(span(test), "comprehension"))
+            folder.context.edits.append(DropElement(span(test)))
             folder.context.decide(test, "comprehension", value.rules, value.outcome, 0)
         generator.ifs = kept
     for field in ("key", "value") if isinstance(node, ast.DictComp) else ("elt",):
