@@ -72,11 +72,9 @@ class Environment(ClosedWorld):
         return frozenset(named | set(self._variables) | absent | texts | members)
 
     def removed_member(self, name: str) -> Removed | None:
-        """A member of an enumeration that no value of the closed world equals."""
         return self._members.get(name)
 
     def removed_module(self, module: str) -> Removed | None:
-        """The `remove` rule that takes a module of the tree, if one does."""
         if module not in self._removed:
             stays = module not in self.modules or module in self.rescued or not any_module_matches(self._takes, module)
             rule = None if stays else next((each for each in self.rules.removes if each.takes_module(module)), None)
@@ -84,7 +82,6 @@ class Environment(ClosedWorld):
         return self._removed[module]
 
     def named_by_string(self, text: object) -> Removed | None:
-        """The removed module that a string names: ``a.b``, ``a.b.Name`` or ``a.b:Name``."""
         if not isinstance(text, str) or not text.startswith("sglang."):
             return None
         dotted = text.replace(":", ".")
@@ -105,10 +102,7 @@ class Environment(ClosedWorld):
         return tuple(rule for rule in known if any(overlap(f, f"{module}.**") for f in rule.functions))
 
     def resolve(self, module: str, name: str) -> Value:
-        """What `name` is in `module` once that module is imported.
-
-        Follows re-exports and star imports; `UNKNOWN` inside a cycle.
-        """
+        """Follows re-exports and star imports; `UNKNOWN` inside a cycle."""
         key = (module, name)
         if key not in self._memo:
             self._memo[key] = UNKNOWN
@@ -201,7 +195,6 @@ class Environment(ClosedWorld):
         return self._hot[module]
 
     def interpret(self, name: str) -> Value:
-        """Constant result of a short function of the tree; UNKNOWN when it has none, and for one that asks for itself."""
         if name in self._interpreting:
             return UNKNOWN
         self._interpreting.add(name)

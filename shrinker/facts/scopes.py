@@ -27,7 +27,6 @@ class ModuleScope(ValueScope):
         """True for code that runs while the module is imported: later bindings do not count yet."""
 
     def lookup(self, name: str, line: int) -> Value:
-        """Value of a name read at a line."""
         found = self.environment.outline_of(self.module)
         bindings = found.names.get(name, ()) if found is not None else ()
         if found is not None and not bindings and not found.stars:
@@ -56,7 +55,6 @@ class LocalScope(ValueScope):
     is_local = True
 
     def lookup(self, name: str, line: int) -> Value:
-        """Value of a name read at a line."""
         if name in self.opaque:
             return UNKNOWN
         if name in self.bindings.globals:
@@ -100,7 +98,7 @@ class LocalScope(ValueScope):
 
 
 def around_function(scope: ValueScope) -> ValueScope:
-    """The scope in which a function looks up what it does not bind: never that of a class."""
+    """The scope in which a function or comprehension looks up what it does not bind: never that of a class."""
     while isinstance(scope, LocalScope) and scope.is_class:
         scope = scope.outer
     return scope

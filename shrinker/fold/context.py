@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterable
 from typing import TypeVar
 
 from shrinker.facts.environment import Environment
-from shrinker.facts.lattice import Decided, Removed, TextDomain
+from shrinker.facts.lattice import Decided, Removed
 from shrinker.facts.scopes import LocalScope
 from shrinker.syntax.imports import Import
 from shrinker.syntax.lines import Lines, one_line
@@ -47,7 +47,6 @@ class Context:
         self.module = module
         self.package = package
         self.source = Lines(source)
-        self.lines = self.source.rows
         self.environment = environment
         self.replaced: dict[Span, str] = {}
         """Texts in the place of defaults, by where they stand."""
@@ -72,8 +71,6 @@ class Context:
         self.taken: list[tuple[TakeBlock, list[ast.stmt]]] = []
         """Blocks that took the place of their statement, and what they were then."""
         self._swept: set[ast.stmt] = set()
-        self.tables: dict[ast.Dict, TextDomain] = {}
-        """Dictionary displays that are only asked for texts of a domain."""
         self.catching = 0
         """How many `try` statements around the place catch ImportError."""
         self.watching = 0
@@ -146,7 +143,7 @@ class Context:
 
     def text(self, node: Placed) -> str:
         """The node as upstream wrote it, on one line."""
-        encoded = [row.encode() for row in self.lines[node.lineno - 1 : node.end_lineno or node.lineno]]
+        encoded = [row.encode() for row in self.source.rows[node.lineno - 1 : node.end_lineno or node.lineno]]
         if not encoded:
             return ""
         encoded[-1] = encoded[-1][: node.end_col_offset]
@@ -155,7 +152,7 @@ class Context:
 
     def is_elif(self, node: ast.If) -> bool:
         """True when the statement is an `elif` arm in the source."""
-        return self.lines[node.lineno - 1].encode()[node.col_offset :].startswith(b"elif")
+        return self.source.rows[node.lineno - 1].encode()[node.col_offset :].startswith(b"elif")
 
     def decide(
         self,

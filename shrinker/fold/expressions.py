@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 
 from shrinker.facts.effects import is_pure
 from shrinker.facts.evaluate import ValueScope, evaluate, truth
-from shrinker.facts.lattice import Known, Removed, TextDomain, Value
+from shrinker.facts.lattice import Known, Removed, Value
 from shrinker.fold.context import Context, EvaluatesRemoved, LeavesWhole
 from shrinker.syntax.ranges import span
 from shrinker.syntax.walk import ByClass, walk
@@ -79,18 +79,6 @@ class ExpressionFolder:
             case Known(value=None, exact=True):
                 return node
         return self.fold(node)
-
-    def asked(self, node: ast.expr) -> None:
-        """Note what a dictionary display is asked for by ``{…}[device]``, ``{…}.get(device)`` and ``device in {…}``."""
-        match node:
-            case (
-                ast.Subscript(ast.Dict() as table, asked, ast.Load())
-                | ast.Call(ast.Attribute(ast.Dict() as table, "get"), [asked, *_])
-                | ast.Compare(asked, [ast.In() | ast.NotIn()], [ast.Dict() as table])
-            ):
-                domain = evaluate(asked, self.scope)
-                if isinstance(domain, TextDomain) and not domain.items:
-                    self.context.tables[table] = domain
 
     def constant(self, node: ast.expr, value: bool, kind: str, rule: str) -> ast.expr:
         """The bool in the place of an expression that a rule decides."""

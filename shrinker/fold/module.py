@@ -9,15 +9,14 @@ from shrinker.facts.environment import Environment
 from shrinker.facts.outline import Outline
 from shrinker.facts.scopes import ModuleScope
 from shrinker.fold import constructs
-from shrinker.fold.attributes import decide_attributes, drop_stores
 from shrinker.fold.cleanup import drop_unused, drop_unused_locals
 from shrinker.fold.context import Context, LeavesWhole
 from shrinker.fold.exports import drop_removed_rows
 from shrinker.fold.prefilter import heat
+from shrinker.fold.refinement import decide_attributes, drop_stores, drop_unreachable
 from shrinker.fold.statements import StatementFolder
 from shrinker.fold.summary import summarise
 from shrinker.fold.symbols.collect import collect_symbols
-from shrinker.fold.unreachable import drop_unreachable
 from shrinker.fold.written import Look, find_looks, place_looks, replace_defaults
 from shrinker.syntax.imports import Import, absolute, package_of
 from shrinker.syntax.parsing import decode

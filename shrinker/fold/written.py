@@ -68,7 +68,7 @@ def place_looks(tree: ast.Module, looks: Iterable[Look], context: Context) -> No
         node = tree if isinstance(look.edit, Guard) else next(functions, None)
         if node is not None:
             context.edits.append(look.edit)
-            text = context.lines[look.line - 1].strip()[:120]
+            text = context.source.rows[look.line - 1].strip()[:120]
             context.decisions.append(Decision(look.line, "+".join(sorted(look.rules)), "refusal", text, "refuses", 0))
             index = _head(node)
             node.body[index:index] = ast.parse(refusal_line(look.edit)).body
@@ -94,7 +94,7 @@ def _place(node: ast.Module | Function, context: Context) -> Span | None:
         return None
     first = node.body[index]
     line = first_line(first)
-    text = context.lines[line - 1]
+    text = context.source.rows[line - 1]
     column = len(text) - len(text.lstrip(" \t"))
     # Of a statement on the line of its header, or after a semicolon.
     if line == first.lineno and text.encode()[: first.col_offset].strip():

@@ -33,9 +33,7 @@ def fold_function(folder: StatementFolder, node: Function) -> Folded:
         arguments.defaults = [_fold_default(folder, d) for d in arguments.defaults]
         arguments.kw_defaults = [_fold_default(folder, d) if d is not None else None for d in arguments.kw_defaults]
     except EvaluatesRemoved as poison:
-        if poison.removed.missing:
-            raise
-        return _definition_gone(folder, node, poison.removed)
+        return _definition_gone(folder, node, poison)
     for argument in arguments_of(arguments):
         if argument.annotation is not None:
             argument.annotation = fold_annotation(folder.expressions, argument.annotation)
@@ -135,8 +133,11 @@ def _fold_decorators(folder: StatementFolder, node: Definition) -> None:
     node.decorator_list = kept
 
 
-def _definition_gone(folder: StatementFolder, node: Definition, removed: Removed) -> Folded:
-    """What becomes of a definition that a removed decorator, default or keyword stands at."""
+def _definition_gone(folder: StatementFolder, node: Definition, poison: EvaluatesRemoved) -> Folded:
+    """What becomes of a definition that a removed decorator, default or keyword stands at; of what is missing the error stays."""
+    removed = poison.removed
+    if removed.missing:
+        raise poison
     if removed.eager and removed.module and folder.context.is_named_beside(node):
         folder.context.escape(node, removed)
         return [node], False
@@ -170,9 +171,7 @@ def fold_class(folder: StatementFolder, node: ast.ClassDef) -> Folded:
         for keyword in node.keywords:
             keyword.value = folder.expressions.fold(keyword.value)
     except EvaluatesRemoved as poison:
-        if poison.removed.missing:
-            raise
-        return _definition_gone(folder, node, poison.removed)
+        return _definition_gone(folder, node, poison)
     scope = LocalScope(folder.scope, scope_of(node, folder.context.package))
     # A class of a function is none of the module's, whatever its name.
     around = folder.owner or folder.context.module + (f".{_LOCALS}" if folder.kind == "function" else "")

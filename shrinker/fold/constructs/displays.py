@@ -58,8 +58,6 @@ def fold_collection(folder: ExpressionFolder, node: ast.List | ast.Set, conditio
 @folds_expression(ast.Dict)
 def fold_dict(folder: ExpressionFolder, node: ast.Dict, condition: bool) -> ast.expr:
     """A dictionary: rows by key and by value."""
-    if (domain := folder.context.tables.get(node)) is not None:
-        drop_rows(folder.context, folder.scope, node, domain)
     kept: list[tuple[ast.expr | None, ast.expr]] = []
     for key, value in zip(node.keys, node.values, strict=True):
         try:
@@ -79,6 +77,19 @@ def fold_dict(folder: ExpressionFolder, node: ast.Dict, condition: bool) -> ast.
 
 
 # Texts that something never is
+
+
+def drop_unasked(folder: ExpressionFolder, node: ast.expr) -> None:
+    """Rows of a dictionary display that ``{…}[device]``, ``{…}.get(device)`` or ``device in {…}`` never asks for."""
+    match node:
+        case (
+            ast.Subscript(ast.Dict() as table, asked, ast.Load())
+            | ast.Call(ast.Attribute(ast.Dict() as table, "get"), [asked, *_])
+            | ast.Compare(asked, [ast.In() | ast.NotIn()], [ast.Dict() as table])
+        ):
+            domain = evaluate(asked, folder.scope)
+            if isinstance(domain, TextDomain) and not domain.items:
+                drop_rows(folder.context, folder.scope, table, domain)
 
 
 def is_never(node: ast.expr, domain: TextDomain, scope: ValueScope) -> bool:
