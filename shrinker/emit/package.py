@@ -32,11 +32,9 @@ def pyproject(declared: DeclaredPackage, version: str | None, kept: Container[st
             scripts[name] = target
     return _render(
         "pyproject.toml.jinja",
-        name=declared.name,
+        declared=declared,
         version=version or "0.0.0",
-        requires_python=declared.requires_python,
-        dependencies=required.dependencies,
-        extras=required.extras,
+        required=required,
         scripts=scripts,
     )
 

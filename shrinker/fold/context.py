@@ -16,6 +16,7 @@ from shrinker.values.edits import DropElement, DropStatement, Edit, Literal, Rai
 from shrinker.values.folded import Decision, LeakedUse, Uncertain
 
 _Statement = TypeVar("_Statement", bound=ast.stmt)
+_Item = TypeVar("_Item", ast.expr, ast.alias)
 
 _TEXT_LIMIT = 120
 
@@ -183,6 +184,11 @@ class Context:
         self.edits.append(DropElement(span(node)))
         self.decide(node, kind, rules, "removed", 0, shown)
 
+    def drop_item(self, node: _Item, items: list[_Item], kind: str, rules: Iterable[str]) -> None:
+        """Drop one of several, and take it out of their list."""
+        items.remove(node)
+        self.drop_element(node, kind, rules)
+
     def take(self, node: ast.stmt, block: str, live: list[ast.stmt], emptied: Edit | None = None) -> None:
         """A block takes the place of its statement, which goes (or is `emptied`) with a block of which nothing is left."""
         taken = TakeBlock(span(node), block)
@@ -196,17 +202,19 @@ class Context:
             self.touched |= names
             self.lost |= words
 
-    def raises(self, node: ast.stmt, text: str, error: str = "RuntimeError") -> ast.Raise:
-        """The named error in the place of a statement and all that follow it in its block."""
-        self.edits.append(Raise(span(node), text, error))
+    def raises(
+        self, body: list[ast.stmt], kind: str, rule: str, text: str, error: str = "RuntimeError"
+    ) -> list[ast.stmt]:
+        """The named error in the place of some statements, after which nothing follows in their block."""
+        self.edits.append(Raise(span(body[0]), text, error))
+        self.decide(body[0], kind, {rule}, "raises", extent(body))
         call = ast.Call(ast.Name(error, ast.Load()), [ast.Constant(text)], [])
-        return ast.fix_missing_locations(ast.copy_location(ast.Raise(call, None), node))
+        return [ast.fix_missing_locations(ast.copy_location(ast.Raise(call, None), body[0]))]
 
     def drop_aliases(self, node: Import, gone: Iterable[tuple[ast.alias, Iterable[str]]]) -> None:
         """Drop names of an import that keeps others, each by its rules."""
         for alias, rules in gone:
-            self.drop_element(alias, "import", rules)
-            node.names = [other for other in node.names if other is not alias]
+            self.drop_item(alias, node.names, "import", rules)
 
     def escape(self, node: Placed, removed: Removed) -> None:
         """Record a use of a removed module that no fact decides and that every run may reach."""

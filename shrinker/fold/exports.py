@@ -77,14 +77,14 @@ def _texts(nodes: Iterable[ast.AST]) -> list[tuple[str, ast.Constant]]:
     return [(node.value, node) for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)]
 
 
-def _items(tree: ast.Module) -> Iterator[tuple[str, ast.Constant, ast.List | ast.Tuple]]:
-    """Each name that is spelled out, with its place and what holds it."""
+def _items(tree: ast.Module) -> Iterator[tuple[str, ast.Constant, list[ast.expr]]]:
+    """Each name that is spelled out, with its place and all that stand beside it."""
     replaced = replaced_names(tree)
     for node in tree.body:
         listed = is_export(node) or (isinstance(node, ast.Assign) and not replaced.isdisjoint(bound_by(node)))
         value = getattr(node, "value", None) if listed else None
         if isinstance(value, ast.List | ast.Tuple):
-            yield from ((text, item, value) for text, item in _texts(value.elts))
+            yield from ((text, item, value.elts) for text, item in _texts(value.elts))
 
 
 def entries(tree: ast.Module) -> tuple[tuple[str, Span], ...]:
@@ -95,9 +95,8 @@ def entries(tree: ast.Module) -> tuple[tuple[str, Span], ...]:
 def drop_entries(tree: ast.Module, context: Context, gone: Iterable[str]) -> None:
     """Delete the entries of names whose definitions go."""
     names = set(gone)
-    for _, item, container in sorted((each for each in _items(tree) if each[0] in names), key=itemgetter(0)):
-        container.elts = [other for other in container.elts if other is not item]
-        context.drop_element(item, "export", {"unused"})
+    for _, item, beside in sorted((each for each in _items(tree) if each[0] in names), key=itemgetter(0)):
+        context.drop_item(item, beside, "export", {"unused"})
 
 
 # Rows that a loop imports
@@ -118,15 +117,13 @@ def drop_removed_rows(tree: ast.Module, context: Context) -> None:
         done.add(display)
         asked = list(_imported(node))
         found = [(row, _removed(row, node, asked, context)) for row in display.elts]
-        kept = [row for row, removed in found if removed is None]
-        if not kept:
+        if all(removed is not None for _, removed in found):
             # What follows the loop may read the name that it binds.
             continue
         for row, removed in found:
             if removed is not None:
                 context.forget(row)
-                context.drop_element(row, LOADED, {removed.rule})
-        display.elts = kept
+                context.drop_item(row, display.elts, LOADED, {removed.rule})
 
 
 def _imported(loop: ast.For) -> Iterator[ast.expr]:

@@ -2,6 +2,7 @@
 
 import ast
 from collections.abc import Collection, Iterable, Mapping
+from dataclasses import replace
 
 from shrinker.facts.bound import removed_names
 from shrinker.facts.build import outline_file
@@ -36,18 +37,17 @@ def fold_source(
     SyntaxError: the file does not parse (with its line)."""
     source, _ = decode(data)
     package = package_of(module, is_package)
-    whole, looks = refinement.unwritable, list[Look]()
-    tree, context = ast.parse(data, path), Context(path, module, package, source, environment)
-    if not whole:
+    tree, context, looks = ast.parse(data, path), Context(path, module, package, source, environment), list[Look]()
+    if refinement.unwritable:
+        _leave(tree, context, refinement.unwritable)
+    else:
         try:
             looks = find_looks(tree, context)
             replace_defaults(tree, context)
             _fold(tree, context, refinement)
         except LeavesWhole as reason:
-            whole, looks = frozenset({str(reason)}), []
-            tree, context = ast.parse(data, path), Context(path, module, package, source, environment)
-    if whole:
-        _leave(tree, context, whole)
+            whole = replace(refinement, unwritable=frozenset({str(reason)}))
+            return fold_source(path, module, is_package, data, environment, whole)
     named = summarise(tree, context)
     # What is dropped was chosen by the units from before.
     units = EMPTY_SYMBOLS if refinement.dead else collect_symbols(tree, package)
@@ -62,7 +62,7 @@ def fold_source(
         uncertain=tuple(context.uncertain),
         escapes=tuple(context.escapes),
         units=units,
-        whole=bool(whole),
+        whole=bool(refinement.unwritable),
         **named,
     )
 

@@ -132,8 +132,7 @@ def _refuse(node: ast.If, context: Context) -> ast.If:
     context.forget(*node.body)
     # Folding may have dropped the first statement, or taken it out of a block: upstream's own is where the error stands.
     body = context.as_written(node).body
-    node.body = [context.raises(body[0], no_program(context.module))]
-    context.decide(body[0], "program", {_UNREACHABLE}, "raises", extent(body))
+    node.body = context.raises(body, "program", _UNREACHABLE, no_program(context.module))
     return node
 
 

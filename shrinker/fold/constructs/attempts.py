@@ -106,9 +106,7 @@ def _fail_alone(
         context.decide(node, "try", {rule}, "removed", lines, first, (first_line(dead[0]), last_line(dead)))
     node.body, node.orelse, ends = [first], [], leaves(handler.body[-1])
     if removed is not None:
-        context.forget(first)
-        node.body = folder.raises(first, removed)
-        context.decide(first, "use", {removed.rule}, "raises", extent([first]))
+        node.body = folder.raises([first], removed)
     elif ends:
         folder.ends.add(node)
     _fold_handlers(folder, node)

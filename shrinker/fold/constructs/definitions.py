@@ -10,7 +10,6 @@ from shrinker.fold.constructs.calls import registration
 from shrinker.fold.context import EvaluatesRemoved, LeavesWhole, filled
 from shrinker.fold.statements import Folded, StatementFolder, folds
 from shrinker.syntax.control import declares, is_generator, rebinds
-from shrinker.syntax.ranges import extent
 from shrinker.syntax.scopes import arguments_of, scope_of
 from shrinker.syntax.walk import Definition, Function, walk
 
@@ -40,10 +39,7 @@ def fold_function(folder: StatementFolder, node: Function) -> Folded:
     if node.returns is not None:
         node.returns = fold_annotation(folder.expressions, node.returns)
     if (gone := _removed_method(folder, node, generator)) is not None:
-        head, lines = node.body[0], extent(node.body)
-        context.forget(*node.body)
-        node.body = folder.raises(head, gone)
-        context.decide(head, "definition", {gone.rule}, "raises", lines)
+        node.body = folder.raises(node.body, gone, "definition")
         return [node], False
     # A function within another one was looked at as if it stood in the module.
     known = context.scopes.pop(node, None) if isinstance(around_function(folder.scope), ModuleScope) else None

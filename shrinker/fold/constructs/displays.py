@@ -105,8 +105,7 @@ def drop_texts(
     gone = [e for e in display.elts if is_never(e, domain, scope)]
     if len(gone) < len(display.elts):
         for element in gone:
-            context.drop_element(element, "domain", domain.rules)
-        display.elts = [e for e in display.elts if e not in gone]
+            context.drop_item(element, display.elts, "domain", domain.rules)
 
 
 def drop_rows(context: Context, scope: ValueScope, table: ast.Dict, domain: TextDomain) -> None:
