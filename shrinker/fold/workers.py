@@ -92,17 +92,17 @@ def chunks(tree: UpstreamTree, paths: Iterable[str], limit: int) -> Iterator[lis
         yield group
 
 
-_WORKER: dict[str, object] = {}
+_WORKER: list[tuple[Path, World]] = []
+"""Of a worker process: what it folds below, and in which world."""
 
 
 def _adopt(root: Path, world: World) -> None:
     gc.disable()
-    _WORKER["root"], _WORKER["world"] = root, world
+    _WORKER[:] = [(root, world)]
 
 
 def _fold_in_worker(wanted: list[Wanted]) -> list[bytes | Recorded]:
-    root, world = _WORKER["root"], _WORKER["world"]
-    assert isinstance(root, Path) and isinstance(world, World)
+    [(root, world)] = _WORKER
     # Packed by `pack`, and once: what is kept holds the module already.
     return [recorded or pack(module) for module, recorded in fold_files(root, wanted, world)]
 
@@ -111,10 +111,9 @@ def _arrived(sent: bytes | Recorded) -> Result:
     return (unpack(sent), None) if isinstance(sent, bytes) else (unpack(sent.packed), sent)
 
 
-def fold_files(root: Path, wanted: Sequence[Wanted], world: World) -> list[Result]:
+def fold_files(root: Path, wanted: Iterable[Wanted], world: World) -> Iterator[Result]:
     """Fold files below a folder in this process; with what later runs need to know of it where the world keeps answers. Raises InputError:
     a file does not parse."""
-    found: list[Result] = []
     for path, refinement in wanted:
         name = module_name(path)
         assert name is not None
@@ -128,11 +127,7 @@ def fold_files(root: Path, wanted: Sequence[Wanted], world: World) -> list[Resul
             raise _broken(f"{path}:{error.lineno or 1}: does not parse: {error.msg}") from None
         except (UnicodeDecodeError, ValueError) as error:
             raise _broken(f"{path}:1: cannot be read as Python source: {error}") from None
-        kept = None
-        if recorder is not None and isinstance(world, Answers):
-            kept = Recorded(recorder.questions, world.digest(recorder.questions), pack(module))
-        found.append((module, kept))
-    return found
+        yield module, None if recorder is None else recorder.recorded(pack(module))
 
 
 def _broken(message: str) -> InputError:
