@@ -5,7 +5,7 @@ import ast
 from shrinker.facts import calls, operators
 from shrinker.facts.bound import bound_value, is_mixed, liveness
 from shrinker.facts.evaluate import ValueScope
-from shrinker.facts.lattice import UNKNOWN, Decided, Known, Ref, Removed, Value
+from shrinker.facts.lattice import UNKNOWN, Decided, Ref, Removed, Value
 from shrinker.facts.world import ClosedWorld
 from shrinker.syntax.scopes import Scope, scope_of
 from shrinker.syntax.walk import Function
@@ -50,7 +50,6 @@ class LocalScope(ValueScope):
         """Parameters and names assigned by nested functions."""
         self.is_class = isinstance(names.node, ast.ClassDef)
         self._memo: dict[str, Value] = {}
-        self._truths: dict[ast.expr, Known | None] = {}
 
     is_local = True
 
@@ -79,12 +78,6 @@ class LocalScope(ValueScope):
             self._memo[name] = UNKNOWN
             self._memo[name] = bound_value(self, name, self.bindings.names[name], local=True)
         return self._memo[name]
-
-    def truth(self, test: ast.expr) -> Known | None:
-        """What the facts say of a test; of one around many bindings it is asked for each."""
-        if test not in self._truths:
-            self._truths[test] = super().truth(test)
-        return self._truths[test]
 
     def _in_class(self, name: str, line: int) -> Value:
         """A class body runs once, from top to bottom; a name that it has not bound yet is that of the scope around."""
