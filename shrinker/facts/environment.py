@@ -25,7 +25,6 @@ class Environment(ClosedWorld):
         """The arguments are those of `ClosedWorld`."""
         super().__init__(rules, outlines, modules, rescued)
         self._memo: dict[tuple[str, str], Value] = {}
-        self._constant: dict[str, bool] = {}
         self._interpreting: set[str] = set()
         self._hot: dict[str, frozenset[str]] = {}
 
@@ -103,15 +102,8 @@ class Environment(ClosedWorld):
             case Known(rules=rules) | TextDomain(rules=rules):
                 return bool(rules)
             case Ref(name):
-                return self.called(name) is not None or self.is_constant(name)
+                return self.called(name) is not None or isinstance(self.interpret(name), Known)
         return isinstance(value, Removed)
-
-    def is_constant(self, function: str) -> bool:
-        """True for a short function of the tree that has a constant result."""
-        if function not in self._constant:
-            self._constant[function] = False
-            self._constant[function] = isinstance(self.interpret(function), Known)
-        return self._constant[function]
 
     def hot_names(self, module: str) -> frozenset[str]:
         """Module-level names of a module that folding would act on; none for a module outside the tree."""
