@@ -9,16 +9,14 @@ from operator import itemgetter
 
 from shrinker.facts.lattice import Removed
 from shrinker.fold.context import Context
-from shrinker.syntax.names import last_name
 from shrinker.syntax.ranges import span
 from shrinker.syntax.side_effects import bound_by
-from shrinker.syntax.unroll import Display, bind, rows_of, tables_of, text_of
+from shrinker.syntax.unroll import IMPORTING, Display, imported_for, rows_of, tables_of
 from shrinker.syntax.walk import walk
 from shrinker.values.edits import Span
 
 LOADED = "loaded row"
 """Kind of the decisions about rows that a loop imports."""
-_IMPORTING = frozenset({"import_module", "__import__"})
 
 
 def is_export(node: ast.stmt) -> bool:
@@ -104,7 +102,7 @@ def drop_entries(tree: ast.Module, context: Context, gone: Iterable[str]) -> Non
 
 def drop_removed_rows(tree: ast.Module, context: Context) -> None:
     """Delete the rows of such loops that name a removed module, as long as one stays."""
-    if context.source.words.isdisjoint(_IMPORTING):
+    if context.source.words.isdisjoint(IMPORTING):
         return
     tables = tables_of(tree)
     done: set[ast.expr] = set()
@@ -115,8 +113,7 @@ def drop_removed_rows(tree: ast.Module, context: Context) -> None:
         if not isinstance(display, Display) or display in done or rows_of(display, {}) is None:
             continue
         done.add(display)
-        asked = list(_imported(node))
-        found = [(row, _removed(row, node, asked, context)) for row in display.elts]
+        found = [(row, _removed(row, node, context)) for row in display.elts]
         if all(removed is not None for _, removed in found):
             # What follows the loop may read the name that it binds.
             continue
@@ -126,18 +123,7 @@ def drop_removed_rows(tree: ast.Module, context: Context) -> None:
                 context.drop_item(row, display.elts, LOADED, {removed.rule})
 
 
-def _imported(loop: ast.For) -> Iterator[ast.expr]:
-    """What the loop hands to `import_module`."""
-    for part in loop.body:
-        for node in walk(part):
-            if isinstance(node, ast.Call) and node.args and last_name(node.func) in _IMPORTING:
-                yield node.args[0]
-
-
-def _removed(row: ast.expr, loop: ast.For, asked: list[ast.expr], context: Context) -> Removed | None:
+def _removed(row: ast.expr, loop: ast.For, context: Context) -> Removed | None:
     """The removed module that the loop would import for a row."""
-    bound: dict[str, ast.expr | None] = {}
-    bind(loop.target, row, bound)
-    texts = (text_of(name, bound, context.module, context.package) for name in asked)
-    removed = (context.environment.removed_module(text) for text in texts if text is not None)
-    return next((each for each in removed if each is not None), None)
+    names = imported_for(row, loop, context.module, context.package)
+    return next(filter(None, map(context.environment.removed_module, names)), None)
