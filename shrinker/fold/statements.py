@@ -50,7 +50,7 @@ class StatementFolder:
         """`try` statements of which the facts say that control never passes them."""
 
     def block(self, body: Body) -> Body:
-        """The folded block; may be empty."""
+        """The folded block; may be empty. Nothing removed is raised out of it, and after LeavesWhole nothing of the context counts."""
         result: Body = []
         for index, statement in enumerate(body):
             if not self.context.is_hot(statement):

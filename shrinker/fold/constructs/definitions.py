@@ -46,17 +46,15 @@ def fold_function(folder: StatementFolder, node: Function) -> Folded:
     scope = known or function_scope(node, folder.scope, context.package)
     context.bodies.append((node, scope.bindings.names.keys()))
     watching, context.watching = context.watching, 0
-    try:
-        node.body = filled(StatementFolder(context, scope, "function").block(node.body))
-        _fold_again(folder, node, scope, decisions)
-        # It must not be another function: without its only `yield` it is no generator, without its `global` it binds another name.
-        if generator and not is_generator(node):
-            raise LeavesWhole(f"folding would remove the only yield of {node.name}")
-        if declared and rebinds(node, declared - declares(node)):
-            raise LeavesWhole(f"folding would remove the only global declaration of {node.name}")
-    finally:
-        context.watching = watching
-        context.bodies.pop()
+    node.body = filled(StatementFolder(context, scope, "function").block(node.body))
+    _fold_again(folder, node, scope, decisions)
+    context.watching = watching
+    context.bodies.pop()
+    # It must not be another function: without its only `yield` it is no generator, without its `global` it binds another name.
+    if generator and not is_generator(node):
+        raise LeavesWhole(f"folding would remove the only yield of {node.name}")
+    if declared and rebinds(node, declared - declares(node)):
+        raise LeavesWhole(f"folding would remove the only global declaration of {node.name}")
     return [node], False
 
 
@@ -173,8 +171,6 @@ def fold_class(folder: StatementFolder, node: ast.ClassDef) -> Folded:
     around = folder.owner or folder.context.module + (f".{_LOCALS}" if folder.kind == "function" else "")
     inside = StatementFolder(folder.context, scope, "class", f"{around}.{node.name}")
     folder.context.bodies.append((None, ()))
-    try:
-        node.body = filled(inside.block(node.body))
-    finally:
-        folder.context.bodies.pop()
+    node.body = filled(inside.block(node.body))
+    folder.context.bodies.pop()
     return [node], False
