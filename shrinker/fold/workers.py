@@ -73,17 +73,15 @@ class FoldWorkers:
             ) from error
 
     def _submit(self, pool: WorkerPool, wanted: Sequence[Wanted], limit: int) -> set[Future[list[bytes | Recorded]]]:
-        known = dict(wanted)
-        groups = chunks(self._tree, known, limit)
-        return {pool.submit(_fold_in_worker, [(path, known[path]) for path in group]) for group in groups}
+        return {pool.submit(_fold_in_worker, group) for group in _chunks(self._tree, wanted, limit)}
 
 
-def chunks(tree: UpstreamTree, paths: Iterable[str], limit: int) -> Iterator[list[str]]:
-    """Paths in groups of about `limit` bytes, larger files first."""
-    group: list[str] = []
+def _chunks(tree: UpstreamTree, wanted: Iterable[Wanted], limit: int) -> Iterator[list[Wanted]]:
+    """Modules in groups of about `limit` bytes, larger files first."""
+    group: list[Wanted] = []
     size = 0
-    for path in sorted(paths, key=lambda p: (-tree.by_path[p].size, p)):
-        group.append(path)
+    for path, refinement in sorted(wanted, key=lambda item: (-tree.by_path[item[0]].size, item[0])):
+        group.append((path, refinement))
         size += tree.by_path[path].size
         if size >= limit:
             yield group
