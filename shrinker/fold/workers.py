@@ -73,10 +73,10 @@ class FoldWorkers:
             ) from error
 
     def _submit(self, pool: WorkerPool, wanted: Sequence[Wanted], limit: int) -> set[Future[list[bytes | Recorded]]]:
-        return {pool.submit(_fold_in_worker, group) for group in _chunks(self._tree, wanted, limit)}
+        return {pool.submit(_fold_in_worker, group) for group in chunks(self._tree, wanted, limit)}
 
 
-def _chunks(tree: UpstreamTree, wanted: Iterable[Wanted], limit: int) -> Iterator[list[Wanted]]:
+def chunks(tree: UpstreamTree, wanted: Iterable[Wanted], limit: int) -> Iterator[list[Wanted]]:
     """Modules in groups of about `limit` bytes, larger files first."""
     group: list[Wanted] = []
     size = 0
