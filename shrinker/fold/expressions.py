@@ -2,7 +2,7 @@
 
 import ast
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any
 
 from shrinker.facts.effects import is_pure
 from shrinker.facts.evaluate import ValueScope, evaluate, truth
@@ -12,7 +12,6 @@ from shrinker.syntax.ranges import span
 from shrinker.syntax.walk import ByClass, walk
 from shrinker.values.edits import Literal
 
-_Parts = TypeVar("_Parts", bound=ast.expr | ast.stmt)
 Construct = Callable[["ExpressionFolder", Any, bool], ast.expr]
 """Takes the folder, the node, and whether only its truth matters; returns what is left of it."""
 _CONSTRUCTS = ByClass[Construct]()
@@ -32,7 +31,7 @@ class ExpressionFolder:
         construct = _CONSTRUCTS.get(type(node))
         return self.children(node) if construct is None else construct(self, node, condition)
 
-    def children(self, node: _Parts) -> _Parts:
+    def children(self, node: ast.expr) -> ast.expr:
         """Fold the expressions that a node holds. Raises EvaluatesRemoved: evaluating one of them touches a removed name."""
         for name, child in ast.iter_fields(node):
             if isinstance(child, ast.expr):

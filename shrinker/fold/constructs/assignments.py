@@ -58,7 +58,7 @@ def fold_assigned(folder: StatementFolder, node: ast.Assign) -> Folded:
         case [ast.Name(id=name)]:
             node.value = _fold_table(folder, name, node.value)
         case _:
-            folder.expressions.children(node)
+            folder.parts(node)
     return [node], False
 
 
@@ -68,7 +68,7 @@ def fold_augmented(folder: StatementFolder, node: ast.AugAssign) -> Folded:
     if isinstance(node.target, ast.Name) and node.target.id == "__all__":
         fold_exports(folder, node.value)
     else:
-        folder.expressions.children(node)
+        folder.parts(node)
     return [node], False
 
 
