@@ -190,12 +190,7 @@ def test_a_wave_is_handed_out_in_parts_that_leave_no_process_waiting(tmp_path: P
     sizes = {"large": 900, "middle": 500, "small": 60, "smaller": 40, "least": 20}
     tree = make_tree(tmp_path / "tree", {_path(name): "#" * size for name, size in sizes.items()})
     groups = workers.chunks(tree, [(_path(name), NOTHING) for name in sorted(sizes)], 100)
-    assert [[Path(p).stem for p, _ in each] for each in groups] == [
-        ["large"],
-        ["middle"],
-        ["small", "smaller"],
-        ["least"],
-    ]
+    assert [[Path(p).stem for p, _ in g] for g in groups] == [["large"], ["middle"], ["small", "smaller"], ["least"]]
 
 
 def test_what_an_earlier_run_folded_is_not_folded_ahead(
