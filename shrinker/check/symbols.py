@@ -16,7 +16,6 @@ SYMBOLS = "symbols"
 _DATA = frozenset({"dataclass", "define", "frozen", "attrs"})
 _DOTTED = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+(?::[\w.]+)?")
 _SUITES = ("body", "orelse", "finalbody")
-_IMPORTING = ("import_module", "__import__")
 _FILING = frozenset({"define", "impl"})
 """Last names of functions that file an operator; what has "regist" in its name files something, too."""
 
@@ -205,13 +204,8 @@ def loaded_by(tree: ast.Module, module: str, package: str) -> Iterator[str]:
     loops = [node for node in tree.body if isinstance(node, ast.For)]
     tables = unroll.displays_of(tree) if loops else {}
     for loop in loops:
-        for call in walk(loop):
-            if isinstance(call, ast.Call) and call.args and last_name(call.func) in _IMPORTING:
-                for row in unroll.rows_of(loop.iter, tables) or ():
-                    bound: unroll.Bound = {}
-                    unroll.bind(loop.target, row, bound)
-                    if (text := unroll.text_of(call.args[0], bound, module, package)) is not None:
-                        yield text
+        for row in unroll.rows_of(loop.iter, tables) or ():
+            yield from unroll.imported_for(row, loop, module, package)
 
 
 def _names(node: ast.AST) -> frozenset[str]:

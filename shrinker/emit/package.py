@@ -17,29 +17,24 @@ NOTE = "Modified by shrinker: parts not used by this profile were removed. See N
 HEADER = f"# {NOTE}"
 
 
-def pyproject(
-    declared: DeclaredPackage, version: str | None, kept: Container[str], required: Distributions | None = None
-) -> str:
+def pyproject(declared: DeclaredPackage, version: str | None, kept: Container[str], required: Distributions) -> str:
     """Text of `python/pyproject.toml`.
 
     Args:
         version: of the package; ``0.0.0`` when it is not known.
         kept: paths of the tree; an entry point of a module that went is left out.
-        required: requirements and extras that are left; all that is declared when it is not given.
+        required: requirements and extras that are left.
     """
     scripts: dict[str, str] = {}
     for name, target in declared.scripts.items():
         path = "python/" + target.partition(":")[0].strip().replace(".", "/")
         if f"{path}.py" in kept or f"{path}/__init__.py" in kept:
             scripts[name] = target
-    asked = declared if required is None else required
     return _render(
         "pyproject.toml.jinja",
-        name=declared.name,
+        declared=declared,
         version=version or "0.0.0",
-        requires_python=declared.requires_python,
-        dependencies=asked.dependencies,
-        extras=asked.extras,
+        required=required,
         scripts=scripts,
     )
 

@@ -9,11 +9,13 @@ from functools import partial
 from importlib import metadata
 from pathlib import Path
 
+from shrinker import __version__
 from shrinker.cache import Cache
 from shrinker.cache.files import Progress, cached
 from shrinker.emit.package import NOTE, notice, pyproject, version_module
 from shrinker.emit.refusals import lost_names, refusals_module, removed_endpoints, removed_options
 from shrinker.emit.rewrite import rewrite_modules
+from shrinker.program.analysis import Analysis
 from shrinker.program.decided import looking
 from shrinker.program.interface.compare import compare_interfaces
 from shrinker.program.interface.offers import read_offered
@@ -94,39 +96,26 @@ class Writer:
 
 def emit_tree(
     tree: UpstreamTree,
-    folded: Mapping[str, FoldedModule],
-    graph: Graph,
-    *,
-    out: Path,
     rules: Ruleset,
-    tool_version: str,
-    required: Distributions | None = None,
-    cuts: Mapping[str, Sequence[Cut]] | None = None,
+    analysis: Analysis,
+    out: Path,
+    cache: Cache,
     progress: Progress = lambda done, total: None,
-    cache: Cache | None = None,
 ) -> Emitted:
-    """Write every kept file, and SHRINK.json, into `out`.
+    """Write every kept file, and SHRINK.json, into `out`, an empty folder (see `staging_folder`), which `install` puts in its place.
 
     The bytes depend on nothing but the arguments: not on the machine or the Python version. Raises InputError: a file cannot be read or
     written (a full disk), or changed since the tree was read; Unwritable: edits of some files could not be applied; `out` is still empty.
-
-    Args:
-        folded: folded modules by path; those of removed files are ignored.
-        out: an empty folder, see `staging_folder`; `install` puts it in its place.
-        rules: the profile, for its name and digest and what the generated tree refuses.
-        required: what the package still requires; all that upstream declares when it is not given.
-        cuts: lines that go of files that are no Python, by path.
-        cache: files that were rewritten before; by default none.
     """
-    cache = cache or Cache.off()
     writer = Writer(out)
-    own = _own_files(tree, graph, rules.profile, tool_version, required)
+    graph, folded = analysis.graph, analysis.folded
+    own = _own_files(tree, graph, rules.profile, analysis.distributions)
     paths = [path for path in sorted(graph.kept) if path not in own and path != _REFUSALS_PATH]
     rewritten = _rewritten(tree, [folded[path] for path in paths if path in folded and folded[path].changed], cache)
     for done, path in enumerate(paths, 1):
         data = _read(tree, path)
         text = rewritten.get(path, data)
-        if gone := (cuts or {}).get(path):
+        if gone := analysis.cuts.get(path):
             text = without_lines(path, data, gone)
         digest = folded[path].digest if path in rewritten else None
         writer.put(path, text, data, executable=os.access(tree.root / path, os.X_OK), digest=digest)
@@ -155,7 +144,7 @@ def emit_tree(
     for path, data in sorted(own.items()):
         writer.put(path, data)
     manifest = Manifest(
-        tool_version,
+        __version__,
         rules.profile,
         rules.digest,
         tree.identity,
@@ -228,11 +217,9 @@ def _read(tree: UpstreamTree, path: str) -> bytes:
     return data
 
 
-def _own_files(
-    tree: UpstreamTree, graph: Graph, profile: str, tool_version: str, required: Distributions | None
-) -> dict[str, bytes]:
+def _own_files(tree: UpstreamTree, graph: Graph, profile: str, required: Distributions) -> dict[str, bytes]:
     upstream_notice = _read(tree, "NOTICE").decode("utf-8", "replace") if "NOTICE" in tree.by_path else None
-    text = notice(tree.identity, profile=profile, tool_version=tool_version, upstream_notice=upstream_notice)
+    text = notice(tree.identity, profile=profile, tool_version=__version__, upstream_notice=upstream_notice)
     own = {"NOTICE": text.encode(), "LICENSE": _license(tree)}
     version = tree.identity.version
     if any(path.startswith(PACKAGE_PREFIX) for path in graph.kept):

@@ -4,7 +4,7 @@ import ast
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from shrinker.facts.evaluate import ValueScope, evaluate
+from shrinker.facts.evaluate import ValueScope, evaluate, truth
 from shrinker.facts.lattice import NO_RULES, UNKNOWN, Known, Ref, Removed, Value, join
 from shrinker.facts.world import ClosedWorld
 from shrinker.syntax.bindings import Binding, Branch
@@ -131,7 +131,7 @@ def liveness(scope: ValueScope, binding: Binding) -> bool | None:
 def _guard_state(scope: ValueScope, guard: Branch) -> tuple[bool | None, frozenset[str]]:
     """Whether a branch is taken, with the rules by which it, or the other one, is not."""
     if guard.test is not None:
-        value = scope.truth(guard.test)
+        value = truth(guard.test, scope)
         if value is None or not value.rules:
             # A test without a rule is upstream's own constant (`if 0:`): not for the facts to decide.
             return None, NO_RULES

@@ -31,10 +31,6 @@ class ValueScope(ABC):
     def lookup(self, name: str, line: int) -> Value:
         """Value of a name read at a line."""
 
-    def truth(self, test: ast.expr) -> Known | None:
-        """What the facts say of a test."""
-        return truth(test, self)
-
 
 Evaluator = Callable[[Any, ValueScope, bool], Value]
 """Takes the node, where its names are looked up, and whether only its truth matters."""

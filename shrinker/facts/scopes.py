@@ -5,7 +5,7 @@ import ast
 from shrinker.facts import calls, operators
 from shrinker.facts.bound import bound_value, is_mixed, liveness
 from shrinker.facts.evaluate import ValueScope
-from shrinker.facts.lattice import UNKNOWN, Decided, Known, Ref, Removed, Value
+from shrinker.facts.lattice import UNKNOWN, Decided, Ref, Removed, Value
 from shrinker.facts.world import ClosedWorld
 from shrinker.syntax.scopes import Scope, scope_of
 from shrinker.syntax.walk import Function
@@ -27,7 +27,6 @@ class ModuleScope(ValueScope):
         """True for code that runs while the module is imported: later bindings do not count yet."""
 
     def lookup(self, name: str, line: int) -> Value:
-        """Value of a name read at a line."""
         found = self.environment.outline_of(self.module)
         bindings = found.names.get(name, ()) if found is not None else ()
         if found is not None and not bindings and not found.stars:
@@ -51,12 +50,10 @@ class LocalScope(ValueScope):
         """Parameters and names assigned by nested functions."""
         self.is_class = isinstance(names.node, ast.ClassDef)
         self._memo: dict[str, Value] = {}
-        self._truths: dict[ast.expr, Known | None] = {}
 
     is_local = True
 
     def lookup(self, name: str, line: int) -> Value:
-        """Value of a name read at a line."""
         if name in self.opaque:
             return UNKNOWN
         if name in self.bindings.globals:
@@ -82,12 +79,6 @@ class LocalScope(ValueScope):
             self._memo[name] = bound_value(self, name, self.bindings.names[name], local=True)
         return self._memo[name]
 
-    def truth(self, test: ast.expr) -> Known | None:
-        """What the facts say of a test; of one around many bindings it is asked for each."""
-        if test not in self._truths:
-            self._truths[test] = super().truth(test)
-        return self._truths[test]
-
     def _in_class(self, name: str, line: int) -> Value:
         """A class body runs once, from top to bottom; a name that it has not bound yet is that of the scope around."""
         bindings = self.bindings.names[name]
@@ -100,7 +91,7 @@ class LocalScope(ValueScope):
 
 
 def around_function(scope: ValueScope) -> ValueScope:
-    """The scope in which a function looks up what it does not bind: never that of a class."""
+    """The scope in which a function or comprehension looks up what it does not bind: never that of a class."""
     while isinstance(scope, LocalScope) and scope.is_class:
         scope = scope.outer
     return scope

@@ -1,16 +1,18 @@
-"""What is asked of a closed world: what its rules say by themselves, and what else it must answer."""
+"""What is asked of a closed world: what rules and outlines say by themselves, and what else it must answer."""
 
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from functools import reduce
+from functools import cached_property, reduce
 from typing import Generic, TypeVar
 
 from shrinker.facts.lattice import Known, Removed, TextDomain, Value
 from shrinker.facts.outline import Outline
 from shrinker.ruleset.match import any_module_matches, name_matches, overlap
-from shrinker.ruleset.models import Default, Guard, Registry, Ruleset
+from shrinker.ruleset.models import Answer, Default, Domain, Guard, Refusal, Registry, Ruleset
 
 Said = TypeVar("Said", bound=Hashable)
+_WORD = re.compile(r"[^\W\d]\w*")
 
 
 class NamePatterns(Generic[Said]):
@@ -49,14 +51,19 @@ class NamePatterns(Generic[Said]):
 
 
 class ClosedWorld(ABC):
-    """What the rules say of qualified names, whatever the tree is, and what evaluation asks besides: `Environment` answers that, and scopes
-    and evaluation are what it answers with."""
+    """What rules and outlines say of qualified names without evaluating anything, and what evaluation asks besides: `Environment` answers
+    that, and scopes and evaluation are what it answers with."""
 
-    outlines: Mapping[str, Outline]
-    packages: frozenset[str]
-    """Top-level packages of the tree."""
-
-    def __init__(self, rules: Ruleset) -> None:
+    def __init__(
+        self, rules: Ruleset, outlines: Mapping[str, Outline], modules: frozenset[str], rescued: Iterable[str]
+    ) -> None:
+        """
+        Args:
+            rules: the profile's rules.
+            outlines: outlines of the modules that no `remove` rule takes.
+            modules: every module and package name of the tree, removed ones included.
+            rescued: modules that a `remove` rule names but that kept code was found to run.
+        """
         self.rules = rules
         values = [(fact, Known(fact.value, fact.exact, frozenset({fact.id}))) for fact in rules.facts]
         self._calls = NamePatterns((p, known) for fact, known in values for p in fact.calls)
@@ -64,26 +71,48 @@ class ClosedWorld(ABC):
         self._variables = {variable: known for fact, known in values for variable in fact.environment}
         self._pure = NamePatterns((p, rule.boolean) for rule in rules.pures for p in rule.calls)
         self._domains = {
-            kind: NamePatterns(
-                (
-                    p,
-                    TextDomain(
-                        frozenset(rule.never), frozenset({rule.id}), frozenset(rule.only) or None, kind == "lists"
-                    ),
-                )
-                for rule in rules.domains
-                for p in getattr(rule, kind)
-            )
+            kind: NamePatterns((p, _domain(rule, kind)) for rule in rules.domains for p in getattr(rule, kind))
             for kind in ("names", "lists", "calls", "tables", "registers")
         }
         self._said: dict[str, dict[str, TextDomain | None]] = {kind: {} for kind in self._domains}
         self.domain_words = frozenset().union(*(self._domains[kind].words for kind in ("names", "lists", "calls")))
         """Identifiers of which a rule says what they never are: what is computed from them may be decided."""
-        removed = ((p, (rule.id, rule.feature)) for rule in rules.removes for p in rule.definitions)
-        self._definitions = NamePatterns(removed)
+        self._definitions = NamePatterns((p, (r.id, r.feature)) for r in rules.removes for p in r.definitions)
         self._absent: dict[str, str] = {m: a.id for a in rules.absents for m in a.modules}
         self._missing: dict[str, str] = {m: a.id for a in rules.absents for m in a.attributes}
         self._takes = tuple(pattern for rule in rules.removes for pattern in rule.modules)
+        members = NamePatterns((p, (r.id, r.feature)) for r in rules.removes for p in r.members)
+        enumerations = ((f"{o.module}.{owner}", names) for o in outlines.values() for owner, names in o.members.items())
+        found = (
+            (name, members.find(name)) for owner, names in enumerations for name in (f"{owner}.{n}" for n in names)
+        )
+        self._members = {name: Removed(*rule, name, member=True) for name, rule in found if rule is not None}
+        self._removed: dict[str, Removed | None] = {}
+        self.rescued = frozenset(rescued)
+        self.outlines = outlines
+        self.modules = modules
+        self.packages: frozenset[str] = frozenset(m.partition(".")[0] for m in outlines)
+        """Top-level packages of the tree."""
+        self.imported = frozenset((m, n) for o in outlines.values() for m, n, _ in o.aliases)
+        self.starred: frozenset[str] = frozenset(b.module for o in outlines.values() for b in o.stars)
+        self.read: frozenset[str] = frozenset().union(*(o.read for o in outlines.values()))
+        self.shown: frozenset[str] = frozenset().union(*(o.shown for o in outlines.values()))
+        """Attribute names that an f-string reads: what they name must stay, since f-strings are not edited."""
+        self.stored: frozenset[str] = frozenset().union(*(o.stored for o in outlines.values()))
+
+    @cached_property
+    def words(self) -> frozenset[str]:
+        """Identifiers and strings that a statement must hold for a rule to say anything about it directly."""
+        absent = {m.partition(".")[0] for m in self._absent} | {m.rpartition(".")[2] for m in self._missing}
+        # Of a text that is no identifier (`llama-2`), the longest word.
+        parts = (_WORD.findall(text) for rule in self.rules.domains for text in rule.never)
+        texts = {max(words, key=len) for words in parts if words}
+        # A rule that says what something may be decides any other text: the statement is known by the name.
+        open_texts = (rule for rule in self.rules.domains if rule.only)
+        texts |= {p.rpartition(".")[2] for rule in open_texts for p in (*rule.names, *rule.lists, *rule.calls)}
+        named = self._calls.words | self._names.words | self._definitions.words
+        members = {qualified.rpartition(".")[2] for qualified in self._members}
+        return frozenset(named | set(self._variables) | absent | texts | members)
 
     def called(self, name: str) -> Known | None:
         """The value that a fact gives to a call of this qualified name, or of ``.method``."""
@@ -135,6 +164,18 @@ class ClosedWorld(ABC):
         """The rules that say what takes over from a default of a module."""
         return tuple(r for r in self.rules.defaults if any(overlap(p, f"{module}.**") for p in r.where))
 
+    @cached_property
+    def _unknown(self) -> frozenset[str]:
+        """Refusals of what upstream knows nothing of."""
+        bound = [rule for rule in self.rules.refusals if rule.modules]
+        return frozenset(r.id for r in bound if not any(any_module_matches(r.modules, name) for name in self.modules))
+
+    def refusals_in(self, module: str) -> tuple[Refusal | Answer, ...]:
+        """The rules that have functions of a module look at an argument, but for what upstream does not know."""
+        asked: tuple[Refusal | Answer, ...] = (*self.rules.refusals, *self.rules.answers)
+        known = (rule for rule in asked if rule.id not in self._unknown)
+        return tuple(rule for rule in known if any(overlap(f, f"{module}.**") for f in rule.functions))
+
     def guards_of(self, module: str) -> tuple[Guard, ...]:
         """The rules that guard what is imported in a module."""
         return tuple(rule for rule in self.rules.guards if rule.module == module)
@@ -153,22 +194,35 @@ class ClosedWorld(ABC):
         """The outline of a module; None for a module without one."""
         return self.outlines.get(module)
 
+    def removed_member(self, name: str) -> Removed | None:
+        """A member of an enumeration that no value of the closed world equals."""
+        return self._members.get(name)
+
+    def removed_module(self, module: str) -> Removed | None:
+        """The `remove` rule that takes a module of the tree, if one does."""
+        if module not in self._removed:
+            stays = module not in self.modules or module in self.rescued or not any_module_matches(self._takes, module)
+            rule = None if stays else next((each for each in self.rules.removes if each.takes_module(module)), None)
+            self._removed[module] = None if rule is None else Removed(rule.id, rule.feature, module, module)
+        return self._removed[module]
+
+    def named_by_string(self, text: object) -> Removed | None:
+        """The removed module that a string names: ``a.b``, ``a.b.Name`` or ``a.b:Name``."""
+        if not isinstance(text, str) or not text.startswith("sglang."):
+            return None
+        dotted = text.replace(":", ".")
+        if not all(part.isidentifier() for part in dotted.split(".")):
+            return None
+        return self.removed_module(dotted) or self.removed_module(dotted.rpartition(".")[0])
+
     @abstractmethod
     def resolve(self, module: str, name: str) -> Value:
         """What `name` is in `module` once that module is imported."""
 
     @abstractmethod
-    def removed_module(self, module: str) -> Removed | None:
-        """The `remove` rule that takes a module of the tree, if one does."""
-
-    @abstractmethod
-    def removed_member(self, name: str) -> Removed | None:
-        """A member of an enumeration that no value of the closed world equals."""
-
-    @abstractmethod
-    def named_by_string(self, text: object) -> Removed | None:
-        """The removed module that a string names: ``a.b``, ``a.b.Name`` or ``a.b:Name``."""
-
-    @abstractmethod
     def interpret(self, name: str) -> Value:
         """Constant result of a short function of the tree; UNKNOWN when it has none, and for one that asks for itself."""
+
+
+def _domain(rule: Domain, kind: str) -> TextDomain:
+    return TextDomain(frozenset(rule.never), frozenset({rule.id}), frozenset(rule.only) or None, kind == "lists")

@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterable
 from typing import TypeVar
 
 from shrinker.facts.environment import Environment
-from shrinker.facts.lattice import Decided, Removed, TextDomain
+from shrinker.facts.lattice import Decided, Removed
 from shrinker.facts.scopes import LocalScope
 from shrinker.syntax.imports import Import
 from shrinker.syntax.lines import Lines, one_line
@@ -16,6 +16,7 @@ from shrinker.values.edits import DropElement, DropStatement, Edit, Literal, Rai
 from shrinker.values.folded import Decision, LeakedUse, Uncertain
 
 _Statement = TypeVar("_Statement", bound=ast.stmt)
+_Item = TypeVar("_Item", ast.expr, ast.alias)
 
 _TEXT_LIMIT = 120
 
@@ -47,7 +48,6 @@ class Context:
         self.module = module
         self.package = package
         self.source = Lines(source)
-        self.lines = self.source.rows
         self.environment = environment
         self.replaced: dict[Span, str] = {}
         """Texts in the place of defaults, by where they stand."""
@@ -72,8 +72,6 @@ class Context:
         self.taken: list[tuple[TakeBlock, list[ast.stmt]]] = []
         """Blocks that took the place of their statement, and what they were then."""
         self._swept: set[ast.stmt] = set()
-        self.tables: dict[ast.Dict, TextDomain] = {}
-        """Dictionary displays that are only asked for texts of a domain."""
         self.catching = 0
         """How many `try` statements around the place catch ImportError."""
         self.watching = 0
@@ -146,7 +144,7 @@ class Context:
 
     def text(self, node: Placed) -> str:
         """The node as upstream wrote it, on one line."""
-        encoded = [row.encode() for row in self.lines[node.lineno - 1 : node.end_lineno or node.lineno]]
+        encoded = [row.encode() for row in self.source.rows[node.lineno - 1 : node.end_lineno or node.lineno]]
         if not encoded:
             return ""
         encoded[-1] = encoded[-1][: node.end_col_offset]
@@ -155,7 +153,7 @@ class Context:
 
     def is_elif(self, node: ast.If) -> bool:
         """True when the statement is an `elif` arm in the source."""
-        return self.lines[node.lineno - 1].encode()[node.col_offset :].startswith(b"elif")
+        return self.source.rows[node.lineno - 1].encode()[node.col_offset :].startswith(b"elif")
 
     def decide(
         self,
@@ -181,12 +179,15 @@ class Context:
             gone = (first_line(node), node.lineno + lines - 1) if lines else (0, 0)
         self.decisions.append(Decision(node.lineno, rule, kind, self.text(shown or node), outcome, lines, *gone))
 
-    def drop_element(
-        self, node: Placed, container: str, kind: str, rules: Iterable[str], shown: Placed | None = None
-    ) -> None:
-        """Drop one of several: a row, an operand, a base; `container` as in `DropElement`, the rest as in `decide`."""
-        self.edits.append(DropElement(span(node), container))
+    def drop_element(self, node: Placed, kind: str, rules: Iterable[str], shown: Placed | None = None) -> None:
+        """Drop one of several: a row, an operand, a base; the rest as in `decide`."""
+        self.edits.append(DropElement(span(node)))
         self.decide(node, kind, rules, "removed", 0, shown)
+
+    def drop_item(self, node: _Item, items: list[_Item], kind: str, rules: Iterable[str]) -> None:
+        """Drop one of several, and take it out of their list."""
+        items.remove(node)
+        self.drop_element(node, kind, rules)
 
     def take(self, node: ast.stmt, block: str, live: list[ast.stmt], emptied: Edit | None = None) -> None:
         """A block takes the place of its statement, which goes (or is `emptied`) with a block of which nothing is left."""
@@ -201,17 +202,19 @@ class Context:
             self.touched |= names
             self.lost |= words
 
-    def raises(self, node: ast.stmt, text: str, error: str = "RuntimeError") -> ast.Raise:
-        """The named error in the place of a statement and all that follow it in its block."""
-        self.edits.append(Raise(span(node), text, error))
+    def raises(
+        self, body: list[ast.stmt], kind: str, rule: str, text: str, error: str = "RuntimeError"
+    ) -> list[ast.stmt]:
+        """The named error in the place of some statements, after which nothing follows in their block."""
+        self.edits.append(Raise(span(body[0]), text, error))
+        self.decide(body[0], kind, {rule}, "raises", extent(body))
         call = ast.Call(ast.Name(error, ast.Load()), [ast.Constant(text)], [])
-        return ast.fix_missing_locations(ast.copy_location(ast.Raise(call, None), node))
+        return [ast.fix_missing_locations(ast.copy_location(ast.Raise(call, None), body[0]))]
 
     def drop_aliases(self, node: Import, gone: Iterable[tuple[ast.alias, Iterable[str]]]) -> None:
         """Drop names of an import that keeps others, each by its rules."""
         for alias, rules in gone:
-            self.drop_element(alias, "alias", "import", rules)
-            node.names = [other for other in node.names if other is not alias]
+            self.drop_item(alias, node.names, "import", rules)
 
     def escape(self, node: Placed, removed: Removed) -> None:
         """Record a use of a removed module that no fact decides and that every run may reach."""

@@ -13,7 +13,7 @@ from functools import lru_cache
 from inspect import isfunction
 from typing import Any
 
-from shrinker.cache import Question, digest_of
+from shrinker.cache import Question, Recorded, digest_of
 from shrinker.facts.environment import Environment
 from shrinker.facts.lattice import Ref
 from shrinker.facts.outline import Outline
@@ -92,10 +92,10 @@ class RecordingEnvironment:
         self._asked: dict[Question, object] = {}
         """Questions in their order, with the answers."""
 
-    @property
-    def questions(self) -> tuple[Question, ...]:
-        """What was asked, in order, each question once."""
-        return tuple(self._asked)
+    def recorded(self, packed: bytes) -> Recorded:
+        """A result with what was asked for it, in order, each question once."""
+        questions = tuple(self._asked)
+        return Recorded(questions, self._answers.digest(questions), packed)
 
     def outline_of(self, module: str) -> Outline | None:
         """The outline of a module, which depends on the whole of it; that of the module itself is part of its text."""

@@ -73,24 +73,23 @@ class FoldEngine:
             self.folded[module.path] = module
             self.folded_anew += 1
             if recorded is not None:
-                self._results.learn(self._input(module.path, self._refinement(module.path)), recorded)
+                self._results.learn(self._input(module.path), recorded)
             self.progress(len(self.folded))
         self.progress(len(self.folded))
         return [self.folded[p] for p in paths]
 
     def _recall(self, paths: Iterable[str]) -> tuple[dict[str, FoldedModule], list[Wanted]]:
         """Modules that an earlier run folded, and the others."""
-        world, missing = self._world(), {path: self._refinement(path) for path in paths}
+        world, inputs = self._world(), {path: self._input(path) for path in paths}
         found: dict[str, FoldedModule] = {}
         if isinstance(world, Answers):
-            inputs = {path: self._input(path, refinement) for path, refinement in missing.items()}
             found = {path: unpack(packed) for path, packed in self._results.recall(inputs, world.digest).items()}
         self.folded.update(found)
-        return found, [(path, refinement) for path, refinement in missing.items() if path not in found]
+        return found, [(path, self._refinement(path)) for path in inputs if path not in found]
 
-    def _input(self, path: str, refinement: Refinement) -> str:
+    def _input(self, path: str) -> str:
         """Stands for all that a result depends on besides the closed world."""
-        return f"{path} {self.tree.by_path[path].sha256} {canonical(refinement)}"
+        return f"{path} {self.tree.by_path[path].sha256} {canonical(self._refinement(path))}"
 
     def _world(self) -> World:
         """The closed world; its answers, where later runs are to know what was asked."""

@@ -9,16 +9,14 @@ from operator import itemgetter
 
 from shrinker.facts.lattice import Removed
 from shrinker.fold.context import Context
-from shrinker.syntax.names import last_name
 from shrinker.syntax.ranges import span
 from shrinker.syntax.side_effects import bound_by
-from shrinker.syntax.unroll import Display, bind, rows_of, tables_of, text_of
+from shrinker.syntax.unroll import IMPORTING, Display, imported_for, rows_of, tables_of
 from shrinker.syntax.walk import walk
 from shrinker.values.edits import Span
 
 LOADED = "loaded row"
 """Kind of the decisions about rows that a loop imports."""
-_IMPORTING = frozenset({"import_module", "__import__"})
 
 
 def is_export(node: ast.stmt) -> bool:
@@ -77,14 +75,14 @@ def _texts(nodes: Iterable[ast.AST]) -> list[tuple[str, ast.Constant]]:
     return [(node.value, node) for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)]
 
 
-def _items(tree: ast.Module) -> Iterator[tuple[str, ast.Constant, ast.List | ast.Tuple]]:
-    """Each name that is spelled out, with its place and what holds it."""
+def _items(tree: ast.Module) -> Iterator[tuple[str, ast.Constant, list[ast.expr]]]:
+    """Each name that is spelled out, with its place and all that stand beside it."""
     replaced = replaced_names(tree)
     for node in tree.body:
         listed = is_export(node) or (isinstance(node, ast.Assign) and not replaced.isdisjoint(bound_by(node)))
         value = getattr(node, "value", None) if listed else None
         if isinstance(value, ast.List | ast.Tuple):
-            yield from ((text, item, value) for text, item in _texts(value.elts))
+            yield from ((text, item, value.elts) for text, item in _texts(value.elts))
 
 
 def entries(tree: ast.Module) -> tuple[tuple[str, Span], ...]:
@@ -95,9 +93,8 @@ def entries(tree: ast.Module) -> tuple[tuple[str, Span], ...]:
 def drop_entries(tree: ast.Module, context: Context, gone: Iterable[str]) -> None:
     """Delete the entries of names whose definitions go."""
     names = set(gone)
-    for _, item, container in sorted((each for each in _items(tree) if each[0] in names), key=itemgetter(0)):
-        container.elts = [other for other in container.elts if other is not item]
-        context.drop_element(item, type(container).__name__, "export", {"unused"})
+    for _, item, beside in sorted((each for each in _items(tree) if each[0] in names), key=itemgetter(0)):
+        context.drop_item(item, beside, "export", {"unused"})
 
 
 # Rows that a loop imports
@@ -105,7 +102,7 @@ def drop_entries(tree: ast.Module, context: Context, gone: Iterable[str]) -> Non
 
 def drop_removed_rows(tree: ast.Module, context: Context) -> None:
     """Delete the rows of such loops that name a removed module, as long as one stays."""
-    if context.source.words.isdisjoint(_IMPORTING):
+    if context.source.words.isdisjoint(IMPORTING):
         return
     tables = tables_of(tree)
     done: set[ast.expr] = set()
@@ -116,31 +113,17 @@ def drop_removed_rows(tree: ast.Module, context: Context) -> None:
         if not isinstance(display, Display) or display in done or rows_of(display, {}) is None:
             continue
         done.add(display)
-        asked = list(_imported(node))
-        found = [(row, _removed(row, node, asked, context)) for row in display.elts]
-        kept = [row for row, removed in found if removed is None]
-        if not kept:
+        found = [(row, _removed(row, node, context)) for row in display.elts]
+        if all(removed is not None for _, removed in found):
             # What follows the loop may read the name that it binds.
             continue
         for row, removed in found:
             if removed is not None:
                 context.forget(row)
-                context.drop_element(row, type(display).__name__, LOADED, {removed.rule})
-        display.elts = kept
+                context.drop_item(row, display.elts, LOADED, {removed.rule})
 
 
-def _imported(loop: ast.For) -> Iterator[ast.expr]:
-    """What the loop hands to `import_module`."""
-    for part in loop.body:
-        for node in walk(part):
-            if isinstance(node, ast.Call) and node.args and last_name(node.func) in _IMPORTING:
-                yield node.args[0]
-
-
-def _removed(row: ast.expr, loop: ast.For, asked: list[ast.expr], context: Context) -> Removed | None:
+def _removed(row: ast.expr, loop: ast.For, context: Context) -> Removed | None:
     """The removed module that the loop would import for a row."""
-    bound: dict[str, ast.expr | None] = {}
-    bind(loop.target, row, bound)
-    texts = (text_of(name, bound, context.module, context.package) for name in asked)
-    removed = (context.environment.removed_module(text) for text in texts if text is not None)
-    return next((each for each in removed if each is not None), None)
+    names = imported_for(row, loop, context.module, context.package)
+    return next(filter(None, map(context.environment.removed_module, names)), None)

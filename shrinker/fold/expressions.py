@@ -2,17 +2,16 @@
 
 import ast
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any
 
 from shrinker.facts.effects import is_pure
 from shrinker.facts.evaluate import ValueScope, evaluate, truth
-from shrinker.facts.lattice import Known, Removed, TextDomain, Value
+from shrinker.facts.lattice import Known, Removed, Value
 from shrinker.fold.context import Context, EvaluatesRemoved, LeavesWhole
 from shrinker.syntax.ranges import span
 from shrinker.syntax.walk import ByClass, walk
 from shrinker.values.edits import Literal
 
-_Parts = TypeVar("_Parts", bound=ast.expr | ast.stmt)
 Construct = Callable[["ExpressionFolder", Any, bool], ast.expr]
 """Takes the folder, the node, and whether only its truth matters; returns what is left of it."""
 _CONSTRUCTS = ByClass[Construct]()
@@ -32,7 +31,7 @@ class ExpressionFolder:
         construct = _CONSTRUCTS.get(type(node))
         return self.children(node) if construct is None else construct(self, node, condition)
 
-    def children(self, node: _Parts) -> _Parts:
+    def children(self, node: ast.expr) -> ast.expr:
         """Fold the expressions that a node holds. Raises EvaluatesRemoved: evaluating one of them touches a removed name."""
         for name, child in ast.iter_fields(node):
             if isinstance(child, ast.expr):
@@ -79,18 +78,6 @@ class ExpressionFolder:
             case Known(value=None, exact=True):
                 return node
         return self.fold(node)
-
-    def asked(self, node: ast.expr) -> None:
-        """Note what a dictionary display is asked for by ``{…}[device]``, ``{…}.get(device)`` and ``device in {…}``."""
-        match node:
-            case (
-                ast.Subscript(ast.Dict() as table, asked, ast.Load())
-                | ast.Call(ast.Attribute(ast.Dict() as table, "get"), [asked, *_])
-                | ast.Compare(asked, [ast.In() | ast.NotIn()], [ast.Dict() as table])
-            ):
-                domain = evaluate(asked, self.scope)
-                if isinstance(domain, TextDomain) and not domain.items:
-                    self.context.tables[table] = domain
 
     def constant(self, node: ast.expr, value: bool, kind: str, rule: str) -> ast.expr:
         """The bool in the place of an expression that a rule decides."""

@@ -2,6 +2,7 @@
 
 import ast
 from collections.abc import Collection, Iterable, Mapping
+from dataclasses import replace
 
 from shrinker.facts.bound import removed_names
 from shrinker.facts.build import outline_file
@@ -9,15 +10,14 @@ from shrinker.facts.environment import Environment
 from shrinker.facts.outline import Outline
 from shrinker.facts.scopes import ModuleScope
 from shrinker.fold import constructs
-from shrinker.fold.attributes import decide_attributes, drop_stores
 from shrinker.fold.cleanup import drop_unused, drop_unused_locals
 from shrinker.fold.context import Context, LeavesWhole
 from shrinker.fold.exports import drop_removed_rows
 from shrinker.fold.prefilter import heat
+from shrinker.fold.refinement import decide_attributes, drop_stores, drop_unreachable
 from shrinker.fold.statements import StatementFolder
 from shrinker.fold.summary import summarise
 from shrinker.fold.symbols.collect import collect_symbols
-from shrinker.fold.unreachable import drop_unreachable
 from shrinker.fold.written import Look, find_looks, place_looks, replace_defaults
 from shrinker.syntax.imports import Import, absolute, package_of
 from shrinker.syntax.parsing import decode
@@ -37,18 +37,17 @@ def fold_source(
     SyntaxError: the file does not parse (with its line)."""
     source, _ = decode(data)
     package = package_of(module, is_package)
-    whole, looks = refinement.unwritable, list[Look]()
-    tree, context = ast.parse(data, path), Context(path, module, package, source, environment)
-    if not whole:
+    tree, context, looks = ast.parse(data, path), Context(path, module, package, source, environment), list[Look]()
+    if refinement.unwritable:
+        _leave(tree, context, refinement.unwritable)
+    else:
         try:
             looks = find_looks(tree, context)
             replace_defaults(tree, context)
             _fold(tree, context, refinement)
         except LeavesWhole as reason:
-            whole, looks = frozenset({str(reason)}), []
-            tree, context = ast.parse(data, path), Context(path, module, package, source, environment)
-    if whole:
-        _leave(tree, context, whole)
+            whole = replace(refinement, unwritable=frozenset({str(reason)}))
+            return fold_source(path, module, is_package, data, environment, whole)
     named = summarise(tree, context)
     # What is dropped was chosen by the units from before.
     units = EMPTY_SYMBOLS if refinement.dead else collect_symbols(tree, package)
@@ -63,7 +62,7 @@ def fold_source(
         uncertain=tuple(context.uncertain),
         escapes=tuple(context.escapes),
         units=units,
-        whole=bool(whole),
+        whole=bool(refinement.unwritable),
         **named,
     )
 

@@ -50,7 +50,7 @@ class StatementFolder:
         """`try` statements of which the facts say that control never passes them."""
 
     def block(self, body: Body) -> Body:
-        """The folded block; may be empty."""
+        """The folded block; may be empty. Nothing removed is raised out of it, and after LeavesWhole nothing of the context counts."""
         result: Body = []
         for index, statement in enumerate(body):
             if not self.context.is_hot(statement):
@@ -105,9 +105,7 @@ class StatementFolder:
         is_row = not removed.missing and self._adds_row(node)
         if is_row or self.kind != "function":
             return self.drop(node, {removed.rule}, "table" if is_row else "use")[0]
-        self.context.forget(node)
-        self.context.decide(node, "use", {removed.rule}, "raises", extent([node]))
-        return self.raises(node, removed)
+        return self.raises([node], removed)
 
     def _makes_something(self, node: ast.stmt) -> bool:
         """True for `x = make(Kind.GONE)`, which runs whenever the module is loaded, and whose `x` others read; of
@@ -128,9 +126,10 @@ class StatementFolder:
                 return any(isinstance(target, ast.Name) and target.id == name for target in targets)
         return False
 
-    def raises(self, node: ast.stmt, removed: Removed) -> Body:
-        """The named error in the place of a statement and all that follow it in its block."""
-        return [self.context.raises(node, message(removed), removed.error)]
+    def raises(self, body: Body, removed: Removed, kind: str = "use") -> Body:
+        """The named error in the place of some statements, after which nothing follows in their block."""
+        self.context.forget(*body)
+        return self.context.raises(body, kind, removed.rule, message(removed), removed.error)
 
     def names_removed(self, node: ast.AST) -> bool:
         """True for a name of what is gone with its module or branch."""

@@ -73,17 +73,15 @@ class FoldWorkers:
             ) from error
 
     def _submit(self, pool: WorkerPool, wanted: Sequence[Wanted], limit: int) -> set[Future[list[bytes | Recorded]]]:
-        known = dict(wanted)
-        groups = chunks(self._tree, known, limit)
-        return {pool.submit(_fold_in_worker, [(path, known[path]) for path in group]) for group in groups}
+        return {pool.submit(_fold_in_worker, group) for group in chunks(self._tree, wanted, limit)}
 
 
-def chunks(tree: UpstreamTree, paths: Iterable[str], limit: int) -> Iterator[list[str]]:
-    """Paths in groups of about `limit` bytes, larger files first."""
-    group: list[str] = []
+def chunks(tree: UpstreamTree, wanted: Iterable[Wanted], limit: int) -> Iterator[list[Wanted]]:
+    """Modules in groups of about `limit` bytes, larger files first."""
+    group: list[Wanted] = []
     size = 0
-    for path in sorted(paths, key=lambda p: (-tree.by_path[p].size, p)):
-        group.append(path)
+    for path, refinement in sorted(wanted, key=lambda item: (-tree.by_path[item[0]].size, item[0])):
+        group.append((path, refinement))
         size += tree.by_path[path].size
         if size >= limit:
             yield group
@@ -92,17 +90,17 @@ def chunks(tree: UpstreamTree, paths: Iterable[str], limit: int) -> Iterator[lis
         yield group
 
 
-_WORKER: dict[str, object] = {}
+_WORKER: list[tuple[Path, World]] = []
+"""Of a worker process: what it folds below, and in which world."""
 
 
 def _adopt(root: Path, world: World) -> None:
     gc.disable()
-    _WORKER["root"], _WORKER["world"] = root, world
+    _WORKER[:] = [(root, world)]
 
 
 def _fold_in_worker(wanted: list[Wanted]) -> list[bytes | Recorded]:
-    root, world = _WORKER["root"], _WORKER["world"]
-    assert isinstance(root, Path) and isinstance(world, World)
+    [(root, world)] = _WORKER
     # Packed by `pack`, and once: what is kept holds the module already.
     return [recorded or pack(module) for module, recorded in fold_files(root, wanted, world)]
 
@@ -111,10 +109,9 @@ def _arrived(sent: bytes | Recorded) -> Result:
     return (unpack(sent), None) if isinstance(sent, bytes) else (unpack(sent.packed), sent)
 
 
-def fold_files(root: Path, wanted: Sequence[Wanted], world: World) -> list[Result]:
+def fold_files(root: Path, wanted: Iterable[Wanted], world: World) -> Iterator[Result]:
     """Fold files below a folder in this process; with what later runs need to know of it where the world keeps answers. Raises InputError:
     a file does not parse."""
-    found: list[Result] = []
     for path, refinement in wanted:
         name = module_name(path)
         assert name is not None
@@ -128,11 +125,7 @@ def fold_files(root: Path, wanted: Sequence[Wanted], world: World) -> list[Resul
             raise _broken(f"{path}:{error.lineno or 1}: does not parse: {error.msg}") from None
         except (UnicodeDecodeError, ValueError) as error:
             raise _broken(f"{path}:1: cannot be read as Python source: {error}") from None
-        kept = None
-        if recorder is not None and isinstance(world, Answers):
-            kept = Recorded(recorder.questions, world.digest(recorder.questions), pack(module))
-        found.append((module, kept))
-    return found
+        yield module, None if recorder is None else recorder.recorded(pack(module))
 
 
 def _broken(message: str) -> InputError:

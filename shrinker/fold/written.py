@@ -11,7 +11,6 @@ import json
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from itertools import takewhile
-from typing import NamedTuple
 
 from shrinker.fold.context import Context
 from shrinker.ruleset.match import any_name_matches
@@ -21,14 +20,8 @@ from shrinker.syntax.walk import Definition, Function, definitions, own_nodes
 from shrinker.values.edits import Guard, Literal, Refuse, Span, refusal_line
 from shrinker.values.folded import Decision, Uncertain
 
-
-class Look(NamedTuple):
-    """A line that is to be inserted."""
-
-    line: int
-    """Where the function stands, or what follows the line in the module."""
-    edit: Refuse | Guard
-    rules: set[str]
+Look = tuple[Refuse | Guard, Decision]
+"""A line that is to be inserted; the decision's line is where the function stands, or what follows in the module."""
 
 
 def find_looks(tree: ast.Module, context: Context) -> list[Look]:
@@ -41,7 +34,7 @@ def find_looks(tree: ast.Module, context: Context) -> list[Look]:
     guards = context.environment.guards_of(context.module)
     if guards and _head(tree) < len(tree.body):
         if (place := _place(tree, context)) is not None:
-            found.append(Look(place.line, Guard(place), {rule.id for rule in guards}))
+            found.append(_look(place.line, Guard(place), {rule.id for rule in guards}, context))
         else:
             _missing(context, tree.body[_head(tree)].lineno, "the guard of imports")
     rules = context.environment.refusals_in(context.module)
@@ -55,7 +48,7 @@ def find_looks(tree: ast.Module, context: Context) -> list[Look]:
                 asking[rule.argument].add(rule.id)
         for argument, ids in asking.items():
             if argument in parameters and (place := _place(node, context)) is not None:
-                found.append(Look(node.lineno, Refuse(place, whole, argument), ids))
+                found.append(_look(node.lineno, Refuse(place, whole, argument), ids, context))
             else:
                 _missing(context, node.lineno, f"a look at `{argument}`")
     return found
@@ -63,15 +56,19 @@ def find_looks(tree: ast.Module, context: Context) -> list[Look]:
 
 def place_looks(tree: ast.Module, looks: Iterable[Look], context: Context) -> None:
     """Insert the lines into the folded tree, with the edits that write them."""
-    for look in looks:
-        functions = (node for _, node in _functions(tree) if node.lineno == look.line)
-        node = tree if isinstance(look.edit, Guard) else next(functions, None)
+    for edit, decision in looks:
+        functions = (node for _, node in _functions(tree) if node.lineno == decision.line)
+        node = tree if isinstance(edit, Guard) else next(functions, None)
         if node is not None:
-            context.edits.append(look.edit)
-            text = context.lines[look.line - 1].strip()[:120]
-            context.decisions.append(Decision(look.line, "+".join(sorted(look.rules)), "refusal", text, "refuses", 0))
+            context.edits.append(edit)
+            context.decisions.append(decision)
             index = _head(node)
-            node.body[index:index] = ast.parse(refusal_line(look.edit)).body
+            node.body[index:index] = ast.parse(refusal_line(edit)).body
+
+
+def _look(line: int, edit: Refuse | Guard, rules: set[str], context: Context) -> Look:
+    text = context.source.rows[line - 1].strip()[:120]
+    return edit, Decision(line, "+".join(sorted(rules)), "refusal", text, "refuses", 0)
 
 
 def _functions(tree: ast.Module) -> Iterator[tuple[str, Function]]:
@@ -94,7 +91,7 @@ def _place(node: ast.Module | Function, context: Context) -> Span | None:
         return None
     first = node.body[index]
     line = first_line(first)
-    text = context.lines[line - 1]
+    text = context.source.rows[line - 1]
     column = len(text) - len(text.lstrip(" \t"))
     # Of a statement on the line of its header, or after a semicolon.
     if line == first.lineno and text.encode()[: first.col_offset].strip():

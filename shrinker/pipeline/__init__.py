@@ -4,7 +4,6 @@ from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from shrinker import __version__
 from shrinker.cache import Cache
 from shrinker.cache.workers import without_gc
 from shrinker.check.embedders import LEVEL as EMBEDDERS
@@ -107,18 +106,7 @@ def decide_and_emit(run: Run, out: Path) -> tuple[Analysis, Emitted]:
         analysis = analyse(run, unwritable)
         try:
             with run.timed("emit"):
-                emitted = emit_tree(
-                    run.tree,
-                    analysis.folded,
-                    analysis.graph,
-                    out=out,
-                    rules=run.rules,
-                    tool_version=__version__,
-                    required=analysis.distributions,
-                    cuts=analysis.cuts,
-                    progress=run.progress.advance,
-                    cache=run.cache,
-                )
+                emitted = emit_tree(run.tree, run.rules, analysis, out, run.cache, run.progress.advance)
             return analysis, emitted
         except Unwritable as error:
             if error.reasons.keys() <= unwritable.keys():

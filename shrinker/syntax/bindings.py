@@ -56,11 +56,6 @@ class Bindings:
     declared: dict[str, int] = field(default_factory=dict)
     """Names that have an annotation and no value here, with the line: they are of this scope."""
 
-    @property
-    def outer(self) -> set[str]:
-        """Names declared `global` or `nonlocal` here: bound elsewhere."""
-        return self.globals | self.nonlocals
-
     def add(self, name: str, binding: Binding) -> None:
         """Record one more binding of `name`."""
         self.names.setdefault(name, []).append(binding)

@@ -38,7 +38,7 @@ class Scope:
 
     def binds(self, name: str) -> bool:
         """True when the scope itself binds a name."""
-        if name in self.bindings.outer:
+        if name in self.bindings.globals or name in self.bindings.nonlocals:
             return False
         return name in self.parameters or name in self.bindings.names or name in self.bindings.declared
 

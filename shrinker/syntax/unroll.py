@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from functools import cached_property
 
-from shrinker.syntax.names import assigned
+from shrinker.syntax.names import assigned, last_name
 from shrinker.syntax.ranges import span
 from shrinker.syntax.walk import walk
 
@@ -20,6 +20,8 @@ Display = ast.Tuple | ast.List
 
 OF_TEXTS = frozenset({"lstrip", "rstrip", "strip", "removeprefix", "removesuffix", "lower", "upper"})
 """Methods of a text that give another one, whatever texts they are given."""
+IMPORTING = frozenset({"import_module", "__import__"})
+"""Functions that import a module by its name."""
 _MOST = 4096
 """Rows, of all loops around a place together."""
 _COPIES = frozenset({"list", "tuple", "sorted", "len", "set", "frozenset"})
@@ -88,6 +90,15 @@ def _texts(nodes: Sequence[ast.expr], bound: Bound, module: str, package: str) -
     """Texts of some expressions; None where one is not known."""
     found = [text for node in nodes if (text := text_of(node, bound, module, package)) is not None]
     return found if len(found) == len(nodes) else None
+
+
+def imported_for(row: ast.expr, loop: ast.For, module: str, package: str) -> Iterator[str]:
+    """Modules that the body of a loop imports by name for one row, as far as they are known."""
+    bound: Bound = {}
+    bind(loop.target, row, bound)
+    calls = (node for part in loop.body for node in walk(part) if isinstance(node, ast.Call) and node.args)
+    texts = (text_of(c.args[0], bound, module, package) for c in calls if last_name(c.func) in IMPORTING)
+    yield from (text for text in texts if text is not None)
 
 
 def _combinations(loops: Sequence[ast.For], tables: dict[str, Display], around: Bound) -> Iterator[Bound]:

@@ -95,10 +95,6 @@ class DropElement(Edit):
     (span of the value), a class base, a decorator, a comprehension's `if`, the annotation of a parameter or return value, one name of
     an import that keeps others."""
 
-    container: str
-    """``BoolOp``, ``Tuple``, ``List``, ``Set``, ``Dict``, ``ClassDef``, ``decorator``, ``comprehension``, ``annotation``, ``returns`` or
-    ``alias``."""
-
 
 @dataclass(frozen=True, slots=True)
 class Refuse(Edit):

@@ -65,29 +65,29 @@ def of_expression(node: ast.expr) -> Iterator[Offer]:
             yield 0.3, [TakeOperand(at, "value")]
 
 
-def elements(node: ast.AST) -> tuple[Sequence[ast.AST], str, bool]:
-    """What may be dropped of a list, the name of the list, and whether one must stay."""
+def elements(node: ast.AST) -> tuple[Sequence[ast.AST], bool]:
+    """What may be dropped of a list, and whether one must stay."""
     match node:
         case ast.comprehension():
-            return node.ifs, "comprehension", False
+            return node.ifs, False
         case ast.arg(annotation=ast.expr() as annotation):
-            return [annotation], "annotation", False
+            return [annotation], False
         case ast.FunctionDef(returns=ast.expr() as returns):
-            return [returns], "returns", False
+            return [returns], False
         case ast.ClassDef():
-            return [*node.bases, *node.keywords], "ClassDef", False
+            return [*node.bases, *node.keywords], False
         case ast.Import() | ast.ImportFrom():
-            return node.names, "alias", True
+            return node.names, True
         case ast.BoolOp():
-            return node.values, "BoolOp", True
+            return node.values, True
         case ast.Dict():
-            return node.values, "Dict", False
+            return node.values, False
         case ast.List(ctx=ast.Load()):
-            return node.elts, "List", False
+            return node.elts, False
         case ast.Tuple(ctx=ast.Load()) | ast.Set():
             # A tuple without parentheses must keep an element; `ast` does not say which has them.
-            return node.elts, type(node).__name__, True
-    return [], "", False
+            return node.elts, True
+    return [], False
 
 
 def random_edits(source: str, seed: int, rate: float) -> list[Edit]:
@@ -108,9 +108,9 @@ def random_edits(source: str, seed: int, rate: float) -> list[Edit]:
             offers = [*of_expression(node)]
         edits += [chance.choice(some) for share, some in offers if chance.random() < rate * share]
         decorators = node.decorator_list if isinstance(node, ast.FunctionDef | ast.ClassDef) else []
-        for parts, container, spare in (elements(node), (decorators, "decorator", False)):
+        for parts, spare in (elements(node), (decorators, False)):
             gone = [part for part in parts if chance.random() < rate and not isinstance(part, ast.GeneratorExp)]
-            edits += [DropElement(span(part), container) for part in gone[spare and len(gone) == len(parts) :]]
+            edits += [DropElement(span(part)) for part in gone[spare and len(gone) == len(parts) :]]
     return edits
 
 

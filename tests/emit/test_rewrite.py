@@ -43,7 +43,7 @@ raises = _edit(kinds.Raise, ast.stmt)
 literal = _edit(kinds.Literal, ast.expr)
 operand = _edit(kinds.TakeOperand, ast.expr)
 element = _edit(kinds.DropElement, (ast.expr, ast.keyword))
-alias = _edit(lambda where: kinds.DropElement(where, "alias"), ast.alias)
+alias = _edit(kinds.DropElement, ast.alias)
 
 
 def rewrite(source: str, *makers: Maker) -> str:
@@ -85,8 +85,8 @@ LINES: list[Row] = [
     # drop the else
     ("if a:\n    b\nelse:\n    c\n", "if a:\n    b\n", [drop_else("if a:"), drop("c")]),
     # keywords and stars
-    ("class A(B, metaclass=F): a\n", "class A(B): a\n", [element("metaclass=F", "ClassDef")]),
-    ("x = [a, *F]\n", "x = [a]\n", [element("*F", "List")]),
+    ("class A(B, metaclass=F): a\n", "class A(B): a\n", [element("metaclass=F")]),
+    ("x = [a, *F]\n", "x = [a]\n", [element("*F")]),
     # aliases
     ("import a, b as c, d\n", "import a, d\n", [alias("b as c")]),
     ("import a, b\n", "import b\n", [alias("a")]),
@@ -94,7 +94,7 @@ LINES: list[Row] = [
     ("from a import b, \\\n    c\n", "from a import b\n", [alias("c")]),
     ("from a import (b, c)\n", "from a import (c)\n", [alias("b")]),
     # operators at line ends
-    ("x = (a or\n     F)\n", "x = a\n", [element("F", "BoolOp")]),
+    ("x = (a or\n     F)\n", "x = a\n", [element("F")]),
     # a type without its parts
     ("x: Optional[F] = None\n", "x: Optional = None\n", [operand("Optional[F]", "value")]),
     # literals
@@ -103,7 +103,7 @@ LINES: list[Row] = [
     ("f(a=is_hip(b, # c\n d), *c)\n", "f(a=None, *c)\n", [literal("is_hip(b, # c\n d)", "None")]),
     ("x = (1, 2) == y\n", "x = None == y\n", [literal("(1, 2)", "None")]),
     # columns are bytes
-    ("x = 'é€𝄞', F and a\n", "x = 'é€𝄞', a\n", [element("F", "BoolOp")]),
+    ("x = 'é€𝄞', F and a\n", "x = 'é€𝄞', a\n", [element("F")]),
     # an emptied module is empty
     ("x = 1\n", "", [drop("x = 1")]),
     # no blank lines are left at the end of the file
@@ -138,12 +138,12 @@ LINES: list[Row] = [
     # licence above the first statement stays
     ("# Copyright\n# Licence\nimport a\nimport b\n", "# Copyright\n# Licence\nimport b\n", [drop("import a")]),
     # parentheses that upstream wrote stay
-    ("x = (a == b) and F\n", "x = (a == b)\n", [element("F", "BoolOp")]),
-    ("x = a and (F or (b or c))\n", "x = a and (b or c)\n", [element("F", "BoolOp")]),
+    ("x = (a == b) and F\n", "x = (a == b)\n", [element("F")]),
+    ("x = a and (F or (b or c))\n", "x = a and (b or c)\n", [element("F")]),
     # other names of an import stay as they are
     ("from a import b , c as d,e # f\n", "from a import b , c as d # f\n", [alias("e")]),
     # a type comment stays
-    ("x = F and a  # type: ignore\n", "x = a  # type: ignore\n", [element("F", "BoolOp")]),
+    ("x = F and a  # type: ignore\n", "x = a  # type: ignore\n", [element("F")]),
     # literals inside strings are not touched
     ("x = F, 'F', f'{F}'\n", "x = False, 'F', f'{F}'\n", [literal("F", "False")]),
 ]
@@ -254,7 +254,7 @@ ARM: list[Maker] = [arm]
 ROWS: list[tuple[str, Row]] = [
     *read_programs().items(),
     *((row[0], row) for row in LINES),
-    *((f"{of}: {before}", (before, after, [element("F", of)])) for of, before, after in ELEMENTS),
+    *((f"{of}: {before}", (before, after, [element("F")])) for of, before, after in ELEMENTS),
     *((before, (before, after, ARM)) for before, after in TERNARY),
 ]
 
@@ -267,9 +267,9 @@ def test_a_program_before_and_after(before: str, after: str, edits: list[Maker])
 @pytest.mark.parametrize(
     ("source", "message", "edits"),
     [
-        ("x = a or b\n", "line 1, column 4: no operand", [element("a", "BoolOp"), element("b", "BoolOp")]),
-        ("x = {F}\n", "set display", [element("F", "Set")]),
-        ("x = a,\n", "tuple without parentheses", [element("a", "Tuple")]),
+        ("x = a or b\n", "line 1, column 4: no operand", [element("a"), element("b")]),
+        ("x = {F}\n", "set display", [element("F")]),
+        ("x = a,\n", "tuple without parentheses", [element("a")]),
         ("from a import b\n", "no name of an import", [alias("b")]),
     ],
 )

@@ -10,10 +10,14 @@ from typing import Any
 
 import pytest
 
+from shrinker.cache import Cache
 from shrinker.emit.rewrite import Unwritable
 from shrinker.emit.staging import staging_folder
 from shrinker.emit.tree import emit_tree
+from shrinker.program.analysis import Analysis
+from shrinker.program.symbols.saved import SymbolData
 from shrinker.ruleset.models import Refusal, Ruleset
+from shrinker.values.distributions import Distributions
 from shrinker.values.edits import DropStatement, Literal, Refuse, Span
 from shrinker.values.errors import InputError
 from shrinker.values.folded import Decision, FoldedModule
@@ -39,8 +43,9 @@ class Decided:
 
     def emit(self, out: Path, **changes: Any) -> Manifest:
         out.mkdir(parents=True, exist_ok=True)
-        settings: dict[str, Any] = {"rules": Ruleset(profile="deepseek", digest="h"), "tool_version": "1"}
-        return emit_tree(self.tree, self.folded, self.graph, out=out, **(settings | changes)).manifest
+        settings: dict[str, Any] = {"rules": Ruleset(profile="deepseek", digest="h"), "cache": Cache.off(), "out": out}
+        decided = Analysis(self.graph, self.folded, {}, {}, Distributions(), SymbolData({}, []), {}, {})
+        return emit_tree(self.tree, analysis=decided, **(settings | changes)).manifest
 
     def spoil(self, number: int) -> str:
         """Decide for a module what cannot be written; its path."""

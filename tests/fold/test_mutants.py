@@ -30,8 +30,8 @@ MUTANTS = {
         "return leaves(node.body[-1])",
     ),
     "a comprehension sees the names of the class around it": (
-        "    if isinstance(scope, LocalScope) and scope.is_class:\n        # Functions",
-        "    if False:\n        # Functions",
+        "    while isinstance(scope, LocalScope) and scope.is_class:\n",
+        "    while False:\n",
     ),
     "comparing with a removed member produces it": (
         "    return isinstance(value, Removed) and value.member\n\n\ndef _is_decided",

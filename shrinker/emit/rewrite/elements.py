@@ -33,7 +33,7 @@ class Elements:
         nodes = node.values if isinstance(node, ast.Dict) else node.elts
         if not isinstance(node, ast.Tuple):
             region = (region[0] + 1, region[1] - 1)
-        gone = self._gone(type(node).__name__, nodes)
+        gone = self._gone(nodes)
         if not gone:
             return
         if isinstance(node, ast.Set) and len(gone) == len(nodes):
@@ -46,15 +46,15 @@ class Elements:
         """Where the children of a node stand, from left to right."""
         return sorted(self._source.place(child) for child, _ in parts(node))
 
-    def _gone(self, container: str, nodes: Sequence[Placed]) -> list[int]:
+    def _gone(self, nodes: Sequence[Placed]) -> list[int]:
         """Where elements begin that go."""
-        return [self._source.place(node)[0] for node in nodes if self._sites.drops(container, node)]
+        return [self._source.place(node)[0] for node in nodes if self._sites.drops(node)]
 
     def _filters(self, node: Comprehension) -> None:
         """Drop `if` parts of a comprehension."""
         for part in node.generators:
             for before, test in pairwise([part.iter, *part.ifs]):
-                if self._sites.drops("comprehension", test):
+                if self._sites.drops(test):
                     place, start = self._source.place(test), self._source.place(before)[1]
                     for first, last in self._source.tokens(start, place[0]):
                         if self._source.text[first:last] == "if":
@@ -65,13 +65,13 @@ class Elements:
 
     def annotation(self, node: Placed) -> None:
         """Drop the annotation of a parameter."""
-        if isinstance(node, ast.arg) and node.annotation and self._sites.drops("annotation", node.annotation):
+        if isinstance(node, ast.arg) and node.annotation and self._sites.drops(node.annotation):
             start, end = self._source.place(node)
             self._patches.drop(start + len(node.arg), end)
 
     def aliases(self, node: Import) -> None:
         """Drop imported names."""
-        gone = self._gone("alias", node.names)
+        gone = self._gone(node.names)
         if len(gone) == len(node.names):
             raise self._sites.error(node, "no name of an import is left: the statement should have been dropped")
         if gone:
@@ -86,7 +86,7 @@ class Elements:
         above = first_line(node) - 1
         for decorator in node.decorator_list:
             last = decorator.end_lineno or decorator.lineno
-            if self._sites.drops("decorator", decorator):
+            if self._sites.drops(decorator):
                 self._patches.drop_lines(range(above + 1, last + 1))
             above = last
         start, end = self._source.place(node)
@@ -96,11 +96,11 @@ class Elements:
             return
         opening, closing = brackets
         if not isinstance(node, ast.ClassDef):
-            if node.returns is not None and self._sites.drops("returns", node.returns):
+            if node.returns is not None and self._sites.drops(node.returns):
                 _, outer = self._source.parentheses(self._source.place(node.returns), closing + 1, end)
                 self._patches.drop(closing + 1, outer[1])
             return
-        gone = self._gone("ClassDef", [*node.bases, *node.keywords])
+        gone = self._gone([*node.bases, *node.keywords])
         inside = [place for place in places if place[1] <= closing]
         if gone and not drop_items(self._sites, (opening + 1, closing), inside, gone):
             self._patches.drop(opening, closing + 1)

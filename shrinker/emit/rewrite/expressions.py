@@ -182,7 +182,7 @@ class Expressions:
         kept = {
             index: self._expression(operand, *bounds, free=False)
             for index, (operand, *bounds, _) in enumerate(self._children(node, start, end))
-            if isinstance(operand, ast.expr) and not self._sites.drops("BoolOp", operand)
+            if isinstance(operand, ast.expr) and not self._sites.drops(operand)
         }
         if not kept:
             raise self._sites.error(node, "no operand of a BoolOp is left")

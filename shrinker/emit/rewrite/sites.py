@@ -122,12 +122,12 @@ class Sites:
     def __init__(self, decided: Iterable[edits.Edit], source: Source) -> None:
         self.source = source
         self.patches = Patches(source)
-        self._edits = frozenset(decided)
-        added = {edit for edit in self._edits if isinstance(edit, edits.Refuse | edits.Guard)}
+        given = frozenset(decided)
+        added = {edit for edit in given if isinstance(edit, edits.Refuse | edits.Guard)}
         for where, line in sorted((edit.span, refusal_line(edit)) for edit in added):
             start = source.starts[where.line]
             self.patches.replace(start, start, f"{source.indent(where.line)}{line}{source.newline}")
-        self._pending = dict.fromkeys(sorted(self._edits - added, key=lambda edit: edit.span))
+        self._pending = dict.fromkeys(sorted(given - added, key=lambda edit: edit.span))
         self._at = grouped((edit.span, edit) for edit in self._pending)
         self._lines = sorted({where.line for where in self._at})
 
@@ -135,18 +135,16 @@ class Sites:
         """True when an edit begins on a line of the node."""
         return meets(self._lines, node)
 
-    def decisive(self, node: ast.stmt | ast.expr, *kinds: type[Kind]) -> Kind | None:
+    def decisive(self, node: Placed, *kinds: type[Kind]) -> Kind | None:
         """The edit of some kinds that settles a node when several name it: of the first kind; the others are void."""
         found = [edit for kind in kinds for edit in self._at.get(span(node), ()) if isinstance(edit, kind)]
         for edit in found:
             self._pending.pop(edit, None)
         return found[0] if found else None
 
-    def drops(self, container: str, node: Placed) -> bool:
+    def drops(self, node: Placed) -> bool:
         """True when an element is to be dropped; marks it as applied."""
-        edit = edits.DropElement(span(node), container)
-        self._pending.pop(edit, None)
-        return edit in self._edits
+        return self.decisive(node, edits.DropElement) is not None
 
     def finish(self) -> None:
         """Raise RewriteError when an edit is left whose node the file does not have; one in what goes is void."""

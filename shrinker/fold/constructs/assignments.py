@@ -24,7 +24,7 @@ _NEVER_ALONE = frozenset({"Optional", "Union", "Annotated", "Literal"})
 @folds(ast.AnnAssign)
 def fold_annotated(folder: StatementFolder, node: ast.AnnAssign) -> Folded:
     """`x: T = value`."""
-    node.annotation = fold_annotation(folder.expressions, node.annotation, "variable") or node.annotation
+    node.annotation = fold_annotation(folder.expressions, node.annotation, stays=True) or node.annotation
     match node:
         case ast.AnnAssign(target=ast.Name(name), value=ast.expr() as value):
             node.value = _fold_table(folder, name, value)
@@ -58,7 +58,7 @@ def fold_assigned(folder: StatementFolder, node: ast.Assign) -> Folded:
         case [ast.Name(id=name)]:
             node.value = _fold_table(folder, name, node.value)
         case _:
-            folder.expressions.children(node)
+            folder.parts(node)
     return [node], False
 
 
@@ -68,19 +68,18 @@ def fold_augmented(folder: StatementFolder, node: ast.AugAssign) -> Folded:
     if isinstance(node.target, ast.Name) and node.target.id == "__all__":
         fold_exports(folder, node.value)
     else:
-        folder.expressions.children(node)
+        folder.parts(node)
     return [node], False
 
 
-def fold_annotation(expressions: ExpressionFolder, node: ast.expr, place: str) -> ast.expr | None:
-    """The annotation without removed names; None when it goes. Its place is ``annotation`` or ``returns`` (it can go as a whole)
-    or ``variable`` (it must stay: a dataclass field is a field because it has one)."""
+def fold_annotation(expressions: ExpressionFolder, node: ast.expr, *, stays: bool = False) -> ast.expr | None:
+    """The annotation without removed names; None when it goes, but for that of a variable: a dataclass field is a field because it has one."""
     if (removed := _removed_name(expressions, node)) is None:
         return node
     context = expressions.context
     context.forget(node)
-    if place != "variable":
-        context.drop_element(node, place, "annotation", {removed.rule})
+    if not stays:
+        context.drop_element(node, "annotation", {removed.rule})
         return None
     context.decide(node, "annotation", {removed.rule}, "removed", 0)
     return _blank(expressions, node)

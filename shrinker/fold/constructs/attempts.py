@@ -32,11 +32,9 @@ def fold_try(folder: StatementFolder, node: ast.Try) -> Folded:
     catches, watches = any(map(catches_import_error, node.handlers)), any(map(_tells, node.handlers))
     context.catching += catches
     context.watching += watches
-    try:
-        body = folder.block(node.body)
-    finally:
-        context.catching -= catches
-        context.watching -= watches
+    body = folder.block(node.body)
+    context.catching -= catches
+    context.watching -= watches
     if not (body or node.orelse or node.finalbody) and not any(bound_by(*handler.body) for handler in node.handlers):
         return folder.drop(node, {"emptied"}, "try")
     node.body = filled(body)
@@ -106,9 +104,7 @@ def _fail_alone(
         context.decide(node, "try", {rule}, "removed", lines, first, (first_line(dead[0]), last_line(dead)))
     node.body, node.orelse, ends = [first], [], leaves(handler.body[-1])
     if removed is not None:
-        context.forget(first)
-        node.body = folder.raises(first, removed)
-        context.decide(first, "use", {removed.rule}, "raises", extent([first]))
+        node.body = folder.raises([first], removed)
     elif ends:
         folder.ends.add(node)
     _fold_handlers(folder, node)

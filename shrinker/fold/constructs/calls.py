@@ -7,7 +7,7 @@ from shrinker.facts.effects import is_pure
 from shrinker.facts.evaluate import ValueScope, evaluate
 from shrinker.facts.lattice import Ref, Removed
 from shrinker.fold.constructs.comparisons import fold_instance_test
-from shrinker.fold.constructs.displays import fold_display, is_never
+from shrinker.fold.constructs.displays import drop_unasked, fold_display, is_never
 from shrinker.fold.context import EvaluatesRemoved
 from shrinker.fold.expressions import ExpressionFolder, folds_expression
 from shrinker.fold.statements import Folded, StatementFolder, folds
@@ -36,7 +36,7 @@ def fold_call(folder: ExpressionFolder, node: ast.Call, condition: bool) -> ast.
         return folded
     if (filed := registration(node, folder.scope)) is not None:
         raise EvaluatesRemoved(filed)
-    folder.asked(node)
+    drop_unasked(folder, node)
     node.func = folder.followed(node.func)
     if (named := named_argument(node, folder.scope)) is not None:
         raise EvaluatesRemoved(named)
@@ -54,7 +54,7 @@ def fold_call(folder: ExpressionFolder, node: ast.Call, condition: bool) -> ast.
 @folds_expression(ast.Subscript)
 def fold_item(folder: ExpressionFolder, node: ast.Subscript, condition: bool) -> ast.expr:
     """An item of something."""
-    folder.asked(node)
+    drop_unasked(folder, node)
     node.value = folder.followed(node.value)
     node.slice = folder.fold(node.slice)
     return node

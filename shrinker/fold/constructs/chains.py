@@ -131,7 +131,7 @@ def _adds_nothing(folder: ExpressionFolder, value: Known, before: list[ast.expr]
 
 def _drop_operand(folder: ExpressionFolder, operand: ast.expr, value: Known | None = None, rule: str = "") -> None:
     folder.context.forget(operand)
-    folder.context.edits.append(DropElement(span(operand), "BoolOp"))
+    folder.context.edits.append(DropElement(span(operand)))
     if value is not None:
         folder.context.decide(operand, "boolean", value.rules, value.outcome, 0)
     elif rule:

@@ -5,7 +5,7 @@ import ast
 from shrinker.facts.effects import is_pure
 from shrinker.facts.evaluate import evaluate
 from shrinker.facts.lattice import Known, Removed, TextDomain
-from shrinker.fold.constructs.displays import drop_texts, fold_display
+from shrinker.fold.constructs.displays import drop_texts, drop_unasked, fold_display
 from shrinker.fold.context import EvaluatesRemoved
 from shrinker.fold.expressions import ExpressionFolder, folds_expression
 
@@ -17,7 +17,7 @@ def fold_comparison(folder: ExpressionFolder, node: ast.Compare, condition: bool
     """Comparisons with flags, domains, members and what is removed."""
     if (folded := folder.valued(node)) is not None:
         return folded
-    folder.asked(node)
+    drop_unasked(folder, node)
     operands = (node.left, *node.comparators)
     node.left = node.left if _stays(folder, node, 0) else folder.fold(node.left)
     single = node.ops[0] if len(node.ops) == 1 else None

@@ -10,7 +10,6 @@ from shrinker.fold.constructs.calls import registration
 from shrinker.fold.context import EvaluatesRemoved, LeavesWhole, filled
 from shrinker.fold.statements import Folded, StatementFolder, folds
 from shrinker.syntax.control import declares, is_generator, rebinds
-from shrinker.syntax.ranges import extent
 from shrinker.syntax.scopes import arguments_of, scope_of
 from shrinker.syntax.walk import Definition, Function, walk
 
@@ -33,36 +32,29 @@ def fold_function(folder: StatementFolder, node: Function) -> Folded:
         arguments.defaults = [_fold_default(folder, d) for d in arguments.defaults]
         arguments.kw_defaults = [_fold_default(folder, d) if d is not None else None for d in arguments.kw_defaults]
     except EvaluatesRemoved as poison:
-        if poison.removed.missing:
-            raise
-        return _definition_gone(folder, node, poison.removed)
+        return _definition_gone(folder, node, poison)
     for argument in arguments_of(arguments):
         if argument.annotation is not None:
-            argument.annotation = fold_annotation(folder.expressions, argument.annotation, "annotation")
+            argument.annotation = fold_annotation(folder.expressions, argument.annotation)
     if node.returns is not None:
-        node.returns = fold_annotation(folder.expressions, node.returns, "returns")
+        node.returns = fold_annotation(folder.expressions, node.returns)
     if (gone := _removed_method(folder, node, generator)) is not None:
-        head, lines = node.body[0], extent(node.body)
-        context.forget(*node.body)
-        node.body = folder.raises(head, gone)
-        context.decide(head, "definition", {gone.rule}, "raises", lines)
+        node.body = folder.raises(node.body, gone, "definition")
         return [node], False
     # A function within another one was looked at as if it stood in the module.
     known = context.scopes.pop(node, None) if isinstance(around_function(folder.scope), ModuleScope) else None
     scope = known or function_scope(node, folder.scope, context.package)
     context.bodies.append((node, scope.bindings.names.keys()))
     watching, context.watching = context.watching, 0
-    try:
-        node.body = filled(StatementFolder(context, scope, "function").block(node.body))
-        _fold_again(folder, node, scope, decisions)
-        # It must not be another function: without its only `yield` it is no generator, without its `global` it binds another name.
-        if generator and not is_generator(node):
-            raise LeavesWhole(f"folding would remove the only yield of {node.name}")
-        if declared and rebinds(node, declared - declares(node)):
-            raise LeavesWhole(f"folding would remove the only global declaration of {node.name}")
-    finally:
-        context.watching = watching
-        context.bodies.pop()
+    node.body = filled(StatementFolder(context, scope, "function").block(node.body))
+    _fold_again(folder, node, scope, decisions)
+    context.watching = watching
+    context.bodies.pop()
+    # It must not be another function: without its only `yield` it is no generator, without its `global` it binds another name.
+    if generator and not is_generator(node):
+        raise LeavesWhole(f"folding would remove the only yield of {node.name}")
+    if declared and rebinds(node, declared - declares(node)):
+        raise LeavesWhole(f"folding would remove the only global declaration of {node.name}")
     return [node], False
 
 
@@ -129,14 +121,17 @@ def _fold_decorators(folder: StatementFolder, node: Definition) -> None:
         if filed is not None and folder.context.is_named_beside(node):
             # Others call it by its name: only its entry goes.
             folder.context.forget(decorator)
-            folder.context.drop_element(decorator, "decorator", "registration", {filed.rule})
+            folder.context.drop_element(decorator, "registration", {filed.rule})
         else:
             kept.append(folder.expressions.fold(decorator))
     node.decorator_list = kept
 
 
-def _definition_gone(folder: StatementFolder, node: Definition, removed: Removed) -> Folded:
-    """What becomes of a definition that a removed decorator, default or keyword stands at."""
+def _definition_gone(folder: StatementFolder, node: Definition, poison: EvaluatesRemoved) -> Folded:
+    """What becomes of a definition that a removed decorator, default or keyword stands at; of what is missing the error stays."""
+    removed = poison.removed
+    if removed.missing:
+        raise poison
     if removed.eager and removed.module and folder.context.is_named_beside(node):
         folder.context.escape(node, removed)
         return [node], False
@@ -162,7 +157,7 @@ def fold_class(folder: StatementFolder, node: ast.ClassDef) -> Folded:
         if gone and not bases:
             return folder.drop(node, {gone[0][1].rule}, "definition")
         for base, removed in gone:
-            folder.context.drop_element(base, "ClassDef", "base", {removed.rule})
+            folder.context.drop_element(base, "base", {removed.rule})
             # What the base defines may run for every instance: only a rule can say that it does not.
             if removed.module and not folder.context.environment.only_when_asked(removed.name):
                 folder.context.escape(node, removed)
@@ -170,16 +165,12 @@ def fold_class(folder: StatementFolder, node: ast.ClassDef) -> Folded:
         for keyword in node.keywords:
             keyword.value = folder.expressions.fold(keyword.value)
     except EvaluatesRemoved as poison:
-        if poison.removed.missing:
-            raise
-        return _definition_gone(folder, node, poison.removed)
+        return _definition_gone(folder, node, poison)
     scope = LocalScope(folder.scope, scope_of(node, folder.context.package))
     # A class of a function is none of the module's, whatever its name.
     around = folder.owner or folder.context.module + (f".{_LOCALS}" if folder.kind == "function" else "")
     inside = StatementFolder(folder.context, scope, "class", f"{around}.{node.name}")
     folder.context.bodies.append((None, ()))
-    try:
-        node.body = filled(inside.block(node.body))
-    finally:
-        folder.context.bodies.pop()
+    node.body = filled(inside.block(node.body))
+    folder.context.bodies.pop()
     return [node], False

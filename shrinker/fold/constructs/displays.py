@@ -23,7 +23,7 @@ def fold_display(folder: ExpressionFolder, node: ast.Tuple | ast.List | ast.Set)
             if poison.removed.missing or (poison.removed.eager and runs_something(element)):
                 raise
             folder.context.forget(element)
-            folder.context.drop_element(element, type(node).__name__, "table", {poison.removed.rule})
+            folder.context.drop_element(element, "table", {poison.removed.rule})
     if isinstance(node, ast.Set) and not kept and node.elts:
         # `{}` would be a dict.
         raise EvaluatesRemoved(Removed("removed-rows", "every row of the table is removed", "set"))
@@ -58,8 +58,6 @@ def fold_collection(folder: ExpressionFolder, node: ast.List | ast.Set, conditio
 @folds_expression(ast.Dict)
 def fold_dict(folder: ExpressionFolder, node: ast.Dict, condition: bool) -> ast.expr:
     """A dictionary: rows by key and by value."""
-    if (domain := folder.context.tables.get(node)) is not None:
-        drop_rows(folder.context, folder.scope, node, domain)
     kept: list[tuple[ast.expr | None, ast.expr]] = []
     for key, value in zip(node.keys, node.values, strict=True):
         try:
@@ -73,12 +71,25 @@ def fold_dict(folder: ExpressionFolder, node: ast.Dict, condition: bool) -> ast.
             if poison.removed.missing or (poison.removed.eager and runs):
                 raise
             folder.context.forget(value)
-            folder.context.drop_element(value, "Dict", "table", {poison.removed.rule})
+            folder.context.drop_element(value, "table", {poison.removed.rule})
     node.keys, node.values = [key for key, _ in kept], [value for _, value in kept]
     return node
 
 
 # Texts that something never is
+
+
+def drop_unasked(folder: ExpressionFolder, node: ast.expr) -> None:
+    """Rows of a dictionary display that ``{…}[device]``, ``{…}.get(device)`` or ``device in {…}`` never asks for."""
+    match node:
+        case (
+            ast.Subscript(ast.Dict() as table, asked, ast.Load())
+            | ast.Call(ast.Attribute(ast.Dict() as table, "get"), [asked, *_])
+            | ast.Compare(asked, [ast.In() | ast.NotIn()], [ast.Dict() as table])
+        ):
+            domain = evaluate(asked, folder.scope)
+            if isinstance(domain, TextDomain) and not domain.items:
+                drop_rows(folder.context, folder.scope, table, domain)
 
 
 def is_never(node: ast.expr, domain: TextDomain, scope: ValueScope) -> bool:
@@ -94,8 +105,7 @@ def drop_texts(
     gone = [e for e in display.elts if is_never(e, domain, scope)]
     if len(gone) < len(display.elts):
         for element in gone:
-            context.drop_element(element, type(display).__name__, "domain", domain.rules)
-        display.elts = [e for e in display.elts if e not in gone]
+            context.drop_item(element, display.elts, "domain", domain.rules)
 
 
 def drop_rows(context: Context, scope: ValueScope, table: ast.Dict, domain: TextDomain) -> None:
@@ -103,7 +113,7 @@ def drop_rows(context: Context, scope: ValueScope, table: ast.Dict, domain: Text
     kept: list[tuple[ast.expr | None, ast.expr]] = []
     for key, value in zip(table.keys, table.values, strict=True):
         if key is not None and is_never(key, domain, scope) and is_pure(value, scope):
-            context.drop_element(value, "Dict", "table", domain.rules, key)
+            context.drop_element(value, "table", domain.rules, key)
             context.forget(value)
         else:
             kept.append((key, value))

@@ -34,12 +34,8 @@ def fold_exports(folder: StatementFolder, value: ast.expr) -> None:
     """`__all__` loses the names that are gone: a star import would look for them."""
     if folder.kind != "module" or not isinstance(value, ast.List | ast.Tuple):
         return
-    kept: list[ast.expr] = []
-    for item in value.elts:
+    for item in [*value.elts]:
         name = item.value if isinstance(item, ast.Constant) else None
         found = folder.context.environment.resolve(folder.context.module, name) if isinstance(name, str) else None
         if isinstance(found, Removed):
-            folder.context.drop_element(item, type(value).__name__, "export", {found.rule})
-        else:
-            kept.append(item)
-    value.elts = kept
+            folder.context.drop_item(item, value.elts, "export", {found.rule})

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 
 from shrinker.facts.bound import Shadowed
 from shrinker.facts.lattice import UNKNOWN
-from shrinker.facts.scopes import LocalScope
+from shrinker.facts.scopes import around_function
 from shrinker.fold.context import EvaluatesRemoved
 from shrinker.fold.expressions import ExpressionFolder, folds_expression
 from shrinker.syntax.ranges import span
@@ -31,10 +31,8 @@ def fold_lambda(folder: ExpressionFolder, node: ast.Lambda, condition: bool) -> 
 
 
 def _inside(folder: ExpressionFolder, names: Iterable[str]) -> ExpressionFolder:
-    scope = folder.scope
-    if isinstance(scope, LocalScope) and scope.is_class:
-        # Functions and comprehensions do not see the names of the class around them.
-        scope = scope.outer
+    # Functions and comprehensions do not see the names of the class around them.
+    scope = around_function(folder.scope)
     return ExpressionFolder(folder.context, Shadowed(scope, dict.fromkeys(names, UNKNOWN)))
 
 
@@ -52,7 +50,7 @@ def fold_comprehension(folder: ExpressionFolder, node: Comprehension, condition:
                 kept.append(left if value is None else inside.when_reached(left, condition=True))
                 continue
             folder.context.forget(test)
-            folder.context.edits.append(DropElement(span(test), "comprehension"))
+            folder.context.edits.append(DropElement(span(test)))
             folder.context.decide(test, "comprehension", value.rules, value.outcome, 0)
         generator.ifs = kept
     for field in ("key", "value") if isinstance(node, ast.DictComp) else ("elt",):
