@@ -40,11 +40,6 @@ def module_node(dotted: str) -> str:
     return f"module:{dotted}"
 
 
-def operator_node(name: str) -> str:
-    """Node id of an operator that native code registers."""
-    return f"operator:{name}"
-
-
 def distribution_name(name: str) -> str:
     """The name of a distribution in the form that the index compares (PEP 503); nothing is loaded for it."""
     return re.sub(r"[-_.]+", "-", name).lower()
@@ -59,12 +54,6 @@ def path_node(path: str) -> str:
     """Node id of any file of the tree."""
     name = module_name(path)
     return module_node(name) if name is not None else file_node(path)
-
-
-def node_path(node: str) -> str | None:
-    """Path of a file node; ``None`` for any other node."""
-    kind, _, rest = node.partition(":")
-    return rest if kind in ("native", "data") else None
 
 
 def symbol_name(node: str) -> str:

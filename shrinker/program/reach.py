@@ -8,7 +8,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 
-from shrinker.program.edges.data import DataEdges, include_edges
+from shrinker.program.edges.data import DataEdges, included
 from shrinker.program.edges.modules import (
     import_edges,
     outside_edges,
@@ -18,7 +18,7 @@ from shrinker.program.edges.modules import (
     walk_edges,
 )
 from shrinker.program.edges.strings import DYNAMIC, StringEdges
-from shrinker.program.nodes import FileIndex, Found, ModuleIndex, file_node, module_node, node_path, suffix
+from shrinker.program.nodes import FileIndex, Found, ModuleIndex, file_node, module_node, suffix
 from shrinker.program.removals import removed_by_rule
 from shrinker.program.ways import first_reasons
 from shrinker.ruleset import Remove, Ruleset
@@ -156,7 +156,10 @@ class _Search:
 
     def path(self, node: str) -> str | None:
         """Path of the module or file that a node is; None for what is neither."""
-        return self._index.paths[_named(node)] if node.startswith(_MODULE) else node_path(node)
+        kind, _, name = node.partition(":")
+        if kind == "module":
+            return self._index.paths[name]
+        return name if kind in ("native", "data") else None
 
     def add_files(self) -> None:
         """Add the edges to data files and native sources of the package, transitively, once the modules are found.
@@ -173,7 +176,8 @@ class _Search:
             for site in module.strings:
                 # Native source: `load_inline(cuda_sources="#include <x.cuh> …")`.
                 if "#" in site.text and "include" in site.text:
-                    yield from include_edges(site.text, folder, files, site.line)
+                    for path, line in included(site.text, folder, files):
+                        yield Found(file_node(path), "include", site.line + line - 1)
             if (stub := module.path + "i") in self._tree.by_path:
                 yield Found(file_node(stub), "data", 1)
 
@@ -197,7 +201,8 @@ class _Search:
                 for path in (node.removeprefix("native:") for node in frontier):
                     if suffix(path) not in _BINARY:
                         text = without_refuted(self._tree.read(path), self._rules.undefined).decode("utf-8", "replace")
-                        self._add(f"native:{path}", path, include_edges(text, path.rpartition("/")[0], files))
+                        found = included(text, path.rpartition("/")[0], files)
+                        self._add(f"native:{path}", path, (Found(file_node(p), "include", line) for p, line in found))
 
     def removals(self, kept: Mapping[str, str]) -> Iterator[tuple[str, Removal]]:
         """Why each file goes that is not kept, by path, sorted."""

@@ -102,15 +102,13 @@ def _short(text: str) -> str:
     return repr(text if len(text) <= 80 else text[:77] + "…")
 
 
-def include_edges(
-    text: str, folder: str, index: FileIndex, first_line: int = 1, *, every: bool = False
-) -> Iterator[Found]:
-    """Files of the tree that a native source includes, or a string of a Python module that holds source and begins on this line; quoted
-    names are looked up in the folder first. With `every` all files that an include may mean, not only the nearest."""
+def included(text: str, folder: str, index: FileIndex, *, every: bool = False) -> Iterator[tuple[str, int]]:
+    """Files of the tree that a native source includes, or a string that holds source, each with the line; quoted names are looked up in the
+    folder first. With `every` all files that an include may mean, not only the nearest."""
     for match in _INCLUDE.finditer(text) if "include" in text else ():
-        line = first_line + text.count("\n", 0, match.start(1))
+        line = 1 + text.count("\n", 0, match.start(1))
         for path in _resolve(match[2].strip(), match[1] == '"', folder, index, every):
-            yield Found(file_node(path), "include", line)
+            yield path, line
 
 
 def _resolve(name: str, quoted: bool, folder: str, index: FileIndex, every: bool) -> list[str]:

@@ -6,6 +6,7 @@ two sources call alike keeps both.
 """
 
 import posixpath
+import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -13,8 +14,8 @@ from fnmatch import fnmatchcase
 from functools import cached_property
 
 from shrinker.cache import Cache
-from shrinker.program.edges.data import include_edges
-from shrinker.program.nodes import FileIndex, file_node, node_path, operator_node, suffix
+from shrinker.program.edges.data import included
+from shrinker.program.nodes import FileIndex, file_node, suffix
 from shrinker.syntax.cmake import read_cmake
 from shrinker.syntax.native.conditionals import without_refuted
 from shrinker.syntax.native.reader import read_native
@@ -87,17 +88,15 @@ def read_library(
     def read(path: str) -> bytes:
         return without_refuted(tree.read(path), undefined)
 
+    def includes(path: str) -> Iterator[tuple[str, int]]:
+        return included(read(path).decode("utf-8", "replace"), path.rpartition("/")[0], index, every=True)
+
     return Library(
         sources=layer.each(keys, lambda path: read_native(read(path))),
-        includes={path: _includes(read(path).decode("utf-8", "replace"), path, index) for path in own},
+        includes={path: tuple(includes(path)) for path in own},
         entries=_entries(folder, texts, frozenset(own)),
         texts=texts,
     )
-
-
-def _includes(text: str, path: str, index: FileIndex) -> tuple[tuple[str, int], ...]:
-    found = include_edges(text, path.rpartition("/")[0], index, every=True)
-    return tuple((target, each.line) for each in found if (target := node_path(each.dst)) is not None)
 
 
 def _is_build(path: str) -> bool:
@@ -137,15 +136,14 @@ def _named(text: str, around: list[str], sources: frozenset[str], *, globs: bool
 class NativeReach:
     """What is reached of a library."""
 
-    def __init__(self, library: Library, words: Iterable[str], named: Collection[str]) -> None:
+    def __init__(self, tree: UpstreamTree, library: Library, words: Iterable[str], named: Collection[str]) -> None:
         """From names that kept Python mentions, and from sources that rules keep by hand."""
+        self._tree = tree
         self.library = library
         self.operators: set[str] = set()
         self.kept: set[str] = set()
         self.edges: set[Edge] = set()
         """Why sources stay that no build list keeps by itself."""
-        self.calls: set[tuple[str, str, str]] = set()
-        """The same of functions: a source, one that may define the function, and its name."""
         self._stack: list[str] = []
         self._unions: dict[tuple[str, str], frozenset[str]] = {}
         compiled = library.compiled
@@ -221,7 +219,7 @@ class NativeReach:
             for path, registration in self.registered[name]:
                 defining = (each for function in registration.functions for each in self._definitions(function, path))
                 for target in (path, *defining):
-                    self._need(operator_node(name), target, "registration", path, registration.line)
+                    self._need(f"operator:{name}", target, "registration", path, registration.line)
 
     def _definitions(self, name: str, source: str) -> list[str]:
         """Compiled sources that may define a function which another one needs; none for what a third party defines."""
@@ -235,8 +233,15 @@ class NativeReach:
         self._name(self.library.sources[path].spoken)
         if path in self.library.compiled:
             for name, target in self._calls(path):
-                self.calls.add((path, target, name))
-                self._keep(target)
+                self._need(file_node(path), target, "call", path, self._line(path, name))
+
+    def _line(self, path: str, name: str) -> int:
+        """Where a source, or else what it includes, first mentions a name; 1 where it is put together."""
+        word = re.compile(rb"\b%s\b" % name.encode())
+        for data in map(self._tree.read, self.library.closure(path)):
+            if found := word.search(data):
+                return data.count(b"\n", 0, found.start()) + 1
+        return 1
 
     def _calls(self, path: str) -> Iterator[tuple[str, str]]:
         """Functions that a compiled source may call in another one: what it mentions, and sees a declaration of."""

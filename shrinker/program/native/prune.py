@@ -1,14 +1,13 @@
 """Packages that travel beside the served one, with the kernels that they offer: what kept code reaches of both stays."""
 
 import ast
-import re
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from shrinker.cache import Cache
 from shrinker.program.native.cuts import library_cuts
 from shrinker.program.native.library import NativeReach, read_library
-from shrinker.program.nodes import file_node, operator_node, path_node
+from shrinker.program.nodes import file_node, path_node
 from shrinker.program.symbols.dead import dead_spans, search_package
 from shrinker.program.symbols.search import Search
 from shrinker.program.ways import first_reasons
@@ -81,7 +80,7 @@ def prune_companions(
         modules = {**folded, **companions}
         said = (_said_in(tree, path, modules, _package(rule)) for path in wrappers)
         by_hand = frozenset(path for path in library.sources if file_node(path) in named)
-        reach = NativeReach(library, callers.words.union(*said), by_hand)
+        reach = NativeReach(tree, library, callers.words.union(*said), by_hand)
         gone |= dict.fromkeys(library.sources.keys() - reach.kept, _NO_OPERATOR)
         outside = modules.keys() | graph.kept.keys() - gone.keys() - library.sources.keys()
         words = frozenset().union(*(_said_in(tree, path, modules, _package(rule)) for path in outside))
@@ -92,9 +91,6 @@ def prune_companions(
         empty = (path for path, module in wrappers.items() if not module.defines and not module.is_package)
         gone |= {path: _NO_IMPORT for path in empty if file_node(path) not in asked}
         edges += [*new, *reach.edges]
-        for path, target, name in reach.calls:
-            line = _line(tree, library.closure(path), name)
-            edges.append(Edge(file_node(path), file_node(target), "call", path, line))
     companions = {path: module for path, module in companions.items() if path not in gone}
     return _without(graph, gone, edges), companions, cuts
 
@@ -218,14 +214,4 @@ def _wrapper_edges(
                 yield Edge(file_node(path), file_node(target), "import", path, site.line)
     for path in (*callers.paths, *wrappers):
         for name, line in sorted(_calling_lines(tree, path, operators).items()):
-            yield Edge(path_node(path), operator_node(name), "operator", path, line)
-
-
-def _line(tree: UpstreamTree, paths: Collection[str], name: str) -> int:
-    """Where a source, or else what it includes, first mentions a name; 1 where it is put together."""
-    word = re.compile(rb"\b%s\b" % name.encode())
-    for path in paths:
-        data = tree.read(path)
-        if found := word.search(data):
-            return data.count(b"\n", 0, found.start()) + 1
-    return 1
+            yield Edge(path_node(path), f"operator:{name}", "operator", path, line)
