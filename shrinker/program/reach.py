@@ -170,14 +170,17 @@ class _Search:
         files = FileIndex(path for path in own if path not in self._removed)
         data = DataEdges(files)
 
+        def includes(text: str, folder: str, first: int = 1) -> Iterator[Found]:
+            rows = included(text, folder, files)
+            return (Found(file_node(path), "include", first + line - 1) for path, line in rows)
+
         def by_name(module: FoldedModule) -> Iterator[Found]:
             yield from data.find(module)
             folder = module.path.rpartition("/")[0]
             for site in module.strings:
                 # Native source: `load_inline(cuda_sources="#include <x.cuh> …")`.
                 if "#" in site.text and "include" in site.text:
-                    for path, line in included(site.text, folder, files):
-                        yield Found(file_node(path), "include", site.line + line - 1)
+                    yield from includes(site.text, folder, site.line)
             if (stub := module.path + "i") in self._tree.by_path:
                 yield Found(file_node(stub), "data", 1)
 
@@ -201,8 +204,7 @@ class _Search:
                 for path in (node.removeprefix("native:") for node in frontier):
                     if suffix(path) not in _BINARY:
                         text = without_refuted(self._tree.read(path), self._rules.undefined).decode("utf-8", "replace")
-                        found = included(text, path.rpartition("/")[0], files)
-                        self._add(f"native:{path}", path, (Found(file_node(p), "include", line) for p, line in found))
+                        self._add(f"native:{path}", path, includes(text, path.rpartition("/")[0]))
 
     def removals(self, kept: Mapping[str, str]) -> Iterator[tuple[str, Removal]]:
         """Why each file goes that is not kept, by path, sorted."""
