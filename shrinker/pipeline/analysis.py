@@ -1,6 +1,6 @@
 """What is kept and what is left of it: facts, folding and reachability."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -20,7 +20,7 @@ from shrinker.program.native.prune import prune_companions
 from shrinker.program.propagation import find_needed, propagate_attributes
 from shrinker.program.reach import build_graph, import_leads
 from shrinker.program.symbols.dead import NamedPlaces, dead_spans, live_again, search_symbols
-from shrinker.program.symbols.saved import SymbolData, found_symbols
+from shrinker.program.symbols.saved import found_symbols
 from shrinker.program.symbols.search import Search
 from shrinker.program.written import written_imports
 from shrinker.values.edits import Span
@@ -118,13 +118,14 @@ class _Steps:
             rescued = {name: f"{path}:{use.line} uses {use.name}" for name, (path, use) in engine.rescued.items()}
         with run.timed("distributions"):
             distributions = decide_distributions(tree, rules, graph, folded, written)
-        found = SymbolData({}, [])
+        symbols: Mapping[str, Any] = {}
+        edges: Sequence[tuple[int, ...]] = ()
         if run.explained:
             with run.timed("symbols"):
-                found = found_symbols(search, units, tree, graph, written, rules, environment.outlines)
+                symbols, edges = found_symbols(search, units, tree, graph, written, rules, environment.outlines)
         graph = with_uncertain(graph, distributions)
-        refinements = dict(engine.refinements)
-        return Analysis(graph, folded, rescued, written, distributions, found, refinements, by_path(cuts)), self.kept
+        found = (graph, folded, rescued, written, distributions, symbols, edges)
+        return Analysis(*found, dict(engine.refinements), by_path(cuts)), self.kept
 
     def _graph(self, engine: FoldEngine) -> tuple[Graph, dict[str, FoldedModule]]:
         graph, folded = build_graph(self.run.tree, self.run.rules, engine.fold, rescued=engine.rescued)

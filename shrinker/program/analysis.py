@@ -1,9 +1,9 @@
 """What all phases that decide come to."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
-from shrinker.program.symbols.saved import SymbolData
 from shrinker.program.written import Written
 from shrinker.values.distributions import Distributions
 from shrinker.values.edits import Cut
@@ -24,8 +24,10 @@ class Analysis:
     """Imports of all of upstream, as they are written."""
     distributions: Distributions
     """What the generated package requires."""
-    symbols: SymbolData
-    """What the search of symbols found; nothing in a run that is not explained."""
+    symbols: Mapping[str, Any]
+    """What the search of symbols found, as `shrinker.program.symbols.why` reads it; nothing in a run that is not explained."""
+    symbol_edges: Sequence[tuple[int, ...]]
+    """The same of what names what."""
     refinements: Mapping[str, Refinement]
     """What was known of a module beside its text when it was folded last, by path; of others nothing was."""
     cuts: Mapping[str, tuple[Cut, ...]]

@@ -45,7 +45,7 @@ def write_reports(
     tree, rules, manifest, graph, folded = trees.source, trees.stated, trees.manifest, analysis.graph, analysis.folded
     # By themselves: these texts are large.
     symbols, required = analysis.symbols, analysis.distributions
-    write_files(folder, {"symbols.json": _compact(symbols.data), "symbol_edges.json": _compact(symbols.edges)})
+    write_files(folder, {"symbols.json": _compact(symbols), "symbol_edges.json": _compact(analysis.symbol_edges)})
     files = summary.measure(tree, manifest)
     effects = rule_effects(rules, graph, folded, files, analysis.cuts)
     gone = api.removed_definitions(tree, graph, trees.cache) if pages else {}
@@ -97,7 +97,7 @@ def write_reports(
         }
         shared = {"upstream": manifest.upstream, "profile": manifest.profile}
         texts |= {name: render(f"{name}.jinja", **shared, **values) for name, values in told.items()}
-        texts[QUESTIONABLE] = text_rows("definition or rule\tlines\twhy to ask", questionable(symbols.data, ruled))
+        texts[QUESTIONABLE] = text_rows("definition or rule\tlines\twhy to ask", questionable(symbols, ruled))
     counted = summary.build_summary(manifest, graph, folded, files, evidence)
     write_files(folder, {**texts, "graph.json": _compact(data), "summary.json": readable(counted)})
     return counted

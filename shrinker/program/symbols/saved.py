@@ -7,7 +7,6 @@ Nodes are numbered: units first, then modules, then names that are looked up by 
 import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass
 from itertools import chain
 from typing import Any
 
@@ -46,18 +45,6 @@ Site = tuple[str, int, str, str, str]
 """Path and line of code of upstream that named a removed symbol, what became of it, the kept symbol around it, and by which name something
 that is defined elsewhere may be meant: as the file imports it, ``.`` where it is read from something."""
 
-Edges = list[tuple[int, int, int, int]]
-"""Source, target, kind and line, sorted."""
-
-
-@dataclass(frozen=True, slots=True)
-class SymbolData:
-    """What `shrinker.program.symbols.why` reads, ready for JSON."""
-
-    data: Mapping[str, Any]
-    """Units, best chains, and what of the text is no unit."""
-    edges: Edges
-
 
 def found_symbols(
     search: Search,
@@ -67,9 +54,9 @@ def found_symbols(
     written: Written,
     rules: Ruleset,
     outlines: Mapping[str, Outline],
-) -> SymbolData:
-    """What a search found that ran, and what stands in its way where it found nothing; from here on it knows of what removed code names,
-    too. `folded` has every module that it was made in, by path, with its units: before anything was dropped; the graph is of files that
+) -> tuple[Mapping[str, Any], Sequence[tuple[int, ...]]]:
+    """What a search found that ran, ready for JSON (units, best chains, and what of the text is no unit), and what names what: source, target, kind and line, sorted. From here on it
+    knows of what removed code names, too. `folded` has every module that it was made in, by path, with its units: before anything was dropped; the graph is of files that
     stay, the outlines are of modules that no rule removes."""
     live = frozenset(search.live)
     reasons = {**search.edges, **search.from_removed()}
@@ -111,7 +98,7 @@ def found_symbols(
         "inner": {name: unit for _, inner in besides for name, unit in inner.items()},
         "sites": dict(sorted(sites.items())),
     }
-    return SymbolData(data, edges)
+    return data, edges
 
 
 def root_costs(rules: Ruleset) -> dict[str, int]:
@@ -128,7 +115,11 @@ def _imports(outline: Outline) -> list[tuple[str, int, str]]:
 
 
 def _best(
-    units: Sequence[Unit], others: Sequence[str], kinds: Sequence[str], edges: Edges, roots: Mapping[str, int]
+    units: Sequence[Unit],
+    others: Sequence[str],
+    kinds: Sequence[str],
+    edges: Sequence[tuple[int, ...]],
+    roots: Mapping[str, int],
 ) -> list[tuple[int, ...]]:
     """Source, kind and line of the last edge of the best chain from a root to each node; nothing for a root and what is not live.
 

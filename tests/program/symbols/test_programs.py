@@ -70,7 +70,7 @@ def test_program(archive: Path, tmp_path: Path) -> None:
 
 def _explained(decided: Analysis) -> None:
     """Live symbols are of kept files, and no chain goes in a circle."""
-    data, edges = json.loads(json.dumps([decided.symbols.data, decided.symbols.edges]))
+    data, edges = json.loads(json.dumps([decided.symbols, decided.symbol_edges]))
     symbols = Symbols(data, lambda: edges)
     for number, unit in enumerate(symbols.units):
         if not unit.live:
