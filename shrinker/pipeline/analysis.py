@@ -15,7 +15,7 @@ from shrinker.fold.module import fold_companions
 from shrinker.pipeline.run import Run, Told
 from shrinker.program.analysis import Analysis
 from shrinker.program.distributions import decide_distributions, with_uncertain
-from shrinker.program.native.cuts import by_path, cargo_cuts, refuted_cuts
+from shrinker.program.native.cuts import cargo_cuts, refuted_cuts
 from shrinker.program.native.prune import prune_companions
 from shrinker.program.propagation import find_needed, propagate_attributes
 from shrinker.program.reach import build_graph, import_leads
@@ -27,6 +27,7 @@ from shrinker.values.edits import Span
 from shrinker.values.errors import ShrinkerError
 from shrinker.values.folded import EMPTY_SYMBOLS, FoldedModule
 from shrinker.values.graph import Graph
+from shrinker.values.relations import grouped
 from shrinker.values.upstream import PACKAGE_PREFIX, modules_of
 
 
@@ -43,7 +44,7 @@ def analyse(run: Run, unwritable: Mapping[str, str] | None = None) -> Analysis:
     """
     stay, tree, cache = unwritable or {}, run.tree, run.cache
     if not cache.enabled:
-        return _Steps(run, stay).analysis()[0]
+        return _Steps(run, stay).analysis()
     results = Variants(cache, "analyses")
     files = (f"{f.path} {f.sha256}" if f.path.startswith(PACKAGE_PREFIX) else f.path for f in tree.files)
     settings = (run.rules.model_dump_json(), repr(sorted(stay.items())), repr(run.explained), repr(tree.declared))
@@ -57,9 +58,9 @@ def analyse(run: Run, unwritable: Mapping[str, str] | None = None) -> Analysis:
 
     def call(tell: Tell) -> tuple[bytes, dict[str, float], dict[str, Counts]]:
         there = replace(run, progress=Told(tell), timings={})
-        found, kept = _Steps(there, stay).analysis()
-        outside = tuple((path,) for path in sorted(kept) if not path.startswith(PACKAGE_PREFIX))
-        packed = pack(found)
+        steps = _Steps(there, stay)
+        packed = pack(steps.analysis())
+        outside = tuple((path,) for path in sorted(steps.kept) if not path.startswith(PACKAGE_PREFIX))
         results.learn(looked_at, Recorded(outside, contents(outside), packed))
         results.save()
         return packed, there.timings, cache.counts
@@ -87,8 +88,8 @@ class _Steps:
     kept: set[str] = field(default_factory=set)
     """Paths that any step kept."""
 
-    def analysis(self) -> tuple[Analysis, set[str]]:
-        """The analysis, and the paths that any of its steps kept."""
+    def analysis(self) -> Analysis:
+        """All steps in their order."""
         run, tree, rules = self.run, self.run.tree, self.run.rules
         with run.timed("facts"):
             environment = build_environment(tree, rules, jobs=run.jobs, progress=run.progress.advance, cache=run.cache)
@@ -124,8 +125,9 @@ class _Steps:
             with run.timed("symbols"):
                 symbols, edges = found_symbols(search, units, tree, graph, written, rules, environment.outlines)
         graph = with_uncertain(graph, distributions)
+        by_path = {path: tuple(sorted({*found})) for path, found in sorted(grouped(cuts).items())}
         found = (graph, folded, rescued, written, distributions, symbols, edges)
-        return Analysis(*found, dict(engine.refinements), by_path(cuts)), self.kept
+        return Analysis(*found, dict(engine.refinements), by_path)
 
     def _graph(self, engine: FoldEngine) -> tuple[Graph, dict[str, FoldedModule]]:
         graph, folded = build_graph(self.run.tree, self.run.rules, engine.fold, rescued=engine.rescued)

@@ -71,7 +71,6 @@ def ask(run: SavedRun, query: str, *, every: bool = False) -> list[Chain | Remov
     # Of a line that went something around it may stay.
     live = [] if decided else [n for n in found if symbols.units[n].live]
     if not (found or dropped):
-        files.refuse_line(query)
         # A statement may define a name that it does not bear.
         return [*files.held(query)] or [*chains]
     return [*(chain for number in live for chain in symbols.explain(number, every=every)), *dropped]

@@ -33,8 +33,6 @@ def graph_data(
     graph: Graph,
     folded: Mapping[str, FoldedModule],
     *,
-    profile: str = "",
-    upstream: str = "",
     importers: Mapping[str, Sequence[Importer]] | None = None,
     distributions: Distributions | None = None,
     dropped: Mapping[str, Sequence[Importer]] | None = None,
@@ -50,8 +48,6 @@ def graph_data(
     node_at, kind_at, path_at = ({name: number for number, name in enumerate(table)} for table in tables)
     return {
         "format": FORMAT,
-        "profile": profile,
-        "upstream": upstream,
         "nodes": nodes,
         "kinds": kinds,
         "paths": paths,
@@ -204,16 +200,13 @@ class Files:
         path, line = _place(query)
         return [file for file in self._data["kept"] if f"/{file}".endswith(f"/{path}")] if path else [], line
 
-    def refuse_line(self, query: str) -> None:
-        """Raises InputError when a query is a line of a kept file: nothing stands in it that could be kept or removed by itself."""
-        if self._lines(query)[0]:
-            path, line = _place(query)
-            raise InputError(
-                f"line {line} of {path} belongs to no statement", "a comment or empty line goes with what is around it"
-            )
-
     def held(self, query: str) -> list[Removed]:
-        """What removed modules define by a name, or hold a member of; else the removed module that a dotted name is of."""
+        """What removed modules define by a name, or hold a member of; else the removed module that a dotted name is of. Raises InputError when
+        it is a line of a kept file: nothing stands in it that could be kept or removed by itself."""
+        path, line = _place(query)
+        if self._lines(query)[0]:
+            what = f"line {line} of {path} belongs to no statement"
+            raise InputError(what, "a comment or empty line goes with what is around it")
         whole = query.strip().removeprefix("symbol:")
         for name in (whole, whole.rpartition(".")[0]):
             last = name.rpartition(".")[2]

@@ -52,8 +52,6 @@ def write_reports(
     data = graph_data(
         graph,
         folded,
-        profile=manifest.profile,
-        upstream=manifest.upstream.spec,
         importers=dependencies.removed_importers(graph, folded, analysis.written),
         distributions=required,
         dropped=dependencies.importers({row.name: row.importers for row in required.rows}, graph, folded),
@@ -62,8 +60,10 @@ def write_reports(
     data |= {
         "absents": _absents(rules),
         "gone": api.definitions_data(gone),
+        "profile": manifest.profile,
         "roots": root_costs(rules),
         "tree": manifest.tree,
+        "upstream": manifest.upstream.spec,
         "whys": {rule.id: rule.why for rule in rules.by_id().values()},
     }
     ruled = _rules_data(rules, effects)

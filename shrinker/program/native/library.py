@@ -58,19 +58,15 @@ class Library:
     """Of each compiled source the places of build lists that name it."""
     texts: Mapping[str, str] = field(repr=False)
     """Of everything else that a build may read: lists, scripts, declarations of the package."""
-    _closures: dict[str, tuple[str, ...]] = field(default_factory=dict, repr=False)
 
     @cached_property
     def compiled(self) -> tuple[str, ...]:
         """Sources that a build list names and a compiler gets, sorted."""
         return tuple(path for path in self.entries if suffix(path) in COMPILED)
 
-    def closure(self, path: str) -> tuple[str, ...]:
+    def closure(self, path: str) -> Iterable[str]:
         """The file, and all that it includes."""
-        if path not in self._closures:
-            found = reached((path,), lambda each: (target for target, _ in self.includes.get(each, ())))
-            self._closures[path] = tuple(found)
-        return self._closures[path]
+        return reached((path,), lambda each: (target for target, _ in self.includes.get(each, ())))
 
 
 def read_library(
