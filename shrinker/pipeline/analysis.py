@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cached_property, partial
 from typing import Any, cast
 
 from shrinker.cache import Question, Recorded, Variants, digest_of, hash_of, pack, unpack
@@ -18,7 +18,7 @@ from shrinker.program.distributions import decide_distributions, with_uncertain
 from shrinker.program.native.cuts import cargo_cuts, refuted_cuts
 from shrinker.program.native.prune import prune_companions
 from shrinker.program.propagation import find_needed, propagate_attributes
-from shrinker.program.reach import build_graph, import_leads
+from shrinker.program.reach import FileGraph
 from shrinker.program.symbols.dead import NamedPlaces, dead_spans, live_again, search_symbols
 from shrinker.program.symbols.saved import found_symbols
 from shrinker.program.symbols.search import Search
@@ -88,6 +88,11 @@ class _Steps:
     kept: set[str] = field(default_factory=set)
     """Paths that any step kept."""
 
+    @cached_property
+    def files(self) -> FileGraph:
+        """The graph of files."""
+        return FileGraph(self.run.tree, self.run.rules)
+
     def analysis(self) -> Analysis:
         """All steps in their order."""
         run, tree, rules = self.run, self.run.tree, self.run.rules
@@ -103,7 +108,7 @@ class _Steps:
                 progress=lambda done: run.progress.advance(done, None),
                 cache=run.cache,
                 unwritable=self.unwritable,
-                leads=import_leads(tree, rules),
+                leads=self.files.leads,
             ) as engine,
         ):
             graph, folded = self._settled(engine)
@@ -130,7 +135,7 @@ class _Steps:
         return Analysis(*found, dict(engine.refinements), by_path)
 
     def _graph(self, engine: FoldEngine) -> tuple[Graph, dict[str, FoldedModule]]:
-        graph, folded = build_graph(self.run.tree, self.run.rules, engine.fold, rescued=engine.rescued)
+        graph, folded = self.files.build(engine.fold, engine.rescued)
         self.kept.update(graph.kept)
         return graph, folded
 
@@ -175,7 +180,8 @@ class _Steps:
             stay |= missed
             if missed:
                 continue
-            changed = propagate_attributes(engine, folded, found.types, found.outside, found.live)
+            asked = (found.types, found.outside, found.live)
+            changed = propagate_attributes(engine.refold, engine.refinements, folded, *asked)
             if not changed:
                 return graph, folded, found, units
             # What these modules name now is searched anew, with nothing dropped.

@@ -12,10 +12,9 @@ module of predicates and flags is loaded by others, too, so that folding drops s
 """
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import cache
-from typing import Protocol
 
 from shrinker.program.symbols.liveness import Outside
 from shrinker.program.symbols.program import Key
@@ -38,30 +37,25 @@ _BENIGN = frozenset(_NAMES.split())
 """Bases outside the tree that set no attribute by a name of their own, beside those of `_KNOWN_TO_TORCH`."""
 
 
-class Folding(Protocol):
-    """What folds again: the engine."""
-
-    refinements: dict[str, Refinement]
-    """What is known of modules, by path."""
-
-    def refold(self, facts: Mapping[str, Refinement]) -> Iterable[FoldedModule]:
-        """These modules, folded with other facts."""
-
-
 def propagate_attributes(
-    folding: Folding, folded: Mapping[str, FoldedModule], types: Types, outside: Outside, live: Collection[Key]
+    refold: Callable[[Mapping[str, Refinement]], Iterable[FoldedModule]],
+    known: Mapping[str, Refinement],
+    folded: Mapping[str, FoldedModule],
+    types: Types,
+    outside: Outside,
+    live: Collection[Key],
 ) -> frozenset[str]:
-    """Fold with what such attributes are, in rounds, for as long as there are new ones: paths of the modules that changed. `folded` has
-    every module that is left, by path, `live` the units of them that something reachable names."""
+    """Fold with what such attributes are, in rounds, for as long as there are new ones: paths of the modules that changed. `refold` adds to
+    what is `known`, `folded` has every module that is left, both by path; `live` are the units of them that something reachable names."""
     left, changed = dict(folded), set[str]()
     while True:
         facts = _Stores(left.values(), types, outside, live).facts()
-        known = ((path, folding.refinements.get(path, NOTHING), found) for path, found in facts)
-        fresh = {path: after for path, before, found in known if (after := before.joined(found)) != before}
+        rows = ((path, known.get(path, NOTHING), found) for path, found in facts)
+        fresh = {path: after for path, before, found in rows if (after := before.joined(found)) != before}
         if not fresh:
             return frozenset(changed)
         changed |= fresh.keys()
-        left |= {module.path: module for module in folding.refold(fresh)}
+        left |= {module.path: module for module in refold(fresh)}
 
 
 def _any_of(patterns: Iterable[str]) -> re.Pattern[str]:

@@ -6,7 +6,7 @@ Subtle: walks and star imports depend on what is kept so far, so that they are l
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import cache
+from functools import cached_property
 
 from shrinker.program.edges.data import DataEdges, included
 from shrinker.program.edges.modules import (
@@ -35,36 +35,60 @@ _MODULE = "module:"
 _BINARY = frozenset({"so", "pyd", "dylib", "cubin", "fatbin"})
 
 
-def build_graph(
-    tree: UpstreamTree, rules: Ruleset, fold: Fold, *, rescued: Mapping[str, tuple[str, LeakedUse]] | None = None
-) -> tuple[Graph, dict[str, FoldedModule]]:
-    """Decide for every file of the tree whether it is kept. Raises ShrinkerError: `fold` did not return one of the paths it was given.
+class FileGraph:
+    """Reachability over the files of one tree, by some rules: built anew whenever folded modules change."""
 
-    Args:
-        fold: folds Python paths; called with whole waves of the search.
-        rescued: modules that stay although a rule removes them, since the code at that path runs one of their names;
-            the packages above them stay with them.
+    def __init__(self, tree: UpstreamTree, rules: Ruleset) -> None:
+        self.tree, self.rules = tree, rules
+        self.paths = [file.path for file in tree.files]
 
-    Returns:
-        The graph, and the folded module of every kept Python file of the package by path, sorted.
-    """
-    search = _Search(tree, rules)
-    rescues = search.rescue(rescued or {})
-    search.run(fold)
-    search.add_files()
-    first, doubtful = first_reasons(search.edges)
-    kept = {path: edge.reason for node, edge in first.items() if (path := search.path(node)) is not None}
-    doubts = ((search.path(node), reason) for node, reason in doubtful.items())
-    reasons = (*((path, reason) for path, reason in rescues.items() if path in kept), *doubts)
-    uncertain = {item for module in search.modules.values() for item in (*module.uncertain, *_undecided_sites(module))}
-    uncertain.update(search.problems, (Uncertain(path, 0, reason) for path, reason in reasons if path is not None))
-    graph = Graph(
-        edges=tuple(sorted(search.edges)),
-        kept=dict(sorted(kept.items())),
-        removed=dict(search.removals(kept)),
-        uncertain=tuple(sorted(uncertain)),
-    )
-    return graph, {module.path: module for module in sorted(search.modules.values(), key=lambda m: m.path)}
+    @cached_property
+    def index(self) -> ModuleIndex:
+        """Modules of the tree."""
+        return ModuleIndex(self.paths)
+
+    @cached_property
+    def removed(self) -> Mapping[str, Remove]:
+        """Paths that a rule takes."""
+        return removed_by_rule(self.paths, self.rules.removes)
+
+    def leads(self, module: FoldedModule) -> list[str]:
+        """Paths that a kept module's imports make reachable, in order. Only what is certain: strings, walks and rescued modules are left to
+        the search."""
+        paths = self.index.paths
+        named = [_named(found.dst) for found in import_edges(module, self.index)]
+        around = [parent for name in named if paths[name] not in self.removed for parent in self.index.parents(name)]
+        return [path for path in dict.fromkeys(paths[name] for name in (*named, *around)) if path not in self.removed]
+
+    def build(
+        self, fold: Fold, rescued: Mapping[str, tuple[str, LeakedUse]] | None = None
+    ) -> tuple[Graph, dict[str, FoldedModule]]:
+        """Decide for every file of the tree whether it is kept: the graph, and the folded module of every kept Python file of the package by
+        path, sorted. Raises ShrinkerError: `fold` did not return one of the paths it was given.
+
+        Args:
+            fold: called with whole waves of the search.
+            rescued: modules that stay although a rule removes them, since the code at that path runs one of their names; the
+                packages above them stay with them.
+        """
+        search = _Search(self)
+        rescues = search.rescue(rescued or {})
+        search.run(fold)
+        search.add_files()
+        first, doubtful = first_reasons(search.edges)
+        kept = {path: edge.reason for node, edge in first.items() if (path := search.path(node)) is not None}
+        doubts = ((search.path(node), reason) for node, reason in doubtful.items())
+        reasons = (*((path, reason) for path, reason in rescues.items() if path in kept), *doubts)
+        modules = sorted(search.modules.values(), key=lambda module: module.path)
+        uncertain = {item for module in modules for item in (*module.uncertain, *_undecided_sites(module))}
+        uncertain.update(search.problems, (Uncertain(path, 0, reason) for path, reason in reasons if path is not None))
+        graph = Graph(
+            edges=tuple(sorted(search.edges)),
+            kept=dict(sorted(kept.items())),
+            removed=dict(search.removals(kept)),
+            uncertain=tuple(sorted(uncertain)),
+        )
+        return graph, {module.path: module for module in modules}
 
 
 def _undecided_sites(module: FoldedModule) -> Iterator[Uncertain]:
@@ -77,11 +101,9 @@ def _undecided_sites(module: FoldedModule) -> Iterator[Uncertain]:
 class _Search:
     """What is known while the search runs: edges, the nodes they reach, the folded modules."""
 
-    def __init__(self, tree: UpstreamTree, rules: Ruleset) -> None:
-        self._tree, self._rules = tree, rules
-        self._paths = [file.path for file in tree.files]
-        self._index = ModuleIndex(self._paths)
-        self._removed = removed_by_rule(self._paths, rules.removes)
+    def __init__(self, files: FileGraph) -> None:
+        self._tree, self._rules, self._paths = files.tree, files.rules, files.paths
+        self._index, self._removed = files.index, dict(files.removed)
         self.edges: dict[Edge, str] = {}
         """Every edge to why it is weak, ``""`` for a sure one."""
         self._reached: set[str] = set()
@@ -227,25 +249,3 @@ class _Search:
 
 def _named(node: str) -> str:
     return node.removeprefix(_MODULE)
-
-
-def import_leads(tree: UpstreamTree, rules: Ruleset) -> Callable[[FoldedModule], list[str]]:
-    """A function that gives the paths that a kept module's imports make reachable, in order.
-
-    Only what is certain: strings, walks and rescued modules are left to the search.
-    """
-
-    @cache
-    def known() -> tuple[ModuleIndex, dict[str, Remove]]:
-        # Only when something is folded: a run that finds all it needs does not ask.
-        paths = [file.path for file in tree.files]
-        return ModuleIndex(paths), removed_by_rule(paths, rules.removes)
-
-    def leads(module: FoldedModule) -> list[str]:
-        index, removed = known()
-        named = [_named(found.dst) for found in import_edges(module, index)]
-        around = [parent for name in named if index.paths[name] not in removed for parent in index.parents(name)]
-        paths = dict.fromkeys(index.paths[name] for name in (*named, *around))
-        return [path for path in paths if path not in removed]
-
-    return leads

@@ -7,7 +7,7 @@ each expert's width. All shares are taken to occur.
 
 import re
 from collections.abc import Iterable, Sequence
-from functools import cache, lru_cache
+from functools import cache
 
 from shrinker.ruleset import Remove
 from shrinker.ruleset.match import any_module_matches, any_path_matches
@@ -21,12 +21,6 @@ def removed_by_rule(paths: Iterable[str], rules: Sequence[Remove]) -> dict[str, 
     A Python module is matched by its dotted name; any file by the dotted name of its package folder, so that the
     data of a removed package goes with it; and by its path.
     """
-    return dict(_removed(tuple(paths), tuple(rules)))
-
-
-@lru_cache(maxsize=2)
-def _removed(paths: tuple[str, ...], rules: tuple[Remove, ...]) -> dict[str, Remove]:
-    """Asked for again whenever a refinement of the folded modules builds the graph anew."""
     taking = ((path, next((rule for rule in rules if _takes(rule, _dotted(path), path)), None)) for path in paths)
     return {path: rule for path, rule in taking if rule is not None}
 
