@@ -6,17 +6,10 @@ Subtle: walks and star imports depend on what is kept so far, so that they are l
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 
 from shrinker.program.edges.data import DataEdges, included
-from shrinker.program.edges.modules import (
-    import_edges,
-    outside_edges,
-    package_edges,
-    rule_targets,
-    star_edges,
-    walk_edges,
-)
+from shrinker.program.edges.modules import import_edges, outside_edges, rule_targets, star_edges, walk_edges
 from shrinker.program.edges.strings import DYNAMIC, StringEdges
 from shrinker.program.nodes import FileIndex, Found, ModuleIndex, file_node, module_node, suffix
 from shrinker.program.removals import removed_by_rule
@@ -153,8 +146,9 @@ class _Search:
         imported = [*import_edges(module, self._index)]
         for found in imported:
             self._importers[_named(found.dst)].add(module.module)
-        named = (*package_edges(module.module, self._index), *self._strings.find(module))
-        self._add_to(module, (*imported, *named, *outside_edges(module)))
+        # Importing a module runs the `__init__` of each package above it.
+        packages = (Found(module_node(parent), "package", 1) for parent in self._index.parents(module.module))
+        self._add_to(module, (*imported, *packages, *self._strings.find(module), *outside_edges(module)))
         self._strings.read(module)
         self._stars |= {s.module for s in module.imports if s.name == "*" and s.module in self._index.packages}
 
@@ -206,18 +200,9 @@ class _Search:
             if (stub := module.path + "i") in self._tree.by_path:
                 yield Found(file_node(stub), "data", 1)
 
-        def by_folder(module: FoldedModule) -> Iterator[Found]:
-            globbed = data.globbed(module)
-            for line, folder, text in data.folders(module):
-                inside = data.in_folder(folder)
-                finer = any(file_node(path) in self._reached for path in inside)
-                for path in inside:
-                    if not finer or suffix(path) in globbed:
-                        yield Found(file_node(path), "data", line, f"only its folder is named, by the string {text!r}")
-
         seen: set[str] = set()
         prefix = "native:" + PACKAGE_PREFIX
-        for mechanism in (by_name, by_folder):
+        for mechanism in (by_name, partial(data.find_in_folders, reached=self._reached)):
             # All are found before one is added, so that the order of the modules makes no difference.
             for module, found in [(module, [*mechanism(module)]) for module in self.modules.values()]:
                 self._add_to(module, found)

@@ -7,7 +7,7 @@ include names any of them more finely. ``#include`` is resolved beside the file 
 
 import posixpath
 import re
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from functools import lru_cache
 
 from shrinker.program.nodes import DOCUMENT_SUFFIXES, FileIndex, Found, file_node, glob_pattern, nearest, suffix
@@ -47,31 +47,31 @@ class DataEdges:
                 if not (weak and suffix(path) in DOCUMENT_SUFFIXES):
                     yield Found(file_node(path), "data", site.line, weak)
 
-    def folders(self, module: FoldedModule) -> Iterator[tuple[int, str, str]]:
-        """Folders of files that the module's strings name: line, folder, and the string."""
+    def find_in_folders(self, module: FoldedModule, reached: Container[str]) -> Iterator[Found]:
+        """Files in the folders that the module's strings name, but for documents: all where none of these nodes is `reached`, else those with a
+        suffix that the module globs for (``*.json``)."""
         home = module.path.rpartition("/")[0]
+        bases = (site.text.rpartition("/")[2] for site in module.strings)
+        globbed = {base.rpartition(".")[2].lower() for base in bases if base.startswith("*.") and "*." in base[-12:]}
         for site in module.strings:
-            parts = [part for part in site.text.split("/") if part.strip("*") and part != "."]
-            if not parts or len(site.text) > _LONGEST or any("*" in part for part in parts):
-                continue
-            tail, narrow = "/" + "/".join(parts), home not in _WIDE_FOLDERS
-            for folder in self._index.folders_by_base.get(parts[-1], ()):
-                # Directly below a wide folder a bare word says too little: "test" may be a split of a data set.
-                below = folder == home + tail and (narrow or "/" in site.text)
-                if below or (narrow and folder.startswith(f"{home}/") and folder.endswith(tail)):
-                    yield site.line, folder, site.text
+            for folder in self._folders(site.text, home):
+                inside = [p for p in self._index.by_folder[folder] if suffix(p) not in DOCUMENT_SUFFIXES]
+                finer = any(file_node(path) in reached for path in inside)
+                weak = f"only its folder is named, by the string {site.text!r}"
+                found = (path for path in inside if not finer or suffix(path) in globbed)
+                yield from (Found(file_node(path), "data", site.line, weak) for path in found)
 
-    def in_folder(self, folder: str) -> list[str]:
-        """Files below a folder that a program could read."""
-        return [p for p in self._index.by_folder.get(folder, ()) if suffix(p) not in DOCUMENT_SUFFIXES]
-
-    def globbed(self, module: FoldedModule) -> frozenset[str]:
-        """Suffixes that the module globs for (``*.json``), which keep whole folders that it names."""
-        return frozenset(
-            site.text.rpartition(".")[2].lower()
-            for site in module.strings
-            if "*." in site.text[-12:] and site.text.rpartition("/")[2].startswith("*.")
-        )
+    def _folders(self, text: str, home: str) -> Iterator[str]:
+        """Folders of files that a string names in a module of the folder `home`."""
+        parts = [part for part in text.split("/") if part.strip("*") and part != "."]
+        if not parts or len(text) > _LONGEST or any("*" in part for part in parts):
+            return
+        tail, narrow = "/" + "/".join(parts), home not in _WIDE_FOLDERS
+        for folder in self._index.folders_by_base.get(parts[-1], ()):
+            # Directly below a wide folder a bare word says too little: "test" may be a split of a data set.
+            below = folder == home + tail and (narrow or "/" in text)
+            if below or (narrow and folder.startswith(f"{home}/") and folder.endswith(tail)):
+                yield folder
 
     def _lookup_uncached(self, text: str) -> tuple[list[str], list[str]]:
         """Files whose path ends as the string does, and all of which the base name does."""

@@ -23,7 +23,8 @@ _NAMES = """
 aifc annotationlib asynchat asyncore audioop cgi cgitb chunk compression crypt distutils imghdr imp lib2to3 mailcap
 msilib nis nntplib ossaudiodev pipes sndhdr smtpd spwd sunau telnetlib tomllib uu xdrlib
 """
-_STANDARD = sys.stdlib_module_names | frozenset(_NAMES.split())
+STANDARD = sys.stdlib_module_names | frozenset(_NAMES.split())
+"""Top-level names of modules that ship with CPython 3.11 or later."""
 LIBRARIES = ("sgl_kernel", "flashinfer", "deep_gemm", "deep_ep")
 """Top-level names; ``flashinfer`` also stands for ``flashinfer_*``."""
 
@@ -51,23 +52,13 @@ def star_edges(module: FoldedModule, index: ModuleIndex) -> Iterator[Found]:
             yield Found(module_node(dotted), "string", site.line, f"star import may load {site.text!r}")
 
 
-def package_edges(dotted: str, index: ModuleIndex) -> Iterator[Found]:
-    """Importing a module runs the ``__init__`` of each package above it."""
-    return (Found(module_node(parent), "package", 1) for parent in index.parents(dotted))
-
-
-def is_standard(name: str) -> bool:
-    """True for the top-level name of a module that ships with CPython 3.11 or later."""
-    return name in _STANDARD
-
-
 def outside_edges(module: FoldedModule) -> Iterator[Found]:
     """Edges to ``external:<top-level name>``, also of `import_module` with a literal name, and to kernels: ``import library`` and a star give
     the library's own node."""
     calls = [(call.target or "*", call.line) for call in module.dynamic if call.mechanism == "import_module"]
     for dotted, line in (*((site.module, site.line) for site in module.imports), *calls):
         top = dotted.partition(".")[0]
-        if top and top != PACKAGE and "*" not in dotted and not is_standard(top):
+        if top and top != PACKAGE and "*" not in dotted and top not in STANDARD:
             yield Found(f"external:{top}", "external", line)
     for site in module.imports:
         if kernel_library(site.module) is not None:
