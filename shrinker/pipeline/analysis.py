@@ -36,11 +36,8 @@ def analyse(run: Run, unwritable: Mapping[str, str] | None = None) -> Analysis:
 
     An earlier run's is used again where no file that it looked at differs: commits that touch documents, tests and what is not kept
     outside the package are many. An analysis looks at the rules and the tool, all files of the package, the paths of all others, and those
-    of them that were kept in any of its steps.
-
-    Raises:
-        InputError: rules and upstream cannot be brought together, or a file does not parse.
-        ShrinkerError: the process that analyses was killed.
+    of them that were kept in any of its steps. Raises InputError: rules and upstream cannot be brought together, or a file does not parse.
+    ShrinkerError: the process that analyses was killed.
     """
     stay, tree, cache = unwritable or {}, run.tree, run.cache
     if not cache.enabled:
@@ -128,7 +125,7 @@ class _Steps:
         edges: Sequence[tuple[int, ...]] = ()
         if run.explained:
             with run.timed("symbols"):
-                symbols, edges = found_symbols(search, units, tree, graph, written, rules, environment.outlines)
+                symbols, edges = found_symbols(search, units, tree, graph, written, environment.outlines)
         graph = with_uncertain(graph, distributions)
         by_path = {path: tuple(sorted({*found})) for path, found in sorted(grouped(cuts).items())}
         found = (graph, folded, rescued, written, distributions, symbols, edges)
@@ -152,11 +149,8 @@ class _Steps:
     def _shaken(
         self, engine: FoldEngine, whole: Graph, units: dict[str, FoldedModule]
     ) -> tuple[Graph, dict[str, FoldedModule], Search, dict[str, FoldedModule]]:
-        """Drop what nothing reachable names, and the files that only it named; and what follows from that, until nothing does.
-
-        Returns:
-            Besides what is left, the last search, and the modules that it was made in.
-        """
+        """Drop what nothing reachable names, and the files that only it named; and what follows from that, until nothing does: what is left, the
+        last search, and the modules that it was made in."""
         stay = frozenset[str]()
         before, dead = dict(engine.refinements), dict[str, frozenset[Span]]()
         named, modules = NamedPlaces(self.run.tree), modules_of(self.run.tree.by_path)

@@ -8,7 +8,8 @@ from shrinker.cache import Cache
 from shrinker.program.native.cuts import library_cuts
 from shrinker.program.native.library import NativeReach, read_library
 from shrinker.program.nodes import file_node, path_node
-from shrinker.program.symbols.dead import dead_spans, search_package
+from shrinker.program.symbols.dead import dead_spans, search_modules
+from shrinker.program.symbols.liveness import Outside
 from shrinker.program.symbols.search import Search
 from shrinker.program.ways import first_reasons
 from shrinker.ruleset import Companion, Ruleset
@@ -43,12 +44,9 @@ class _Callers:
 def prune_companions(
     tree: UpstreamTree, rules: Ruleset, graph: Graph, folded: Mapping[str, FoldedModule], fold: Fold, cache: Cache
 ) -> tuple[Graph, dict[str, FoldedModule], list[tuple[str, Cut]]]:
-    """Decide what stays of the packages beside the served one, whose `folded` modules, by path, hold nothing any more that goes.
-
-    Returns:
-        The graph, which had all that rules keep of the companions, without what goes; the companions that are left, by path; and lines that
-        go of files that are no Python, each with the path.
-    """
+    """Decide what stays of the packages beside the served one, whose `folded` modules, by path, hold nothing any more that goes: the graph, which
+    had all that rules keep of the companions, without what goes; the companions that are left, by path; and lines that go of files that are
+    no Python, each with the path."""
     with_sources = [rule for rule in rules.companions if rule.sources]
     dead: dict[str, frozenset[Span]] = {}
     found: list[tuple[Companion, _Callers, Search]] = []
@@ -65,7 +63,8 @@ def prune_companions(
             continue
         # Tools ask any package for these, such as its version.
         special = {name for module in own.values() for name, _ in module.defines if is_special(name)}
-        search = search_package(rules, own, callers.words | special)
+        words = callers.words | special
+        search = search_modules(own, Outside(rules, words=((words, words),)))
         dead |= dead_spans(search, {module.module for module in own.values()})
         unloaded = (path for path, module in own.items() if module.module not in search.loaded)
         gone |= {path: _NO_IMPORT for path in unloaded if file_node(path) not in named}

@@ -55,15 +55,11 @@ def search_symbols(
         stay=frozenset(more),
         named=named,
     )
-    return _searched(folded, outside)
+    return search_modules(folded, outside)
 
 
-def search_package(rules: Ruleset, folded: Mapping[str, FoldedModule], words: frozenset[str]) -> Search:
-    """Everything that some words can name in a package that travels beside the served one, of modules by path with their units."""
-    return _searched(folded, Outside(rules, words=((words, words),)))
-
-
-def _searched(folded: Mapping[str, FoldedModule], outside: Outside) -> Search:
+def search_modules(folded: Mapping[str, FoldedModule], outside: Outside) -> Search:
+    """Everything that what is outside of some modules, by path with their units, can reach in them."""
     inert = {*sys.stdlib_module_names, *(name for rule in outside.rules.outsides for name in rule.inert)}
     before = sys.getrecursionlimit()
     sys.setrecursionlimit(max(before, _DEEP))

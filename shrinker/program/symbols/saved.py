@@ -52,7 +52,6 @@ def found_symbols(
     tree: UpstreamTree,
     graph: Graph,
     written: Written,
-    rules: Ruleset,
     outlines: Mapping[str, Outline],
 ) -> tuple[Mapping[str, Any], Sequence[tuple[int, ...]]]:
     """What a search found that ran, ready for JSON (units, best chains, and what of the text is no unit), and what names what: source, target, kind and line, sorted. From here on it
@@ -92,7 +91,7 @@ def found_symbols(
         "units": units,
         "others": others,
         "kinds": kinds,
-        "best": _best(units, others, kinds, edges, _ROOTS | root_costs(rules)),
+        "best": _best(units, others, kinds, edges, _ROOTS | root_costs(search.outside.rules)),
         "gone": gone,
         "imports": {name: _imports(outlines[name]) for name in modules if name in outlines},
         "inner": {name: unit for _, inner in besides for name, unit in inner.items()},
