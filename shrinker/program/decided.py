@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from operator import attrgetter
 
-from shrinker.values.folded import Decision, FoldedModule
+from shrinker.values.folded import Decision, Folded, FoldedModule
 from shrinker.values.graph import Removal
 
 _PLACED = "refusal"
@@ -23,7 +23,7 @@ def deciding(decisions: Sequence[Decision], line: int) -> Decision | None:
     return around(decisions, line) or max(above, key=lambda d: d.line, default=None)
 
 
-def looking(folded: Mapping[str, FoldedModule]) -> frozenset[str]:
+def looking(folded: Folded) -> frozenset[str]:
     """Ids of the rules for which some function looks at an argument."""
     return frozenset(r for module in folded.values() for d in module.decisions if d.kind == _PLACED for r in d.rules)
 
@@ -39,14 +39,7 @@ def folded_away(module: FoldedModule, line: int) -> str:
     return f"folded away by {near.rule}: {told(near)}" if near else "folded away"
 
 
-def rule_of(
-    path: str,
-    line: int,
-    end_line: int,
-    folded: Mapping[str, FoldedModule],
-    removed: Mapping[str, Removal],
-    word: str = "",
-) -> str:
+def rule_of(path: str, line: int, end_line: int, folded: Folded, removed: Mapping[str, Removal], word: str = "") -> str:
     """The rule by which what stands at some lines, from 1, went, or several joined by ``+``; empty when nothing was decided there.
 
     Of several decisions on these lines one that speaks of the word is meant.

@@ -17,7 +17,7 @@ from shrinker.ruleset.match import any_module_matches, name_matches
 from shrinker.ruleset.models import Distribution as Rule
 from shrinker.ruleset.models import Ruleset
 from shrinker.values.distributions import Distribution, Distributions
-from shrinker.values.folded import FoldedModule, Uncertain
+from shrinker.values.folded import Folded, FoldedModule, Uncertain
 from shrinker.values.graph import Graph
 from shrinker.values.relations import grouped
 from shrinker.values.upstream import DeclaredPackage, UpstreamTree, module_name
@@ -99,7 +99,7 @@ def _is_in(package: str, dotted: str) -> bool:
 
 
 def decide_distributions(
-    tree: UpstreamTree, rules: Ruleset, graph: Graph, folded: Mapping[str, FoldedModule], written: Written
+    tree: UpstreamTree, rules: Ruleset, graph: Graph, folded: Folded, written: Written
 ) -> Distributions:
     """Say of every distribution that upstream declares whether it stays, and why: by `[[distribution]]` rules, `[[remove]]` rules about
     extras, and the folded modules, by path, that the graph keeps."""

@@ -21,7 +21,7 @@ from shrinker.program.symbols.program import Key
 from shrinker.program.symbols.types import Types
 from shrinker.syntax.imports import with_packages
 from shrinker.syntax.names import is_special
-from shrinker.values.folded import NOTHING, FoldedModule, Refinement, Symbol
+from shrinker.values.folded import NOTHING, Folded, FoldedModule, Refinement, Symbol
 from shrinker.values.relations import grouped, reached
 
 _KNOWN_TO_TORCH = frozenset({"training", "dump_patches", "call_super_init"})
@@ -40,7 +40,7 @@ _BENIGN = frozenset(_NAMES.split())
 def propagate_attributes(
     refold: Callable[[Mapping[str, Refinement]], Iterable[FoldedModule]],
     known: Mapping[str, Refinement],
-    folded: Mapping[str, FoldedModule],
+    folded: Folded,
     types: Types,
     outside: Outside,
     live: Collection[Key],
@@ -151,13 +151,10 @@ def find_needed(kept: Iterable[FoldedModule], known: Mapping[str, Refinement]) -
     def led_to(name: str) -> frozenset[str]:
         return frozenset(reached((name,), loads.__getitem__))
 
-    @cache
-    def is_left_alone(name: str) -> bool:
-        """True when no module loads this one, but for those that it loads itself."""
-        return led_to(name).issuperset(loaders.get(name, ()))
-
     for name, module in modules.items():
-        alone = [m for m in module.summary.unproven_imports if m in modules and is_left_alone(m)]
+        # Those that no module loads, but for those that they load themselves.
+        found = (m for m in module.summary.unproven_imports if m in modules)
+        alone = [m for m in found if led_to(m).issuperset(loaders.get(m, ()))]
         needed = {m for m in alone if any(not modules[n].summary.inert for n in led_to(m) - led_to(name))}
         before = known.get(module.path, NOTHING)
         if not needed <= before.needed:

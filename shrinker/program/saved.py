@@ -14,7 +14,7 @@ from shrinker.program.nodes import distribution_name, path_node
 from shrinker.program.ways import FILE_COSTS, Ways
 from shrinker.values.distributions import Distribution, Distributions
 from shrinker.values.errors import InputError
-from shrinker.values.folded import Decision, FoldedModule
+from shrinker.values.folded import Decision, Folded
 from shrinker.values.graph import UNREACHABLE, Chain, Edge, Graph, Removed, Site
 from shrinker.values.relations import grouped
 from shrinker.values.upstream import PACKAGE_PREFIX, enclosing, module_name
@@ -31,7 +31,7 @@ Names = Mapping[str, tuple[str, ...]]
 
 def graph_data(
     graph: Graph,
-    folded: Mapping[str, FoldedModule],
+    folded: Folded,
     *,
     importers: Mapping[str, Sequence[Importer]] | None = None,
     distributions: Distributions | None = None,

@@ -155,7 +155,9 @@ class NativeReach:
         """Compiled sources by the names that they themselves mention: macros define what no grammar sees."""
         for path in self._fixed(named):
             self._keep(path)
-        self._name((*words, *self._uncut()))
+        # Or their registration shares its lines with something else.
+        uncut = (name for name, places in self.registered.items() if not all(each.lines.first for _, each in places))
+        self._name((*words, *uncut))
         while self._stack:
             self._visit(self._stack.pop())
             if not self._stack:
@@ -181,12 +183,6 @@ class NativeReach:
                 or any(path.rpartition("/")[2] in text for text in scripts)
             ):
                 yield path
-
-    def _uncut(self) -> Iterator[str]:
-        """Operators whose registration shares its lines with something else."""
-        for name, places in self.registered.items():
-            if not all(registration.lines.first for _, registration in places):
-                yield name
 
     def _emptied(self) -> Iterator[str]:
         """Sources of build commands of which nothing would be left."""

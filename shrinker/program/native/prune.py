@@ -17,7 +17,7 @@ from shrinker.syntax.names import dotted, is_special
 from shrinker.syntax.parsing import parsed
 from shrinker.syntax.walk import walk
 from shrinker.values.edits import Cut, Span
-from shrinker.values.folded import EMPTY_SYMBOLS, FoldedModule, Uncertain
+from shrinker.values.folded import EMPTY_SYMBOLS, Folded, FoldedModule, Uncertain
 from shrinker.values.graph import UNREACHABLE, Edge, Graph, Removal
 from shrinker.values.texts import without_comments, words_of
 from shrinker.values.upstream import UpstreamTree
@@ -42,7 +42,7 @@ class _Callers:
 
 
 def prune_companions(
-    tree: UpstreamTree, rules: Ruleset, graph: Graph, folded: Mapping[str, FoldedModule], fold: Fold, cache: Cache
+    tree: UpstreamTree, rules: Ruleset, graph: Graph, folded: Folded, fold: Fold, cache: Cache
 ) -> tuple[Graph, dict[str, FoldedModule], list[tuple[str, Cut]]]:
     """Decide what stays of the packages beside the served one, whose `folded` modules, by path, hold nothing any more that goes: the graph, which
     had all that rules keep of the companions, without what goes; the companions that are left, by path; and lines that go of files that are
@@ -98,9 +98,7 @@ def _package(rule: Companion) -> str:
     return rule.folder.rpartition("/")[2]
 
 
-def _find_callers(
-    tree: UpstreamTree, graph: Graph, folded: Mapping[str, FoldedModule], package: str, apart: str
-) -> _Callers:
+def _find_callers(tree: UpstreamTree, graph: Graph, folded: Folded, package: str, apart: str) -> _Callers:
     """Kept code outside of a library, whose folder is `apart`, that names its package, a top-level name; `folded` are modules of the served
     package by path, with nothing in them that goes."""
     beside = (path for path in graph.kept if path.endswith((".py", ".pyi")) and not path.startswith(f"{apart}/"))
@@ -132,7 +130,7 @@ def _find_callers(
     return _Callers(frozenset().union(*found.values(), *texts), tuple(sorted(found)), tuple(undecided))
 
 
-def _said_in(tree: UpstreamTree, path: str, folded: Mapping[str, FoldedModule], package: str) -> frozenset[str]:
+def _said_in(tree: UpstreamTree, path: str, folded: Folded, package: str) -> frozenset[str]:
     """All words of a kept file: of a folded module those that are left, and where it imports names of a package from; of any other file those
     that upstream wrote, but for comments."""
     if (module := folded.get(path)) is None:
@@ -188,12 +186,7 @@ def _without(graph: Graph, gone: Mapping[str, str], edges: Collection[Edge]) -> 
 
 
 def _wrapper_edges(
-    tree: UpstreamTree,
-    graph: Graph,
-    search: Search,
-    callers: _Callers,
-    wrappers: Mapping[str, FoldedModule],
-    operators: Collection[str],
+    tree: UpstreamTree, graph: Graph, search: Search, callers: _Callers, wrappers: Folded, operators: Collection[str]
 ) -> Iterator[Edge]:
     """From names that kept code imports to the files of the library's package, and from all of these to operators that are reached."""
     paths = {module.module: path for path, module in wrappers.items()}

@@ -12,7 +12,7 @@ from shrinker.program.symbols.search import Search
 from shrinker.program.symbols.types import Types
 from shrinker.ruleset import Ruleset
 from shrinker.values.edits import Span
-from shrinker.values.folded import FoldedModule, Symbol
+from shrinker.values.folded import Folded, Symbol
 from shrinker.values.graph import Graph
 from shrinker.values.relations import grouped
 from shrinker.values.texts import looked_up, without_comments, words_of
@@ -26,12 +26,7 @@ _DEEP = 20_000
 
 
 def search_symbols(
-    tree: UpstreamTree,
-    rules: Ruleset,
-    graph: Graph,
-    folded: Mapping[str, FoldedModule],
-    named: Named,
-    more: Iterable[str],
+    tree: UpstreamTree, rules: Ruleset, graph: Graph, folded: Folded, named: Named, more: Iterable[str]
 ) -> Search:
     """Everything that the roots can reach, of every kept module, by path with its units; `more` modules stay whatever it finds."""
     loading = [(edge, edge.dst.removeprefix("module:")) for edge in graph.edges if edge.dst.startswith("module:")]
@@ -58,7 +53,7 @@ def search_symbols(
     return search_modules(folded, outside)
 
 
-def search_modules(folded: Mapping[str, FoldedModule], outside: Outside) -> Search:
+def search_modules(folded: Folded, outside: Outside) -> Search:
     """Everything that what is outside of some modules, by path with their units, can reach in them."""
     inert = {*sys.stdlib_module_names, *(name for rule in outside.rules.outsides for name in rule.inert)}
     before = sys.getrecursionlimit()

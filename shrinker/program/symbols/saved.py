@@ -20,7 +20,7 @@ from shrinker.program.symbols.why import FORMAT
 from shrinker.program.ways import Ways, cost_of
 from shrinker.program.written import Written
 from shrinker.ruleset import Ruleset
-from shrinker.values.folded import FoldedModule, Symbol
+from shrinker.values.folded import Folded, FoldedModule, Symbol
 from shrinker.values.graph import Graph
 from shrinker.values.relations import grouped
 from shrinker.values.upstream import UpstreamTree, enclosing
@@ -47,12 +47,7 @@ that is defined elsewhere may be meant: as the file imports it, ``.`` where it i
 
 
 def found_symbols(
-    search: Search,
-    folded: Mapping[str, FoldedModule],
-    tree: UpstreamTree,
-    graph: Graph,
-    written: Written,
-    outlines: Mapping[str, Outline],
+    search: Search, folded: Folded, tree: UpstreamTree, graph: Graph, written: Written, outlines: Mapping[str, Outline]
 ) -> tuple[Mapping[str, Any], Sequence[tuple[int, ...]]]:
     """What a search found that ran, ready for JSON (units, best chains, and what of the text is no unit), and what names what: source, target, kind and line, sorted. From here on it
     knows of what removed code names, too. `folded` has every module that it was made in, by path, with its units: before anything was dropped; the graph is of files that
