@@ -149,8 +149,8 @@ class _Steps:
     def _shaken(
         self, engine: FoldEngine, whole: Graph, units: dict[str, FoldedModule]
     ) -> tuple[Graph, dict[str, FoldedModule], Search, dict[str, FoldedModule]]:
-        """Drop what nothing reachable names, and the files that only it named; and what follows from that, until nothing does: what is left, the
-        last search, and the modules that it was made in."""
+        """Drop what nothing reachable names, and the files that only it named; and what follows from that, until nothing does: what is
+        left, the last search, and the modules that it was made in."""
         stay = frozenset[str]()
         before, dead = dict(engine.refinements), dict[str, frozenset[Span]]()
         named, modules = NamedPlaces(self.run.tree), modules_of(self.run.tree.by_path)

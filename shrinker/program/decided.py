@@ -40,10 +40,8 @@ def folded_away(module: FoldedModule, line: int) -> str:
 
 
 def rule_of(path: str, line: int, end_line: int, folded: Folded, removed: Mapping[str, Removal], word: str = "") -> str:
-    """The rule by which what stands at some lines, from 1, went, or several joined by ``+``; empty when nothing was decided there.
-
-    Of several decisions on these lines one that speaks of the word is meant.
-    """
+    """The rule by which what stands at some lines, from 1, went, or several joined by ``+``; empty when nothing was decided there. Of several
+    decisions on these lines one that speaks of the word is meant."""
     if path in removed:
         return removed[path].rule
     decisions = [d for d in folded[path].decisions if d.kind != _PLACED] if path in folded else []

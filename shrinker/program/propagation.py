@@ -139,10 +139,8 @@ class _Stores:
 
 
 def find_needed(kept: Iterable[FoldedModule], known: Mapping[str, Refinement]) -> Iterator[tuple[str, Refinement]]:
-    """Modules, by path, that must load others again: those do something, and nothing else loads them.
-
-    Libraries that only such an import loads are not counted: a predicate asks them. What is known before is by path, too.
-    """
+    """Modules, by path, that must load others again: those do something, and nothing else loads them. Libraries that only such an import
+    loads are not counted: a predicate asks them. What is known before is by path, too."""
     modules = {module.module: module for module in kept}
     loads = {name: _loaded(module, modules) for name, module in modules.items()}
     loaders = grouped((other, name) for name, others in loads.items() for other in others - {name})

@@ -56,10 +56,10 @@ class FileGraph:
     def build(
         self, fold: Fold, rescued: Mapping[str, tuple[str, LeakedUse]] | None = None
     ) -> tuple[Graph, dict[str, FoldedModule]]:
-        """Decide for every file of the tree whether it is kept: the graph, and the folded module of every kept Python file of the package by
-        path, sorted; `fold` is called with whole waves of the search. The modules that are `rescued` stay although a rule removes them, since the
-        code at that path runs one of their names, and with them the packages above. Raises ShrinkerError: `fold` did not return one of the
-        paths it was given."""
+        """Decide for every file of the tree whether it is kept: the graph, and the folded module of every kept Python file of the package
+        by path, sorted; `fold` is called with whole waves of the search. The modules that are `rescued` stay although a rule removes them,
+        since the code at that path runs one of their names, and with them the packages above. Raises ShrinkerError: `fold` did not return
+        one of the paths it was given."""
         search = _Search(self)
         rescues = search.rescue(rescued or {})
         search.run(fold)

@@ -44,9 +44,9 @@ class _Callers:
 def prune_companions(
     tree: UpstreamTree, rules: Ruleset, graph: Graph, folded: Folded, fold: Fold, cache: Cache
 ) -> tuple[Graph, dict[str, FoldedModule], list[tuple[str, Cut]]]:
-    """Decide what stays of the packages beside the served one, whose `folded` modules, by path, hold nothing any more that goes: the graph, which
-    had all that rules keep of the companions, without what goes; the companions that are left, by path; and lines that go of files that are
-    no Python, each with the path."""
+    """Decide what stays of the packages beside the served one, whose `folded` modules, by path, hold nothing any more that goes: the graph,
+    which had all that rules keep of the companions, without what goes; the companions that are left, by path; and lines that go of files
+    that are no Python, each with the path."""
     with_sources = [rule for rule in rules.companions if rule.sources]
     dead: dict[str, frozenset[Span]] = {}
     found: list[tuple[Companion, _Callers, Search]] = []

@@ -1,5 +1,5 @@
-"""From the kept modules and their file graph to what may go: the one entry to this package. And what is decided once nothing else is left to visit:
-imports that must run, methods that only code outside can be for."""
+"""From the kept modules and their file graph to what may go: the one entry to this package. And what is decided once nothing else is left
+to visit: imports that must run, methods that only code outside can be for."""
 
 import re
 import sys

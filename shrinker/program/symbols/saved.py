@@ -49,9 +49,9 @@ that is defined elsewhere may be meant: as the file imports it, ``.`` where it i
 def found_symbols(
     search: Search, folded: Folded, tree: UpstreamTree, graph: Graph, written: Written, outlines: Mapping[str, Outline]
 ) -> tuple[Mapping[str, Any], Sequence[tuple[int, ...]]]:
-    """What a search found that ran, ready for JSON (units, best chains, and what of the text is no unit), and what names what: source, target, kind and line, sorted. From here on it
-    knows of what removed code names, too. `folded` has every module that it was made in, by path, with its units: before anything was dropped; the graph is of files that
-    stay, the outlines are of modules that no rule removes."""
+    """What a search found that ran, ready for JSON (units, best chains, and what of the text is no unit), and what names what: source,
+    target, kind and line, sorted. From here on it knows of what removed code names, too. `folded` has every module that it was made in, by
+    path, with its units: before anything was dropped; the graph is of files that stay, the outlines are of modules that no rule removes."""
     live = frozenset(search.live)
     reasons = {**search.edges, **search.from_removed()}
     modules = dict(sorted(search.program.modules.items()))
@@ -115,10 +115,8 @@ def _best(
     edges: Sequence[tuple[int, ...]],
     roots: Mapping[str, int],
 ) -> list[tuple[int, ...]]:
-    """Source, kind and line of the last edge of the best chain from a root to each node; nothing for a root and what is not live.
-
-    A member is there once its class is: before that has its chain, no chain goes by way of the member.
-    """
+    """Source, kind and line of the last edge of the best chain from a root to each node; nothing for a root and what is not live. A member is
+    there once its class is: before that has its chain, no chain goes by way of the member."""
     size = len(units)
     dead = {number for number, unit in enumerate(units) if not unit.live}
     leaving = grouped((edge[0], edge[1:]) for edge in edges if dead.isdisjoint(edge[:2]))

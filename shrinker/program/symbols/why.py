@@ -38,7 +38,8 @@ def load_symbols(path: Path) -> "Symbols":
 
 
 class Symbols:
-    """A saved search, asked why: what `found_symbols` made. Its nodes are numbered: units first, then modules, names that are looked up, and roots."""
+    """A saved search, asked why: what `found_symbols` made. Its nodes are numbered: units first, then modules, names that are looked up,
+    and roots."""
 
     def __init__(self, data: dict[str, Any], edges: Callable[[], list[list[int]]]) -> None:
         """All edges are read by themselves: only some answers need them."""
@@ -94,10 +95,8 @@ class Symbols:
         return f"symbol:{self.units[number].name}" if number < size else self._others[number - size]
 
     def imported(self, query: str) -> list[Imported]:
-        """What a module of upstream that stays imports by a name, in whichever branch; of a name that it does not have, its stars.
-
-        A query is ``module.name`` or ``module.Class.method``; an ending of the module's name will do.
-        """
+        """What a module of upstream that stays imports by a name (``module.name`` or ``module.Class.method``, an ending of the module's
+        name will do), in whichever branch; of a name that it does not have, its stars."""
         parts = query.strip().removeprefix("symbol:").split(".")
         known = self._data["imports"]
         for size in range(len(parts) - 1, 0, -1):
