@@ -17,7 +17,7 @@ from shrinker.emit.tree import Emitted, emit_tree
 from shrinker.pipeline.analysis import analyse
 from shrinker.pipeline.run import Progress, Request, Result, Run, peak_memory, timed
 from shrinker.pipeline.verification import embedders_evidence, lock_evidence, lock_findings, refuse, verify_level
-from shrinker.program.analysis import Analysis
+from shrinker.program.decided import Analysis
 from shrinker.project import project_folder
 from shrinker.report.pages import write_files
 from shrinker.report.place import LOCK, foreign_reports, mark_stale, new_reports, reports_beside

@@ -13,7 +13,7 @@ from shrinker.facts.build import build_environment
 from shrinker.fold.engine import FoldEngine
 from shrinker.fold.module import fold_companions
 from shrinker.pipeline.run import Run, Told
-from shrinker.program.analysis import Analysis
+from shrinker.program.decided import Analysis
 from shrinker.program.distributions import decide_distributions, with_uncertain
 from shrinker.program.native.cuts import cargo_cuts, refuted_cuts
 from shrinker.program.native.prune import prune_companions

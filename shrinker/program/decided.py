@@ -1,10 +1,37 @@
-"""Which of a module's decisions took a line of upstream away."""
+"""What all phases that decide come to, and which of a module's decisions took a line of upstream away."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from operator import attrgetter
+from typing import Any
 
-from shrinker.values.folded import Decision, Folded, FoldedModule
-from shrinker.values.graph import Removal
+from shrinker.values.distributions import Distributions
+from shrinker.values.edits import Cut
+from shrinker.values.folded import Decision, Folded, FoldedModule, Refinement
+from shrinker.values.graph import Graph, Removal
+
+
+@dataclass(frozen=True, slots=True)
+class Analysis:
+    """What is decided before anything is written."""
+
+    graph: Graph
+    folded: dict[str, FoldedModule]
+    rescued: dict[str, str]
+    """Modules that stay although a rule removes them, and why."""
+    written: Mapping[str, tuple[tuple[int, str], ...]]
+    """Imports of all of upstream, see `shrinker.program.written`."""
+    distributions: Distributions
+    """What the generated package requires."""
+    symbols: Mapping[str, Any]
+    """What the search of symbols found, as `shrinker.program.symbols.why` reads it; nothing in a run that is not explained."""
+    symbol_edges: Sequence[tuple[int, ...]]
+    """The same of what names what."""
+    refinements: Mapping[str, Refinement]
+    """What was known of a module beside its text when it was folded last, by path; of others nothing was."""
+    cuts: Mapping[str, tuple[Cut, ...]]
+    """Lines that go of files that are no Python, by path."""
+
 
 _PLACED = "refusal"
 """The kind that takes nothing away."""

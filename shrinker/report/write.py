@@ -9,7 +9,7 @@ from typing import Any
 from shrinker.cache import Cache
 from shrinker.check.trees import Trees
 from shrinker.emit.tree import Emitted
-from shrinker.program.analysis import Analysis
+from shrinker.program.decided import Analysis
 from shrinker.program.saved import graph_data
 from shrinker.program.symbols.saved import root_costs
 from shrinker.report import api, dependencies, summary

@@ -11,7 +11,7 @@ from rich.console import Console
 
 from shrinker.check.trees import Trees
 from shrinker.emit.tree import Emitted
-from shrinker.program.analysis import Analysis
+from shrinker.program.decided import Analysis
 from shrinker.program.distributions import decide_distributions
 from shrinker.program.saved import load_report
 from shrinker.program.symbols.why import FORMAT

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from shrinker.pipeline import Run, analyse
-from shrinker.program.analysis import Analysis
+from shrinker.program.decided import Analysis
 from shrinker.program.symbols.program import Program
 from shrinker.program.symbols.why import Symbols
 from tests.fold.programs import make_tree, read_program, rewrite
