@@ -145,7 +145,6 @@ class _Search:
         # Importing a module runs the `__init__` of each package above it.
         packages = (Found(module_node(parent), "package", 1) for parent in self._index.parents(module.module))
         self._add_to(module, (*imported, *packages, *self._strings.find(module), *outside_edges(module)))
-        self._strings.read(module)
         self._stars |= {s.module for s in module.imports if s.name == "*" and s.module in self._index.packages}
 
     def _add_to(self, module: FoldedModule, found: Iterable[Found]) -> None:
@@ -174,40 +173,26 @@ class _Search:
         return name if kind in ("native", "data") else None
 
     def add_files(self) -> None:
-        """Add the edges to data files and native sources of the package, transitively, once the modules are found.
-
-        Files outside the package are kept by rules alone.
-        """
+        """Add the edges to data files and native sources of the package, transitively, once the modules are found; files outside the package
+        are kept by rules alone."""
         own = (path for path in self._paths if path.startswith(PACKAGE_PREFIX) and not path.endswith(".py"))
         files = FileIndex(path for path in own if path not in self._removed)
         data = DataEdges(files)
-
-        def includes(text: str, folder: str, first: int = 1) -> Iterator[Found]:
-            rows = included(text, folder, files)
-            return (Found(file_node(path), "include", first + line - 1) for path, line in rows)
-
-        def by_name(module: FoldedModule) -> Iterator[Found]:
-            yield from data.find(module)
-            folder = module.path.rpartition("/")[0]
-            for site in module.strings:
-                # Native source: `load_inline(cuda_sources="#include <x.cuh> …")`.
-                if "#" in site.text and "include" in site.text:
-                    yield from includes(site.text, folder, site.line)
-            if (stub := module.path + "i") in self._tree.by_path:
-                yield Found(file_node(stub), "data", 1)
-
         seen: set[str] = set()
         prefix = "native:" + PACKAGE_PREFIX
-        for mechanism in (by_name, partial(data.find_in_folders, reached=self._reached)):
+        for mechanism in (data.find, partial(data.find_in_folders, reached=self._reached)):
             # All are found before one is added, so that the order of the modules makes no difference.
-            for module, found in [(module, [*mechanism(module)]) for module in self.modules.values()]:
-                self._add_to(module, found)
+            for module, named in [(module, [*mechanism(module)]) for module in self.modules.values()]:
+                self._add_to(module, named)
             while frontier := sorted(node for node in self._reached - seen if node.startswith(prefix)):
                 seen.update(frontier)
                 for path in (node.removeprefix("native:") for node in frontier):
                     if suffix(path) not in _BINARY:
                         text = without_refuted(self._tree.read(path), self._rules.undefined).decode("utf-8", "replace")
-                        self._add(f"native:{path}", path, includes(text, path.rpartition("/")[0]))
+                        found = included(text, path.rpartition("/")[0], files)
+                        self._add(
+                            file_node(path), path, (Found(file_node(each), "include", line) for each, line in found)
+                        )
 
     def removals(self, kept: Mapping[str, str]) -> Iterator[tuple[str, Removal]]:
         """Why each file goes that is not kept, by path, sorted."""

@@ -102,7 +102,7 @@ class Files:
     def kept(self, query: str) -> list[str]:
         """Nodes that a query names: a module, a path, a distribution, a kernel or a node id, or an ending of one; of a line none. Raises
         InputError when it is the ending of several files."""
-        if _place(query)[0]:
+        if place_of(query)[0]:
             return []
         if found := _whole(self._named, query):
             return found
@@ -197,13 +197,13 @@ class Files:
 
     def _lines(self, query: str) -> tuple[list[str], int]:
         """The kept files of which a query names a line, and the line."""
-        path, line = _place(query)
+        path, line = place_of(query)
         return [file for file in self._data["kept"] if f"/{file}".endswith(f"/{path}")] if path else [], line
 
     def held(self, query: str) -> list[Removed]:
         """What removed modules define by a name, or hold a member of; else the removed module that a dotted name is of. Raises InputError when
         it is a line of a kept file: nothing stands in it that could be kept or removed by itself."""
-        path, line = _place(query)
+        path, line = place_of(query)
         if self._lines(query)[0]:
             what = f"line {line} of {path} belongs to no statement"
             raise InputError(what, "a comment or empty line goes with what is around it")
@@ -250,7 +250,7 @@ def _ending(named: Names, query: str) -> list[str]:
     return [key for key, names in named.items() if any(n.endswith(path if "/" in n else dotted) for n in names)]
 
 
-def _place(query: str) -> tuple[str, int]:
+def place_of(query: str) -> tuple[str, int]:
     """The two parts of ``path:line``; no path where it is something else."""
     path, _, number = query.strip().rpartition(":")
     return (path, int(number)) if path and number.isdigit() else ("", 0)

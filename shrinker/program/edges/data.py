@@ -30,9 +30,14 @@ class DataEdges:
         self._lookup = lru_cache(maxsize=None)(self._lookup_uncached)
 
     def find(self, module: FoldedModule) -> Iterator[Found]:
-        """Files that the module's strings name."""
-        folder = module.path.rpartition("/")[0]
+        """Files that the module's strings name or, where they are native source, include; and its stub."""
+        folder, stub = module.path.rpartition("/")[0], f"{module.path}i"
+        if stub in self._index.by_base.get(stub.rpartition("/")[2], ()):
+            yield Found(file_node(stub), "data", 1)
         for site in module.strings:
+            # `load_inline(cuda_sources="#include <x.cuh> …")`.
+            rows = included(site.text, folder, self._index) if "#" in site.text else ()
+            yield from (Found(file_node(path), "include", site.line + line - 1) for path, line in rows)
             exact, loose = self._lookup(site.text)
             if not loose:
                 continue

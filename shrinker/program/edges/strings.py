@@ -28,7 +28,7 @@ Row = tuple[FoldedModule, StringSite, Found]
 
 class StringEdges:
     """Resolves strings against one tree; answers are remembered, since the same string stands in many modules. And the rows of the modules
-    read so far, with what these spell besides."""
+    seen so far, with what these spell besides."""
 
     def __init__(self, index: ModuleIndex) -> None:
         self._said: set[str] = set()
@@ -41,9 +41,17 @@ class StringEdges:
         self._resolve = lru_cache(maxsize=None)(lambda text: tuple(self._resolved(text)))
 
     def find(self, module: FoldedModule) -> Iterator[Found]:
-        """Edges of a module's strings and of its dynamic imports."""
-        # One with a key names something for who asks for its key.
-        for site in (site for site in module.strings if not site.key):
+        """Edges of a module's strings and of its dynamic imports; its rows and texts are remembered."""
+        for site in module.strings:
+            if site.key:
+                # It names something for who asks for its key.
+                self._rows.append((module, site))
+                continue
+            if "*" in site.text:
+                for word in _ends(site.text):
+                    self._patterns[word].add(site.text)
+            else:
+                self._said.add(site.text)
             yield from self._of(site)
             if site.text.endswith(".py"):
                 yield from self._script(module, site.text, site.line)
@@ -120,19 +128,6 @@ class StringEdges:
             return []
         body = star.join(map(re.escape, pattern.split("*")))
         return [module_node(name) for name in re.findall(rf"^{body}$", self._all, re.MULTILINE)]
-
-    # Rows
-
-    def read(self, module: FoldedModule) -> None:
-        """Take the rows and texts of one more module."""
-        for site in module.strings:
-            if site.key:
-                self._rows.append((module, site))
-            elif "*" in site.text:
-                for word in _ends(site.text):
-                    self._patterns[word].add(site.text)
-            else:
-                self._said.add(site.text)
 
     def asked(self) -> Iterator[Row]:
         """What the rows name that are asked for by now, each once."""

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from shrinker.program.nodes import symbol_name
-from shrinker.program.saved import load_report
+from shrinker.program.saved import load_report, place_of
 from shrinker.program.symbols.units import DEFINITIONS, AmbiguousName, Imported, Unit, each_name
 from shrinker.program.ways import Cuts, Ways
 from shrinker.values.graph import UNREACHABLE, Chain, Edge, Removed, Site
@@ -53,9 +53,9 @@ class Symbols:
     def find(self, query: str) -> list[int]:
         """Numbers of the units that a query names: ``module.Class.method``, an ending of it, or ``path:line``. Raises AmbiguousName."""
         query = query.strip().removeprefix("symbol:")
-        path, _, line = query.rpartition(":")
-        if path and line.isdigit():
-            return self._at(path, int(line))
+        path, line = place_of(query)
+        if path:
+            return self._at(path, line)
         # What a class in a class defines stays or goes with the unit around it.
         inner: dict[str, str] = self._data["inner"]
         if found := self.named(query) or self.named(inner.get(query, "")):
