@@ -23,11 +23,9 @@ def removed_by_rule(paths: Iterable[str], rules: Sequence[Remove]) -> dict[str, 
 
 
 def _takes(rule: Remove, dotted: str, path: str) -> bool:
-    return (
-        _names(rule.modules, rule.paths, dotted, path)
-        and not (rule.unless and _names(rule.unless, rule.unless, dotted, path))
-        and not (rule.shapes and _fits(path, rule.shapes))
-    )
+    if not _names(rule.modules, rule.paths, dotted, path) or _names(rule.unless, rule.unless, dotted, path):
+        return False
+    return not (rule.shapes and _fits(path, rule.shapes))
 
 
 def _names(modules: tuple[str, ...], paths: tuple[str, ...], dotted: str, path: str) -> bool:

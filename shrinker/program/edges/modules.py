@@ -15,7 +15,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from shrinker.program.nodes import Found, ModuleIndex, module_node, path_node
 from shrinker.ruleset import Keep, Root, Ruleset, path_matches
 from shrinker.ruleset.match import name_matches
-from shrinker.values.folded import DynamicSite, FoldedModule
+from shrinker.values.folded import FoldedModule
 from shrinker.values.upstream import PACKAGE, UpstreamTree
 
 # Gone since 3.11 or come since: without them the list of external distributions would depend on the interpreter.
@@ -115,21 +115,13 @@ def walk_edges(
             texts = ((origin, s) for origin in (name, *importers.get(name, ())) for s in modules[origin].strings)
             asked = [(o, s.line, s.text) for o, s in texts if s.text in index.packages and "." in s.text]
         for origin, line, package in asked:
-            for found in _walk(line, site, package, by_package.get(package), index):
-                yield origin, found
-
-
-def _walk(
-    line: int, site: DynamicSite, package: str, kept: Sequence[str] | None, index: ModuleIndex
-) -> Iterator[Found]:
-    """What a walk over a package finds, as far as rules say so; all without a rule."""
-    start = f"{package}."
-    for dotted in (name for name in index.paths if name.startswith(start)):
-        name = dotted.removeprefix(start)
-        # `iter_modules` sees one level, `walk_packages` and anything unknown see all.
-        if "." in name and "iter_modules" in site.text:
-            continue
-        if kept is None:
-            yield Found(module_node(dotted), "walk", line, f"walk over `{package}`, which no [[walk]] rule narrows")
-        elif any(name_matches(pattern, name) for pattern in kept):
-            yield Found(module_node(dotted), "walk", line)
+            found = [name for name in index.paths if name.startswith(f"{package}.")]
+            if "iter_modules" in site.text:
+                # It sees one level, `walk_packages` and anything unknown see all.
+                found = [name for name in found if name.rpartition(".")[0] == package]
+            kept, weak = by_package.get(package), ""
+            if kept is None:
+                kept, weak = ("**",), f"walk over `{package}`, which no [[walk]] rule narrows"
+            for name in found:
+                if any(name_matches(pattern, name.removeprefix(f"{package}.")) for pattern in kept):
+                    yield origin, Found(module_node(name), "walk", line, weak)
