@@ -27,8 +27,6 @@ PYPROJECT = "python/pyproject.toml"
 _SITES = 20
 """Sites that are remembered of a distribution; the rest say nothing new."""
 Site = tuple[str, int]
-_Named = defaultdict[str, set[Site]]
-"""Dotted names with their places."""
 
 
 class _Code:
@@ -39,9 +37,9 @@ class _Code:
     ) -> None:
         self._tree = tree
         self._kept = kept
-        self.imports = _Named(set)
-        """Modules, and what is imported from them."""
-        self._bare = _Named(set)
+        self.imports = defaultdict[str, set[Site]](set)
+        """Modules, and what is imported from them, with the places."""
+        self._bare = defaultdict[str, set[Site]](set)
         """Modules of which all is at hand: ``import a.b``, ``from a import *``."""
         self.anywhere = grouped(
             (dotted.partition(".")[0], (path, line, dotted)) for path, rows in written.items() for line, dotted in rows

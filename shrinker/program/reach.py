@@ -11,7 +11,7 @@ from functools import cached_property, partial
 from shrinker.program.edges.data import DataEdges, included
 from shrinker.program.edges.modules import import_edges, outside_edges, rule_targets, star_edges, walk_edges
 from shrinker.program.edges.strings import DYNAMIC, StringEdges
-from shrinker.program.nodes import FileIndex, Found, ModuleIndex, file_node, module_node, suffix
+from shrinker.program.nodes import Found, ModuleIndex, file_node, module_node, suffix
 from shrinker.program.removals import removed_by_rule
 from shrinker.program.ways import first_reasons
 from shrinker.ruleset import Remove, Ruleset
@@ -176,8 +176,7 @@ class _Search:
         """Add the edges to data files and native sources of the package, transitively, once the modules are found; files outside the package
         are kept by rules alone."""
         own = (path for path in self._paths if path.startswith(PACKAGE_PREFIX) and not path.endswith(".py"))
-        files = FileIndex(path for path in own if path not in self._removed)
-        data = DataEdges(files)
+        data = DataEdges(path for path in own if path not in self._removed)
         seen: set[str] = set()
         prefix = "native:" + PACKAGE_PREFIX
         for mechanism in (data.find, partial(data.find_in_folders, reached=self._reached)):
@@ -189,7 +188,7 @@ class _Search:
                 for path in (node.removeprefix("native:") for node in frontier):
                     if suffix(path) not in _BINARY:
                         text = without_refuted(self._tree.read(path), self._rules.undefined).decode("utf-8", "replace")
-                        found = included(text, path.rpartition("/")[0], files)
+                        found = included(text, path.rpartition("/")[0], data.by_base)
                         self._add(
                             file_node(path), path, (Found(file_node(each), "include", line) for each, line in found)
                         )

@@ -2,7 +2,6 @@
 chains to what is kept, and what removed the rest."""
 
 import json
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import astuple, replace
 from functools import cached_property
@@ -20,7 +19,6 @@ from shrinker.values.relations import grouped
 from shrinker.values.upstream import PACKAGE_PREFIX, enclosing, module_name
 
 FORMAT = 3
-_LINE = re.compile(r":\d+$")
 _SHOWN = 5
 
 Importer = tuple[str, int, str]
@@ -231,7 +229,8 @@ def _forms(path: str) -> tuple[str, ...]:
 
 def _plain(query: str) -> str:
     # A line goes with its file.
-    return _LINE.sub("", query.strip().removeprefix("./").rstrip("/")).removesuffix(".__init__")
+    path = place_of(query)[0] or query.strip()
+    return path.removeprefix("./").rstrip("/").removesuffix(".__init__")
 
 
 def _whole(named: Names, query: str) -> list[str]:

@@ -11,10 +11,9 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
 
-from shrinker.program.nodes import Found, ModuleIndex, module_node, nearest, path_node
+from shrinker.program.nodes import Found, ModuleIndex, by_base, module_node, nearest, path_node
 from shrinker.syntax.imports import absolute_written, package_of
 from shrinker.values.folded import FoldedModule, StringSite
-from shrinker.values.relations import grouped
 from shrinker.values.upstream import PACKAGE
 
 _DOTTED = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+")
@@ -36,7 +35,7 @@ class StringEdges:
         """Texts of which a part is computed, by the first and by the last word that is spelled out."""
         self._rows: list[tuple[FoldedModule, StringSite]] = []
         self._index = index
-        self._py_by_base = grouped((path.rpartition("/")[2], path) for path in sorted(index.paths.values()))
+        self._py_by_base = by_base(index.paths.values())
         self._all = "\n".join(sorted(index.paths))
         self._resolve = lru_cache(maxsize=None)(lambda text: tuple(self._resolved(text)))
 

@@ -15,7 +15,7 @@ from functools import cached_property
 
 from shrinker.cache import Cache
 from shrinker.program.edges.data import included
-from shrinker.program.nodes import FileIndex, file_node, suffix
+from shrinker.program.nodes import by_base, file_node, suffix
 from shrinker.syntax.cmake import read_cmake
 from shrinker.syntax.native.conditionals import without_refuted
 from shrinker.syntax.native.reader import read_native
@@ -75,7 +75,7 @@ def read_library(
     """Read the sources and build lists in the folder of a library; the folder of its Python is no part of the build."""
     paths = sorted(path for path in kept if path.startswith(f"{folder}/"))
     own = [path for path in paths if suffix(path) in SOURCES]
-    index = FileIndex(own)
+    files = by_base(own)
     builds = [path for path in paths if _is_build(path) and not path.startswith(f"{package}/")]
     texts = {path: tree.read(path).decode("utf-8", "replace") for path in builds}
     layer = cache.layer("native sources", *sorted(undefined))
@@ -85,7 +85,7 @@ def read_library(
         return without_refuted(tree.read(path), undefined)
 
     def includes(path: str) -> Iterator[tuple[str, int]]:
-        return included(read(path).decode("utf-8", "replace"), path.rpartition("/")[0], index, every=True)
+        return included(read(path).decode("utf-8", "replace"), path.rpartition("/")[0], files, every=True)
 
     return Library(
         sources=layer.each(keys, lambda path: read_native(read(path))),

@@ -19,8 +19,6 @@ from shrinker.values.texts import looked_up, without_comments, words_of
 from shrinker.values.upstream import UpstreamTree, module_name
 
 _IMPORTED = re.compile(r"(?:from|import)\s+([A-Za-z_]\w*)")
-Place = tuple[str, int]
-"""Path and line."""
 _DEEP = 20_000
 """Paths are followed recursively, through re-exports and classes."""
 
@@ -166,10 +164,10 @@ class NamedPlaces:
 
     def __init__(self, tree: UpstreamTree) -> None:
         self._tree = tree
-        self._known: dict[str, Place | None] = {}
+        self._known: dict[str, tuple[str, int] | None] = {}
 
-    def __call__(self, names: frozenset[str]) -> dict[str, Place]:
-        """Those of some names that a module does, with the first place."""
+    def __call__(self, names: frozenset[str]) -> dict[str, tuple[str, int]]:
+        """Those of some names that a module does, with path and line of the first place."""
         left = {*names} - self._known.keys()
         # Made once, since it is as long as all of them.
         spelled = re.compile(rb"[.'\"](" + "|".join(sorted(left)).encode() + rb")\b")

@@ -109,11 +109,7 @@ def _imports(outline: Outline) -> list[tuple[str, int, str]]:
 
 
 def _best(
-    units: Sequence[Unit],
-    others: Sequence[str],
-    kinds: Sequence[str],
-    edges: Sequence[tuple[int, ...]],
-    roots: Mapping[str, int],
+    units: list[Unit], others: list[str], kinds: list[str], edges: Sequence[tuple[int, ...]], roots: Mapping[str, int]
 ) -> list[tuple[int, ...]]:
     """Source, kind and line of the last edge of the best chain from a root to each node; nothing for a root and what is not live. A member is
     there once its class is: before that has its chain, no chain goes by way of the member."""
