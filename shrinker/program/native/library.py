@@ -9,13 +9,13 @@ import posixpath
 import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from functools import cached_property
 
 from shrinker.cache import Cache
 from shrinker.program.edges.data import included
 from shrinker.program.nodes import by_base, file_node, suffix
+from shrinker.ruleset import Companion
 from shrinker.syntax.cmake import read_cmake
 from shrinker.syntax.native.conditionals import without_refuted
 from shrinker.syntax.native.reader import read_native
@@ -47,52 +47,40 @@ class Entry:
     """Line of the command around it, and how many arguments that has."""
 
 
-@dataclass(frozen=True)
 class Library:
     """Everything of one library that its rule keeps, before anything of it goes."""
 
-    sources: Mapping[str, NativeSource]
-    includes: Mapping[str, tuple[tuple[str, int], ...]]
-    """Of each source the sources that it includes, with the line."""
-    entries: Mapping[str, tuple[Entry, ...]]
-    """Of each compiled source the places of build lists that name it."""
-    texts: Mapping[str, str] = field(repr=False)
-    """Of everything else that a build may read: lists, scripts, declarations of the package."""
+    def __init__(
+        self, tree: UpstreamTree, rule: Companion, kept: Collection[str], undefined: Collection[str], cache: Cache
+    ) -> None:
+        """Read the sources and build lists of a library; the folder of its Python is no part of the build."""
+        self.tree = tree
+        paths = sorted(path for path in kept if path.startswith(f"{rule.sources}/"))
+        own = [path for path in paths if suffix(path) in SOURCES]
+        files = by_base(own)
+        builds = [path for path in paths if _is_build(path) and not path.startswith(f"{rule.folder}/")]
+        layer = cache.layer("native sources", *sorted(undefined))
+        keys = {path: layer.key(tree.by_path[path].sha256) for path in own}
 
-    @cached_property
-    def compiled(self) -> tuple[str, ...]:
+        def read(path: str) -> bytes:
+            return without_refuted(tree.read(path), undefined)
+
+        def includes(path: str) -> Iterator[tuple[str, int]]:
+            return included(read(path).decode("utf-8", "replace"), path.rpartition("/")[0], files, every=True)
+
+        self.sources: dict[str, NativeSource] = layer.each(keys, lambda path: read_native(read(path)))
+        self.includes = {path: tuple(includes(path)) for path in own}
+        """Of each source the sources that it includes, with the line."""
+        self.texts = {path: tree.read(path).decode("utf-8", "replace") for path in builds}
+        """Of everything else that a build may read: lists, scripts, declarations of the package."""
+        self.entries = _entries(rule.sources, self.texts, frozenset(own))
+        """Of each compiled source the places of build lists that name it."""
+        self.compiled = tuple(path for path in self.entries if suffix(path) in COMPILED)
         """Sources that a build list names and a compiler gets, sorted."""
-        return tuple(path for path in self.entries if suffix(path) in COMPILED)
 
     def closure(self, path: str) -> Iterable[str]:
         """The file, and all that it includes."""
         return reached((path,), lambda each: (target for target, _ in self.includes.get(each, ())))
-
-
-def read_library(
-    tree: UpstreamTree, folder: str, package: str, kept: Collection[str], undefined: Collection[str], cache: Cache
-) -> Library:
-    """Read the sources and build lists in the folder of a library; the folder of its Python is no part of the build."""
-    paths = sorted(path for path in kept if path.startswith(f"{folder}/"))
-    own = [path for path in paths if suffix(path) in SOURCES]
-    files = by_base(own)
-    builds = [path for path in paths if _is_build(path) and not path.startswith(f"{package}/")]
-    texts = {path: tree.read(path).decode("utf-8", "replace") for path in builds}
-    layer = cache.layer("native sources", *sorted(undefined))
-    keys = {path: layer.key(tree.by_path[path].sha256) for path in own}
-
-    def read(path: str) -> bytes:
-        return without_refuted(tree.read(path), undefined)
-
-    def includes(path: str) -> Iterator[tuple[str, int]]:
-        return included(read(path).decode("utf-8", "replace"), path.rpartition("/")[0], files, every=True)
-
-    return Library(
-        sources=layer.each(keys, lambda path: read_native(read(path))),
-        includes={path: tuple(includes(path)) for path in own},
-        entries=_entries(folder, texts, frozenset(own)),
-        texts=texts,
-    )
 
 
 def _is_build(path: str) -> bool:
@@ -132,9 +120,8 @@ def _named(text: str, around: list[str], sources: frozenset[str], *, globs: bool
 class NativeReach:
     """What is reached of a library."""
 
-    def __init__(self, tree: UpstreamTree, library: Library, words: Iterable[str], named: Collection[str]) -> None:
+    def __init__(self, library: Library, words: Iterable[str], named: Collection[str]) -> None:
         """From names that kept Python mentions, and from sources that rules keep by hand."""
-        self._tree = tree
         self.library = library
         self.operators: set[str] = set()
         self.kept: set[str] = set()
@@ -230,7 +217,7 @@ class NativeReach:
     def _line(self, path: str, name: str) -> int:
         """Where a source, or else what it includes, first mentions a name; 1 where it is put together."""
         word = re.compile(rb"\b%s\b" % name.encode())
-        for data in map(self._tree.read, self.library.closure(path)):
+        for data in map(self.library.tree.read, self.library.closure(path)):
             if found := word.search(data):
                 return data.count(b"\n", 0, found.start()) + 1
         return 1

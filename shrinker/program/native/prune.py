@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from shrinker.cache import Cache
 from shrinker.program.native.cuts import library_cuts
-from shrinker.program.native.library import NativeReach, read_library
+from shrinker.program.native.library import Library, NativeReach
 from shrinker.program.nodes import file_node, path_node
 from shrinker.program.symbols.dead import dead_spans, search_modules
 from shrinker.program.symbols.liveness import Outside
@@ -74,12 +74,12 @@ def prune_companions(
     cuts: list[tuple[str, Cut]] = []
     edges: list[Edge] = []
     for rule, callers, search in found:
-        library = read_library(tree, rule.sources, rule.folder, graph.kept, rules.undefined, cache)
+        library = Library(tree, rule, graph.kept, rules.undefined, cache)
         wrappers = {p: m for p, m in companions.items() if p.startswith(f"{rule.folder}/")}
         modules = {**folded, **companions}
         said = (_said_in(tree, path, modules, _package(rule)) for path in wrappers)
         by_hand = frozenset(path for path in library.sources if file_node(path) in named)
-        reach = NativeReach(tree, library, callers.words.union(*said), by_hand)
+        reach = NativeReach(library, callers.words.union(*said), by_hand)
         gone |= dict.fromkeys(library.sources.keys() - reach.kept, _NO_OPERATOR)
         outside = modules.keys() | graph.kept.keys() - gone.keys() - library.sources.keys()
         words = frozenset().union(*(_said_in(tree, path, modules, _package(rule)) for path in outside))
