@@ -2,7 +2,7 @@
 
 import ast
 from collections.abc import Callable, Collection, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from shrinker.cache import Cache
 from shrinker.program.native.cuts import library_cuts
@@ -29,18 +29,6 @@ _NO_OPERATOR = "no operator that kept code names needs it"
 _NO_IMPORT = "no kept code imports or names it"
 
 
-@dataclass(frozen=True, slots=True)
-class _Callers:
-    """Kept code that names a library."""
-
-    words: frozenset[str]
-    """All that it says."""
-    paths: tuple[str, ...]
-    """Its files, sorted."""
-    undecided: tuple[Uncertain, ...]
-    """Places that look up a name which is computed: it may be any."""
-
-
 def prune_companions(
     tree: UpstreamTree, rules: Ruleset, graph: Graph, folded: Folded, fold: Fold, cache: Cache
 ) -> tuple[Graph, dict[str, FoldedModule], list[tuple[str, Cut]]]:
@@ -57,7 +45,7 @@ def prune_companions(
         own = {path: module for path, module in whole.items() if path.startswith(f"{rule.folder}/")}
         if not own:
             continue
-        callers = _find_callers(tree, graph, folded, _package(rule), rule.sources)
+        callers = _Callers(tree, graph, folded, _package(rule), rule.sources)
         graph = replace(graph, uncertain=tuple(sorted({*graph.uncertain, *callers.undecided})))
         if callers.undecided:
             continue
@@ -98,36 +86,43 @@ def _package(rule: Companion) -> str:
     return rule.folder.rpartition("/")[2]
 
 
-def _find_callers(tree: UpstreamTree, graph: Graph, folded: Folded, package: str, apart: str) -> _Callers:
-    """Kept code outside of a library, whose folder is `apart`, that names its package, a top-level name; `folded` are modules of the served
-    package by path, with nothing in them that goes."""
-    beside = (path for path in graph.kept if path.endswith((".py", ".pyi")) and not path.startswith(f"{apart}/"))
-    said = {path: _said_in(tree, path, folded, package) for path in {*folded, *beside}}
-    found: dict[str, frozenset[str]] = {}
-    undecided: list[Uncertain] = []
-    anywhere = False
-    names = {package}
-    while names:
-        # A module that gets the package under another name need not say this one.
-        fresh = {path: words for path, words in said.items() if path not in found and not names.isdisjoint(words)}
-        found |= fresh
-        names = set()
-        nodes = [(path, node) for path in sorted(fresh) for node in _nodes(tree, path)]
-        for path, node in nodes:
-            match node:
-                case ast.Import(names=aliases):
-                    names.update(a.asname for a in aliases if a.asname and _top(a.name) == package)
-                case ast.Call(func=ast.Name(id="getattr"), args=[target, name, *_]) if not isinstance(
-                    name, ast.Constant
-                ):
-                    spoken = dotted(target)
-                    if spoken.startswith(f"{_OPERATORS}.{package}") or _top(spoken) == package:
-                        reason = f"looks up a computed name: `{ast.unparse(node)}`"
-                        undecided.append(Uncertain(path, node.lineno, reason))
-                    # Of a library that is computed itself, any text may name an operator.
-                    anywhere = anywhere or spoken == _OPERATORS
-    texts = (module.summary.texts for module in folded.values()) if anywhere else ()
-    return _Callers(frozenset().union(*found.values(), *texts), tuple(sorted(found)), tuple(undecided))
+class _Callers:
+    """Kept code outside of a library that names its package."""
+
+    def __init__(self, tree: UpstreamTree, graph: Graph, folded: Folded, package: str, apart: str) -> None:
+        """Of a library in the folder `apart` with a package of this top-level name; `folded` are modules of the served package with nothing in
+        them that goes."""
+        beside = (path for path in graph.kept if path.endswith((".py", ".pyi")) and not path.startswith(f"{apart}/"))
+        said = {path: _said_in(tree, path, folded, package) for path in {*folded, *beside}}
+        found: dict[str, frozenset[str]] = {}
+        self.undecided: list[Uncertain] = []
+        """Places that look up a name which is computed: it may be any."""
+        anywhere = False
+        names = {package}
+        while names:
+            # A module that gets the package under another name need not say this one.
+            fresh = {path: words for path, words in said.items() if path not in found and not names.isdisjoint(words)}
+            found |= fresh
+            names = set()
+            nodes = [(path, node) for path in sorted(fresh) for node in _nodes(tree, path)]
+            for path, node in nodes:
+                match node:
+                    case ast.Import(names=aliases):
+                        names.update(a.asname for a in aliases if a.asname and _top(a.name) == package)
+                    case ast.Call(func=ast.Name(id="getattr"), args=[target, name, *_]) if not isinstance(
+                        name, ast.Constant
+                    ):
+                        spoken = dotted(target)
+                        if spoken.startswith(f"{_OPERATORS}.{package}") or _top(spoken) == package:
+                            reason = f"looks up a computed name: `{ast.unparse(node)}`"
+                            self.undecided.append(Uncertain(path, node.lineno, reason))
+                        # Of a library that is computed itself, any text may name an operator.
+                        anywhere = anywhere or spoken == _OPERATORS
+        texts = (module.summary.texts for module in folded.values()) if anywhere else ()
+        self.words = frozenset().union(*found.values(), *texts)
+        """All that it says."""
+        self.paths = sorted(found)
+        """Its files."""
 
 
 def _said_in(tree: UpstreamTree, path: str, folded: Folded, package: str) -> frozenset[str]:
