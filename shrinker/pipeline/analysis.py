@@ -174,8 +174,9 @@ class _Steps:
             stay |= missed
             if missed:
                 continue
-            asked = (found.types, found.outside, found.live)
-            changed = propagate_attributes(engine.refold, engine.refinements, folded, *asked)
+            changed = propagate_attributes(
+                engine.refold, engine.refinements, folded, found.types, found.outside, found.live
+            )
             if not changed:
                 return graph, folded, found, units
             # What these modules name now is searched anew, with nothing dropped.
