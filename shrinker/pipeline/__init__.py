@@ -16,7 +16,7 @@ from shrinker.emit.tree import Emitted, emit_tree
 from shrinker.pipeline.analysis import analyse
 from shrinker.pipeline.run import Progress, Request, Result, Run, peak_memory, timed
 from shrinker.pipeline.verification import embedders_evidence, lock_evidence, lock_findings, refuse, verify_level
-from shrinker.program.analysis import Analysis
+from shrinker.program.decided import Analysis
 from shrinker.project import project_folder
 from shrinker.report.pages import write_files
 from shrinker.report.place import LOCK, foreign_reports, mark_stale, new_reports, reports_beside
@@ -36,12 +36,8 @@ __all__ = ["Progress", "Request", "Result", "Run", "analyse", "generate", "lock_
 
 
 def shrink(request: Request, progress: Progress) -> Result:
-    """Generate the tree, prove it, then put it in place with its lock and reports.
-
-    Raises:
-        InputError: anything wrong with what was asked for; nothing was replaced.
-        EvidenceError: the generated tree failed its evidence; nothing was replaced, and it lies in `OUT.rejected`.
-    """
+    """Generate the tree, prove it, then put it in place with its lock and reports. Raises InputError: anything wrong with what was asked for.
+    EvidenceError: the generated tree failed its evidence, and lies in `OUT.rejected`. In both cases nothing was replaced."""
     timings: dict[str, float] = {}
     cache = Cache(default_folder()) if request.reuse else Cache.off()
     with without_gc(), ExitStack() as stack:
@@ -96,11 +92,8 @@ def generate(run: Run, out: Path) -> Manifest:
 
 def decide_and_emit(run: Run, out: Path) -> tuple[Analysis, Emitted]:
     """Analyse and write into an empty folder; once more, with the files as upstream wrote them, where what was decided cannot be written.
-
-    Raises:
-        InputError: rules and upstream cannot be brought together, or a file cannot be read or written.
-        Unwritable: a file cannot be written even as it was.
-    """
+    Raises InputError: rules and upstream cannot be brought together, or a file cannot be read or written. Unwritable: a file cannot be
+    written even as it was."""
     unwritable: dict[str, str] = {}
     while True:
         analysis = analyse(run, unwritable)
@@ -132,7 +125,8 @@ class _Places:
 
     @staticmethod
     def prepare(request: Request, tree: UpstreamTree, rules: Ruleset, stack: ExitStack) -> "_Places":
-        """Make the folders; the stack removes what is left of them. Raises InputError when one cannot be written, or holds what no run wrote."""
+        """Make the folders; the stack removes what is left of them. Raises InputError when one cannot be written, or holds what no run
+        wrote."""
         staging = stack.enter_context(staging_folder(request.out, force=request.force))
         usual = request.rules is None and not request.without
         reports = request.reports or new_reports(request.out, tree.identity, rules.profile, usual=usual)
@@ -144,8 +138,7 @@ class _Places:
 
     def reject(self, manifest: Manifest) -> str:
         """Put tree, reports and lock beside `out`, where questions can be asked of them, in place of what was rejected before. Returns where
-        they are, or why they are not there.
-        """
+        they are, or why they are not there."""
         out = self.request.out.with_name(f"{self.request.out.name}.rejected")
         request = replace(self.request, out=out, force=False)
         try:

@@ -1,9 +1,9 @@
 """What is kept and what is left of it: facts, folding and reachability."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cached_property, partial
 from typing import Any, cast
 
 from shrinker.cache import Question, Recorded, Variants, digest_of, hash_of, pack, unpack
@@ -13,20 +13,21 @@ from shrinker.facts.build import build_environment
 from shrinker.fold.engine import FoldEngine
 from shrinker.fold.module import fold_companions
 from shrinker.pipeline.run import Run, Told
-from shrinker.program.analysis import Analysis
+from shrinker.program.decided import Analysis
 from shrinker.program.distributions import decide_distributions, with_uncertain
-from shrinker.program.native.cuts import by_path, cargo_cuts, refuted_cuts
+from shrinker.program.native.cuts import cargo_cuts, refuted_cuts
 from shrinker.program.native.prune import prune_companions
 from shrinker.program.propagation import find_needed, propagate_attributes
-from shrinker.program.reach import build_graph, import_leads
+from shrinker.program.reach import FileGraph
 from shrinker.program.symbols.dead import NamedPlaces, dead_spans, live_again, search_symbols
-from shrinker.program.symbols.saved import SymbolData, found_symbols
+from shrinker.program.symbols.saved import found_symbols
 from shrinker.program.symbols.search import Search
 from shrinker.program.written import written_imports
 from shrinker.values.edits import Span
 from shrinker.values.errors import ShrinkerError
 from shrinker.values.folded import EMPTY_SYMBOLS, FoldedModule
 from shrinker.values.graph import Graph
+from shrinker.values.relations import grouped
 from shrinker.values.upstream import PACKAGE_PREFIX, modules_of
 
 
@@ -35,15 +36,12 @@ def analyse(run: Run, unwritable: Mapping[str, str] | None = None) -> Analysis:
 
     An earlier run's is used again where no file that it looked at differs: commits that touch documents, tests and what is not kept
     outside the package are many. An analysis looks at the rules and the tool, all files of the package, the paths of all others, and those
-    of them that were kept in any of its steps.
-
-    Raises:
-        InputError: rules and upstream cannot be brought together, or a file does not parse.
-        ShrinkerError: the process that analyses was killed.
+    of them that were kept in any of its steps. Raises InputError: rules and upstream cannot be brought together, or a file does not parse.
+    ShrinkerError: the process that analyses was killed.
     """
     stay, tree, cache = unwritable or {}, run.tree, run.cache
     if not cache.enabled:
-        return _Steps(run, stay).analysis()[0]
+        return _Steps(run, stay).analysis()
     results = Variants(cache, "analyses")
     files = (f"{f.path} {f.sha256}" if f.path.startswith(PACKAGE_PREFIX) else f.path for f in tree.files)
     settings = (run.rules.model_dump_json(), repr(sorted(stay.items())), repr(run.explained), repr(tree.declared))
@@ -57,9 +55,9 @@ def analyse(run: Run, unwritable: Mapping[str, str] | None = None) -> Analysis:
 
     def call(tell: Tell) -> tuple[bytes, dict[str, float], dict[str, Counts]]:
         there = replace(run, progress=Told(tell), timings={})
-        found, kept = _Steps(there, stay).analysis()
-        outside = tuple((path,) for path in sorted(kept) if not path.startswith(PACKAGE_PREFIX))
-        packed = pack(found)
+        steps = _Steps(there, stay)
+        packed = pack(steps.analysis())
+        outside = tuple((path,) for path in sorted(steps.kept) if not path.startswith(PACKAGE_PREFIX))
         results.learn(looked_at, Recorded(outside, contents(outside), packed))
         results.save()
         return packed, there.timings, cache.counts
@@ -87,8 +85,13 @@ class _Steps:
     kept: set[str] = field(default_factory=set)
     """Paths that any step kept."""
 
-    def analysis(self) -> tuple[Analysis, set[str]]:
-        """The analysis, and the paths that any of its steps kept."""
+    @cached_property
+    def files(self) -> FileGraph:
+        """The graph of files."""
+        return FileGraph(self.run.tree, self.run.rules)
+
+    def analysis(self) -> Analysis:
+        """All steps in their order."""
         run, tree, rules = self.run, self.run.tree, self.run.rules
         with run.timed("facts"):
             environment = build_environment(tree, rules, jobs=run.jobs, progress=run.progress.advance, cache=run.cache)
@@ -102,7 +105,7 @@ class _Steps:
                 progress=lambda done: run.progress.advance(done, None),
                 cache=run.cache,
                 unwritable=self.unwritable,
-                leads=import_leads(tree, rules),
+                leads=self.files.leads,
             ) as engine,
         ):
             graph, folded = self._settled(engine)
@@ -118,16 +121,18 @@ class _Steps:
             rescued = {name: f"{path}:{use.line} uses {use.name}" for name, (path, use) in engine.rescued.items()}
         with run.timed("distributions"):
             distributions = decide_distributions(tree, rules, graph, folded, written)
-        found = SymbolData({}, [])
+        symbols: Mapping[str, Any] = {}
+        edges: Sequence[tuple[int, ...]] = ()
         if run.explained:
             with run.timed("symbols"):
-                found = found_symbols(search, units, tree, graph, written, rules, environment.outlines)
+                symbols, edges = found_symbols(search, units, tree, graph, written, environment.outlines)
         graph = with_uncertain(graph, distributions)
-        refinements = dict(engine.refinements)
-        return Analysis(graph, folded, rescued, written, distributions, found, refinements, by_path(cuts)), self.kept
+        by_path = {path: tuple(sorted({*found})) for path, found in sorted(grouped(cuts).items())}
+        found = (graph, folded, rescued, written, distributions, symbols, edges)
+        return Analysis(*found, dict(engine.refinements), by_path)
 
     def _graph(self, engine: FoldEngine) -> tuple[Graph, dict[str, FoldedModule]]:
-        graph, folded = build_graph(self.run.tree, self.run.rules, engine.fold, rescued=engine.rescued)
+        graph, folded = self.files.build(engine.fold, engine.rescued)
         self.kept.update(graph.kept)
         return graph, folded
 
@@ -144,11 +149,8 @@ class _Steps:
     def _shaken(
         self, engine: FoldEngine, whole: Graph, units: dict[str, FoldedModule]
     ) -> tuple[Graph, dict[str, FoldedModule], Search, dict[str, FoldedModule]]:
-        """Drop what nothing reachable names, and the files that only it named; and what follows from that, until nothing does.
-
-        Returns:
-            Besides what is left, the last search, and the modules that it was made in.
-        """
+        """Drop what nothing reachable names, and the files that only it named; and what follows from that, until nothing does: what is
+        left, the last search, and the modules that it was made in."""
         stay = frozenset[str]()
         before, dead = dict(engine.refinements), dict[str, frozenset[Span]]()
         named, modules = NamedPlaces(self.run.tree), modules_of(self.run.tree.by_path)
@@ -172,7 +174,9 @@ class _Steps:
             stay |= missed
             if missed:
                 continue
-            changed = propagate_attributes(engine, folded, found.types, found.outside, found.live)
+            changed = propagate_attributes(
+                engine.refold, engine.refinements, folded, found.types, found.outside, found.live
+            )
             if not changed:
                 return graph, folded, found, units
             # What these modules name now is searched anew, with nothing dropped.

@@ -48,10 +48,8 @@ class Told(Progress):
 
 @contextmanager
 def timed(name: str, timings: dict[str, float], progress: Progress) -> Iterator[None]:
-    """A phase: its name is told, its seconds are added to `timings`, also where it fails.
-
-    Those of a phase within it count there alone, so that all together are the time that passed.
-    """
+    """A phase: its name is told, its seconds are added to `timings`, also where it fails. Those of a phase within it count there alone, so
+    that all together are the time that passed."""
     progress.phase(name)
     start, others = time.perf_counter(), sum(timings.values())
     try:

@@ -53,13 +53,9 @@ class SavedRun:
 
 def ask(run: SavedRun, query: str, *, every: bool = False) -> list[Chain | Removed]:
     """What became of everything that a query names; nothing where there is nothing of that name. Raises InputError: it names several
-    things, or a line in which nothing stands.
-
-    Args:
-        query: a module, path, file name, distribution or kernel; or a symbol: ``module.Class.method``, an ending of it, or
-            ``path:line`` of upstream.
-        every: a chain for each place that names it, not only the best.
-    """
+    things, or a line in which nothing stands. A query is a module, path, file name, distribution or kernel; or a symbol:
+    ``module.Class.method``, an ending of it, or ``path:line`` of upstream. With `every` there is a chain for each place that names it, not
+    only the best."""
     files, symbols = run.files, run.symbols
     nodes, removed = files.kept(query), files.removed(query)
     chains = [chain for node in nodes or files.defining(query) for chain in files.chains(node, every=every)]
@@ -71,7 +67,6 @@ def ask(run: SavedRun, query: str, *, every: bool = False) -> list[Chain | Remov
     # Of a line that went something around it may stay.
     live = [] if decided else [n for n in found if symbols.units[n].live]
     if not (found or dropped):
-        files.refuse_line(query)
         # A statement may define a name that it does not bear.
         return [*files.held(query)] or [*chains]
     return [*(chain for number in live for chain in symbols.explain(number, every=every)), *dropped]

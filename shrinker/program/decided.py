@@ -1,10 +1,37 @@
-"""Which of a module's decisions took a line of upstream away."""
+"""What all phases that decide come to, and which of a module's decisions took a line of upstream away."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from operator import attrgetter
+from typing import Any
 
-from shrinker.values.folded import Decision, FoldedModule
-from shrinker.values.graph import Removal
+from shrinker.values.distributions import Distributions
+from shrinker.values.edits import Cut
+from shrinker.values.folded import Decision, Folded, FoldedModule, Refinement
+from shrinker.values.graph import Graph, Removal
+
+
+@dataclass(frozen=True, slots=True)
+class Analysis:
+    """What is decided before anything is written."""
+
+    graph: Graph
+    folded: dict[str, FoldedModule]
+    rescued: dict[str, str]
+    """Modules that stay although a rule removes them, and why."""
+    written: Mapping[str, tuple[tuple[int, str], ...]]
+    """Imports of all of upstream, see `shrinker.program.written`."""
+    distributions: Distributions
+    """What the generated package requires."""
+    symbols: Mapping[str, Any]
+    """What the search of symbols found, as `shrinker.program.symbols.why` reads it; nothing in a run that is not explained."""
+    symbol_edges: Sequence[tuple[int, ...]]
+    """The same of what names what."""
+    refinements: Mapping[str, Refinement]
+    """What was known of a module beside its text when it was folded last, by path; of others nothing was."""
+    cuts: Mapping[str, tuple[Cut, ...]]
+    """Lines that go of files that are no Python, by path."""
+
 
 _PLACED = "refusal"
 """The kind that takes nothing away."""
@@ -23,7 +50,7 @@ def deciding(decisions: Sequence[Decision], line: int) -> Decision | None:
     return around(decisions, line) or max(above, key=lambda d: d.line, default=None)
 
 
-def looking(folded: Mapping[str, FoldedModule]) -> frozenset[str]:
+def looking(folded: Folded) -> frozenset[str]:
     """Ids of the rules for which some function looks at an argument."""
     return frozenset(r for module in folded.values() for d in module.decisions if d.kind == _PLACED for r in d.rules)
 
@@ -39,18 +66,9 @@ def folded_away(module: FoldedModule, line: int) -> str:
     return f"folded away by {near.rule}: {told(near)}" if near else "folded away"
 
 
-def rule_of(
-    path: str,
-    line: int,
-    end_line: int,
-    folded: Mapping[str, FoldedModule],
-    removed: Mapping[str, Removal],
-    word: str = "",
-) -> str:
-    """The rule by which what stands at some lines, from 1, went, or several joined by ``+``; empty when nothing was decided there.
-
-    Of several decisions on these lines one that speaks of the word is meant.
-    """
+def rule_of(path: str, line: int, end_line: int, folded: Folded, removed: Mapping[str, Removal], word: str = "") -> str:
+    """The rule by which what stands at some lines, from 1, went, or several joined by ``+``; empty when nothing was decided there. Of several
+    decisions on these lines one that speaks of the word is meant."""
     if path in removed:
         return removed[path].rule
     decisions = [d for d in folded[path].decisions if d.kind != _PLACED] if path in folded else []

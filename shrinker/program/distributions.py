@@ -17,7 +17,7 @@ from shrinker.ruleset.match import any_module_matches, name_matches
 from shrinker.ruleset.models import Distribution as Rule
 from shrinker.ruleset.models import Ruleset
 from shrinker.values.distributions import Distribution, Distributions
-from shrinker.values.folded import FoldedModule, Uncertain
+from shrinker.values.folded import Folded, FoldedModule, Uncertain
 from shrinker.values.graph import Graph
 from shrinker.values.relations import grouped
 from shrinker.values.upstream import DeclaredPackage, UpstreamTree, module_name
@@ -27,8 +27,6 @@ PYPROJECT = "python/pyproject.toml"
 _SITES = 20
 """Sites that are remembered of a distribution; the rest say nothing new."""
 Site = tuple[str, int]
-_Named = defaultdict[str, set[Site]]
-"""Dotted names with their places."""
 
 
 class _Code:
@@ -39,9 +37,9 @@ class _Code:
     ) -> None:
         self._tree = tree
         self._kept = kept
-        self.imports = _Named(set)
-        """Modules, and what is imported from them."""
-        self._bare = _Named(set)
+        self.imports = defaultdict[str, set[Site]](set)
+        """Modules, and what is imported from them, with the places."""
+        self._bare = defaultdict[str, set[Site]](set)
         """Modules of which all is at hand: ``import a.b``, ``from a import *``."""
         self.anywhere = grouped(
             (dotted.partition(".")[0], (path, line, dotted)) for path, rows in written.items() for line, dotted in rows
@@ -99,7 +97,7 @@ def _is_in(package: str, dotted: str) -> bool:
 
 
 def decide_distributions(
-    tree: UpstreamTree, rules: Ruleset, graph: Graph, folded: Mapping[str, FoldedModule], written: Written
+    tree: UpstreamTree, rules: Ruleset, graph: Graph, folded: Folded, written: Written
 ) -> Distributions:
     """Say of every distribution that upstream declares whether it stays, and why: by `[[distribution]]` rules, `[[remove]]` rules about
     extras, and the folded modules, by path, that the graph keeps."""

@@ -40,11 +40,6 @@ def module_node(dotted: str) -> str:
     return f"module:{dotted}"
 
 
-def operator_node(name: str) -> str:
-    """Node id of an operator that native code registers."""
-    return f"operator:{name}"
-
-
 def distribution_name(name: str) -> str:
     """The name of a distribution in the form that the index compares (PEP 503); nothing is loaded for it."""
     return re.sub(r"[-_.]+", "-", name).lower()
@@ -59,12 +54,6 @@ def path_node(path: str) -> str:
     """Node id of any file of the tree."""
     name = module_name(path)
     return module_node(name) if name is not None else file_node(path)
-
-
-def node_path(node: str) -> str | None:
-    """Path of a file node; ``None`` for any other node."""
-    kind, _, rest = node.partition(":")
-    return rest if kind in ("native", "data") else None
 
 
 def symbol_name(node: str) -> str:
@@ -94,20 +83,9 @@ class ModuleIndex:
         return (name for name in enclosing(dotted) if name in self.paths)
 
 
-class FileIndex:
-    """Files of the package that are no modules, by what a string, a folder name or an include may say, so that no lookup scans them all."""
-
-    def __init__(self, paths: Iterable[str]) -> None:
-        """Paths are in the layout of the repository."""
-        ordered = sorted(paths)
-        self.by_base = grouped((path.rpartition("/")[2], path) for path in ordered)
-        """Base name to paths, sorted."""
-        self.bases_by_suffix = grouped((suffix(base), base) for base in sorted(self.by_base))
-        """Suffix to the distinct base names that end in it."""
-        self.by_folder = grouped((folder, path) for path in ordered for folder in enclosing(path, "/"))
-        """Folder to all files below it at any depth."""
-        self.folders_by_base = grouped((folder.rpartition("/")[2], folder) for folder in sorted(self.by_folder))
-        """Last component of a folder to the folders that hold such files at any depth."""
+def by_base(paths: Iterable[str]) -> dict[str, list[str]]:
+    """Base names to paths, sorted."""
+    return grouped((path.rpartition("/")[2], path) for path in sorted(paths))
 
 
 def nearest(candidates: Iterable[str], folder: str) -> tuple[str, list[str]]:

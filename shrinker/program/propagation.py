@@ -12,17 +12,16 @@ module of predicates and flags is loaded by others, too, so that folding drops s
 """
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import cache
-from typing import Protocol
 
 from shrinker.program.symbols.liveness import Outside
 from shrinker.program.symbols.program import Key
 from shrinker.program.symbols.types import Types
 from shrinker.syntax.imports import with_packages
 from shrinker.syntax.names import is_special
-from shrinker.values.folded import NOTHING, FoldedModule, Refinement, Symbol
+from shrinker.values.folded import NOTHING, Folded, FoldedModule, Refinement, Symbol
 from shrinker.values.relations import grouped, reached
 
 _KNOWN_TO_TORCH = frozenset({"training", "dump_patches", "call_super_init"})
@@ -38,30 +37,25 @@ _BENIGN = frozenset(_NAMES.split())
 """Bases outside the tree that set no attribute by a name of their own, beside those of `_KNOWN_TO_TORCH`."""
 
 
-class Folding(Protocol):
-    """What folds again: the engine."""
-
-    refinements: dict[str, Refinement]
-    """What is known of modules, by path."""
-
-    def refold(self, facts: Mapping[str, Refinement]) -> Iterable[FoldedModule]:
-        """These modules, folded with other facts."""
-
-
 def propagate_attributes(
-    folding: Folding, folded: Mapping[str, FoldedModule], types: Types, outside: Outside, live: Collection[Key]
+    refold: Callable[[Mapping[str, Refinement]], Iterable[FoldedModule]],
+    known: Mapping[str, Refinement],
+    folded: Folded,
+    types: Types,
+    outside: Outside,
+    live: Collection[Key],
 ) -> frozenset[str]:
-    """Fold with what such attributes are, in rounds, for as long as there are new ones: paths of the modules that changed. `folded` has
-    every module that is left, by path, `live` the units of them that something reachable names."""
+    """Fold with what such attributes are, in rounds, for as long as there are new ones: paths of the modules that changed. `refold` adds to
+    what is `known`, `folded` has every module that is left, both by path; `live` are the units of them that something reachable names."""
     left, changed = dict(folded), set[str]()
     while True:
         facts = _Stores(left.values(), types, outside, live).facts()
-        known = ((path, folding.refinements.get(path, NOTHING), found) for path, found in facts)
-        fresh = {path: after for path, before, found in known if (after := before.joined(found)) != before}
+        rows = ((path, known.get(path, NOTHING), found) for path, found in facts)
+        fresh = {path: after for path, before, found in rows if (after := before.joined(found)) != before}
         if not fresh:
             return frozenset(changed)
         changed |= fresh.keys()
-        left |= {module.path: module for module in folding.refold(fresh)}
+        left |= {module.path: module for module in refold(fresh)}
 
 
 def _any_of(patterns: Iterable[str]) -> re.Pattern[str]:
@@ -145,10 +139,8 @@ class _Stores:
 
 
 def find_needed(kept: Iterable[FoldedModule], known: Mapping[str, Refinement]) -> Iterator[tuple[str, Refinement]]:
-    """Modules, by path, that must load others again: those do something, and nothing else loads them.
-
-    Libraries that only such an import loads are not counted: a predicate asks them. What is known before is by path, too.
-    """
+    """Modules, by path, that must load others again: those do something, and nothing else loads them. Libraries that only such an import
+    loads are not counted: a predicate asks them. What is known before is by path, too."""
     modules = {module.module: module for module in kept}
     loads = {name: _loaded(module, modules) for name, module in modules.items()}
     loaders = grouped((other, name) for name, others in loads.items() for other in others - {name})
@@ -157,13 +149,10 @@ def find_needed(kept: Iterable[FoldedModule], known: Mapping[str, Refinement]) -
     def led_to(name: str) -> frozenset[str]:
         return frozenset(reached((name,), loads.__getitem__))
 
-    @cache
-    def is_left_alone(name: str) -> bool:
-        """True when no module loads this one, but for those that it loads itself."""
-        return led_to(name).issuperset(loaders.get(name, ()))
-
     for name, module in modules.items():
-        alone = [m for m in module.summary.unproven_imports if m in modules and is_left_alone(m)]
+        # Those that no module loads, but for those that they load themselves.
+        found = (m for m in module.summary.unproven_imports if m in modules)
+        alone = [m for m in found if led_to(m).issuperset(loaders.get(m, ()))]
         needed = {m for m in alone if any(not modules[n].summary.inert for n in led_to(m) - led_to(name))}
         before = known.get(module.path, NOTHING)
         if not needed <= before.needed:

@@ -6,19 +6,12 @@ Subtle: walks and star imports depend on what is kept so far, so that they are l
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import cache
+from functools import cached_property, partial
 
-from shrinker.program.edges.data import DataEdges, include_edges
-from shrinker.program.edges.modules import (
-    import_edges,
-    outside_edges,
-    package_edges,
-    rule_targets,
-    star_edges,
-    walk_edges,
-)
+from shrinker.program.edges.data import DataEdges, included
+from shrinker.program.edges.modules import import_edges, outside_edges, rule_targets, star_edges, walk_edges
 from shrinker.program.edges.strings import DYNAMIC, StringEdges
-from shrinker.program.nodes import FileIndex, Found, ModuleIndex, file_node, module_node, node_path, suffix
+from shrinker.program.nodes import Found, ModuleIndex, file_node, module_node, suffix
 from shrinker.program.removals import removed_by_rule
 from shrinker.program.ways import first_reasons
 from shrinker.ruleset import Remove, Ruleset
@@ -35,36 +28,56 @@ _MODULE = "module:"
 _BINARY = frozenset({"so", "pyd", "dylib", "cubin", "fatbin"})
 
 
-def build_graph(
-    tree: UpstreamTree, rules: Ruleset, fold: Fold, *, rescued: Mapping[str, tuple[str, LeakedUse]] | None = None
-) -> tuple[Graph, dict[str, FoldedModule]]:
-    """Decide for every file of the tree whether it is kept. Raises ShrinkerError: `fold` did not return one of the paths it was given.
+class FileGraph:
+    """Reachability over the files of one tree, by some rules: built anew whenever folded modules change."""
 
-    Args:
-        fold: folds Python paths; called with whole waves of the search.
-        rescued: modules that stay although a rule removes them, since the code at that path runs one of their names;
-            the packages above them stay with them.
+    def __init__(self, tree: UpstreamTree, rules: Ruleset) -> None:
+        self.tree, self.rules = tree, rules
+        self.paths = [file.path for file in tree.files]
 
-    Returns:
-        The graph, and the folded module of every kept Python file of the package by path, sorted.
-    """
-    search = _Search(tree, rules)
-    rescues = search.rescue(rescued or {})
-    search.run(fold)
-    search.add_files()
-    first, doubtful = first_reasons(search.edges)
-    kept = {path: edge.reason for node, edge in first.items() if (path := search.path(node)) is not None}
-    doubts = ((search.path(node), reason) for node, reason in doubtful.items())
-    reasons = (*((path, reason) for path, reason in rescues.items() if path in kept), *doubts)
-    uncertain = {item for module in search.modules.values() for item in (*module.uncertain, *_undecided_sites(module))}
-    uncertain.update(search.problems, (Uncertain(path, 0, reason) for path, reason in reasons if path is not None))
-    graph = Graph(
-        edges=tuple(sorted(search.edges)),
-        kept=dict(sorted(kept.items())),
-        removed=dict(search.removals(kept)),
-        uncertain=tuple(sorted(uncertain)),
-    )
-    return graph, {module.path: module for module in sorted(search.modules.values(), key=lambda m: m.path)}
+    @cached_property
+    def index(self) -> ModuleIndex:
+        """Modules of the tree."""
+        return ModuleIndex(self.paths)
+
+    @cached_property
+    def removed(self) -> Mapping[str, Remove]:
+        """Paths that a rule takes."""
+        return removed_by_rule(self.paths, self.rules.removes)
+
+    def leads(self, module: FoldedModule) -> list[str]:
+        """Paths that a kept module's imports make reachable, in order. Only what is certain: strings, walks and rescued modules are left to
+        the search."""
+        paths = self.index.paths
+        named = [_named(found.dst) for found in import_edges(module, self.index)]
+        around = [parent for name in named if paths[name] not in self.removed for parent in self.index.parents(name)]
+        return [path for path in dict.fromkeys(paths[name] for name in (*named, *around)) if path not in self.removed]
+
+    def build(
+        self, fold: Fold, rescued: Mapping[str, tuple[str, LeakedUse]] | None = None
+    ) -> tuple[Graph, dict[str, FoldedModule]]:
+        """Decide for every file of the tree whether it is kept: the graph, and the folded module of every kept Python file of the package
+        by path, sorted; `fold` is called with whole waves of the search. The modules that are `rescued` stay although a rule removes them,
+        since the code at that path runs one of their names, and with them the packages above. Raises ShrinkerError: `fold` did not return
+        one of the paths it was given."""
+        search = _Search(self)
+        rescues = search.rescue(rescued or {})
+        search.run(fold)
+        search.add_files()
+        first, doubtful = first_reasons(search.edges)
+        kept = {path: edge.reason for node, edge in first.items() if (path := search.path(node)) is not None}
+        doubts = ((search.path(node), reason) for node, reason in doubtful.items())
+        reasons = (*((path, reason) for path, reason in rescues.items() if path in kept), *doubts)
+        modules = sorted(search.modules.values(), key=lambda module: module.path)
+        uncertain = {item for module in modules for item in (*module.uncertain, *_undecided_sites(module))}
+        uncertain.update(search.problems, (Uncertain(path, 0, reason) for path, reason in reasons if path is not None))
+        graph = Graph(
+            edges=tuple(sorted(search.edges)),
+            kept=dict(sorted(kept.items())),
+            removed=dict(search.removals(kept)),
+            uncertain=tuple(sorted(uncertain)),
+        )
+        return graph, {module.path: module for module in modules}
 
 
 def _undecided_sites(module: FoldedModule) -> Iterator[Uncertain]:
@@ -77,11 +90,9 @@ def _undecided_sites(module: FoldedModule) -> Iterator[Uncertain]:
 class _Search:
     """What is known while the search runs: edges, the nodes they reach, the folded modules."""
 
-    def __init__(self, tree: UpstreamTree, rules: Ruleset) -> None:
-        self._tree, self._rules = tree, rules
-        self._paths = [file.path for file in tree.files]
-        self._index = ModuleIndex(self._paths)
-        self._removed = removed_by_rule(self._paths, rules.removes)
+    def __init__(self, files: FileGraph) -> None:
+        self._tree, self._rules, self._paths = files.tree, files.rules, files.paths
+        self._index, self._removed = files.index, dict(files.removed)
         self.edges: dict[Edge, str] = {}
         """Every edge to why it is weak, ``""`` for a sure one."""
         self._reached: set[str] = set()
@@ -131,9 +142,9 @@ class _Search:
         imported = [*import_edges(module, self._index)]
         for found in imported:
             self._importers[_named(found.dst)].add(module.module)
-        named = (*package_edges(module.module, self._index), *self._strings.find(module))
-        self._add_to(module, (*imported, *named, *outside_edges(module)))
-        self._strings.read(module)
+        # Importing a module runs the `__init__` of each package above it.
+        packages = (Found(module_node(parent), "package", 1) for parent in self._index.parents(module.module))
+        self._add_to(module, (*imported, *packages, *self._strings.find(module), *outside_edges(module)))
         self._stars |= {s.module for s in module.imports if s.name == "*" and s.module in self._index.packages}
 
     def _add_to(self, module: FoldedModule, found: Iterable[Found]) -> None:
@@ -156,48 +167,31 @@ class _Search:
 
     def path(self, node: str) -> str | None:
         """Path of the module or file that a node is; None for what is neither."""
-        return self._index.paths[_named(node)] if node.startswith(_MODULE) else node_path(node)
+        kind, _, name = node.partition(":")
+        if kind == "module":
+            return self._index.paths[name]
+        return name if kind in ("native", "data") else None
 
     def add_files(self) -> None:
-        """Add the edges to data files and native sources of the package, transitively, once the modules are found.
-
-        Files outside the package are kept by rules alone.
-        """
+        """Add the edges to data files and native sources of the package, transitively, once the modules are found; files outside the package
+        are kept by rules alone."""
         own = (path for path in self._paths if path.startswith(PACKAGE_PREFIX) and not path.endswith(".py"))
-        files = FileIndex(path for path in own if path not in self._removed)
-        data = DataEdges(files)
-
-        def by_name(module: FoldedModule) -> Iterator[Found]:
-            yield from data.find(module)
-            folder = module.path.rpartition("/")[0]
-            for site in module.strings:
-                # Native source: `load_inline(cuda_sources="#include <x.cuh> …")`.
-                if "#" in site.text and "include" in site.text:
-                    yield from include_edges(site.text, folder, files, site.line)
-            if (stub := module.path + "i") in self._tree.by_path:
-                yield Found(file_node(stub), "data", 1)
-
-        def by_folder(module: FoldedModule) -> Iterator[Found]:
-            globbed = data.globbed(module)
-            for line, folder, text in data.folders(module):
-                inside = data.in_folder(folder)
-                finer = any(file_node(path) in self._reached for path in inside)
-                for path in inside:
-                    if not finer or suffix(path) in globbed:
-                        yield Found(file_node(path), "data", line, f"only its folder is named, by the string {text!r}")
-
+        data = DataEdges(path for path in own if path not in self._removed)
         seen: set[str] = set()
         prefix = "native:" + PACKAGE_PREFIX
-        for mechanism in (by_name, by_folder):
+        for mechanism in (data.find, partial(data.find_in_folders, reached=self._reached)):
             # All are found before one is added, so that the order of the modules makes no difference.
-            for module, found in [(module, [*mechanism(module)]) for module in self.modules.values()]:
-                self._add_to(module, found)
+            for module, named in [(module, [*mechanism(module)]) for module in self.modules.values()]:
+                self._add_to(module, named)
             while frontier := sorted(node for node in self._reached - seen if node.startswith(prefix)):
                 seen.update(frontier)
                 for path in (node.removeprefix("native:") for node in frontier):
                     if suffix(path) not in _BINARY:
                         text = without_refuted(self._tree.read(path), self._rules.undefined).decode("utf-8", "replace")
-                        self._add(f"native:{path}", path, include_edges(text, path.rpartition("/")[0], files))
+                        found = included(text, path.rpartition("/")[0], data.by_base)
+                        self._add(
+                            file_node(path), path, (Found(file_node(each), "include", line) for each, line in found)
+                        )
 
     def removals(self, kept: Mapping[str, str]) -> Iterator[tuple[str, Removal]]:
         """Why each file goes that is not kept, by path, sorted."""
@@ -220,25 +214,3 @@ class _Search:
 
 def _named(node: str) -> str:
     return node.removeprefix(_MODULE)
-
-
-def import_leads(tree: UpstreamTree, rules: Ruleset) -> Callable[[FoldedModule], list[str]]:
-    """A function that gives the paths that a kept module's imports make reachable, in order.
-
-    Only what is certain: strings, walks and rescued modules are left to the search.
-    """
-
-    @cache
-    def known() -> tuple[ModuleIndex, dict[str, Remove]]:
-        # Only when something is folded: a run that finds all it needs does not ask.
-        paths = [file.path for file in tree.files]
-        return ModuleIndex(paths), removed_by_rule(paths, rules.removes)
-
-    def leads(module: FoldedModule) -> list[str]:
-        index, removed = known()
-        named = [_named(found.dst) for found in import_edges(module, index)]
-        around = [parent for name in named if index.paths[name] not in removed for parent in index.parents(name)]
-        paths = dict.fromkeys(index.paths[name] for name in (*named, *around))
-        return [path for path in paths if path not in removed]
-
-    return leads

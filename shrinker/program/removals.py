@@ -7,7 +7,7 @@ each expert's width. All shares are taken to occur.
 
 import re
 from collections.abc import Iterable, Sequence
-from functools import cache, lru_cache
+from functools import cache
 
 from shrinker.ruleset import Remove
 from shrinker.ruleset.match import any_module_matches, any_path_matches
@@ -16,27 +16,16 @@ from shrinker.values.upstream import PACKAGE_PREFIX, module_name
 
 
 def removed_by_rule(paths: Iterable[str], rules: Sequence[Remove]) -> dict[str, Remove]:
-    """Map every path that a rule takes to the first rule, in file order, that takes it.
-
-    A Python module is matched by its dotted name; any file by the dotted name of its package folder, so that the
-    data of a removed package goes with it; and by its path.
-    """
-    return dict(_removed(tuple(paths), tuple(rules)))
-
-
-@lru_cache(maxsize=2)
-def _removed(paths: tuple[str, ...], rules: tuple[Remove, ...]) -> dict[str, Remove]:
-    """Asked for again whenever a refinement of the folded modules builds the graph anew."""
+    """Map every path that a rule takes to the first rule, in file order, that takes it. A Python module is matched by its dotted name; any
+    file by the dotted name of its package folder, so that the data of a removed package goes with it; and by its path."""
     taking = ((path, next((rule for rule in rules if _takes(rule, _dotted(path), path)), None)) for path in paths)
     return {path: rule for path, rule in taking if rule is not None}
 
 
 def _takes(rule: Remove, dotted: str, path: str) -> bool:
-    return (
-        _names(rule.modules, rule.paths, dotted, path)
-        and not (rule.unless and _names(rule.unless, rule.unless, dotted, path))
-        and not (rule.shapes and _fits(path, rule.shapes))
-    )
+    if not _names(rule.modules, rule.paths, dotted, path) or _names(rule.unless, rule.unless, dotted, path):
+        return False
+    return not (rule.shapes and _fits(path, rule.shapes))
 
 
 def _names(modules: tuple[str, ...], paths: tuple[str, ...], dotted: str, path: str) -> bool:

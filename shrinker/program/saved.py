@@ -2,7 +2,6 @@
 chains to what is kept, and what removed the rest."""
 
 import json
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import astuple, replace
 from functools import cached_property
@@ -14,13 +13,12 @@ from shrinker.program.nodes import distribution_name, path_node
 from shrinker.program.ways import FILE_COSTS, Ways
 from shrinker.values.distributions import Distribution, Distributions
 from shrinker.values.errors import InputError
-from shrinker.values.folded import Decision, FoldedModule
+from shrinker.values.folded import Decision, Folded
 from shrinker.values.graph import UNREACHABLE, Chain, Edge, Graph, Removed, Site
 from shrinker.values.relations import grouped
 from shrinker.values.upstream import PACKAGE_PREFIX, enclosing, module_name
 
 FORMAT = 3
-_LINE = re.compile(r":\d+$")
 _SHOWN = 5
 
 Importer = tuple[str, int, str]
@@ -31,10 +29,8 @@ Names = Mapping[str, tuple[str, ...]]
 
 def graph_data(
     graph: Graph,
-    folded: Mapping[str, FoldedModule],
+    folded: Folded,
     *,
-    profile: str = "",
-    upstream: str = "",
     importers: Mapping[str, Sequence[Importer]] | None = None,
     distributions: Distributions | None = None,
     dropped: Mapping[str, Sequence[Importer]] | None = None,
@@ -50,8 +46,6 @@ def graph_data(
     node_at, kind_at, path_at = ({name: number for number, name in enumerate(table)} for table in tables)
     return {
         "format": FORMAT,
-        "profile": profile,
-        "upstream": upstream,
         "nodes": nodes,
         "kinds": kinds,
         "paths": paths,
@@ -106,7 +100,7 @@ class Files:
     def kept(self, query: str) -> list[str]:
         """Nodes that a query names: a module, a path, a distribution, a kernel or a node id, or an ending of one; of a line none. Raises
         InputError when it is the ending of several files."""
-        if _place(query)[0]:
+        if place_of(query)[0]:
             return []
         if found := _whole(self._named, query):
             return found
@@ -201,19 +195,16 @@ class Files:
 
     def _lines(self, query: str) -> tuple[list[str], int]:
         """The kept files of which a query names a line, and the line."""
-        path, line = _place(query)
+        path, line = place_of(query)
         return [file for file in self._data["kept"] if f"/{file}".endswith(f"/{path}")] if path else [], line
 
-    def refuse_line(self, query: str) -> None:
-        """Raises InputError when a query is a line of a kept file: nothing stands in it that could be kept or removed by itself."""
-        if self._lines(query)[0]:
-            path, line = _place(query)
-            raise InputError(
-                f"line {line} of {path} belongs to no statement", "a comment or empty line goes with what is around it"
-            )
-
     def held(self, query: str) -> list[Removed]:
-        """What removed modules define by a name, or hold a member of; else the removed module that a dotted name is of."""
+        """What removed modules define by a name, or hold a member of; else the removed module that a dotted name is of. Raises InputError when
+        it is a line of a kept file: nothing stands in it that could be kept or removed by itself."""
+        path, line = place_of(query)
+        if self._lines(query)[0]:
+            what = f"line {line} of {path} belongs to no statement"
+            raise InputError(what, "a comment or empty line goes with what is around it")
         whole = query.strip().removeprefix("symbol:")
         for name in (whole, whole.rpartition(".")[0]):
             last = name.rpartition(".")[2]
@@ -238,7 +229,8 @@ def _forms(path: str) -> tuple[str, ...]:
 
 def _plain(query: str) -> str:
     # A line goes with its file.
-    return _LINE.sub("", query.strip().removeprefix("./").rstrip("/")).removesuffix(".__init__")
+    path = place_of(query)[0] or query.strip()
+    return path.removeprefix("./").rstrip("/").removesuffix(".__init__")
 
 
 def _whole(named: Names, query: str) -> list[str]:
@@ -257,7 +249,7 @@ def _ending(named: Names, query: str) -> list[str]:
     return [key for key, names in named.items() if any(n.endswith(path if "/" in n else dotted) for n in names)]
 
 
-def _place(query: str) -> tuple[str, int]:
+def place_of(query: str) -> tuple[str, int]:
     """The two parts of ``path:line``; no path where it is something else."""
     path, _, number = query.strip().rpartition(":")
     return (path, int(number)) if path and number.isdigit() else ("", 0)

@@ -33,12 +33,8 @@ class Ways(Generic[Node, Edge]):
         out: Callable[[Node], Iterable[tuple[Node, int, Edge]]],
         owner: Callable[[Node], Node | None] = lambda node: None,
     ) -> None:
-        """
-        Args:
-            starts: and what a way costs before its first step.
-            out: of a node: where each edge leads, what it costs, and the edge.
-            owner: of a node: another one that is to be reached before it, as far as anything else reaches that.
-        """
+        """Starts come with what a way costs before its first step; `out` gives where each edge of a node leads, what it costs, and the
+        edge; `owner` another node that is to be reached before this one, as far as anything else reaches that."""
         self.costs: dict[Node, int] = dict(starts)
         """Of every node that is reached."""
         self.last: dict[Node, tuple[Node, Edge]] = {}

@@ -11,7 +11,7 @@ from typing import Any
 import networkx
 
 from shrinker.program.decided import folded_away
-from shrinker.program.edges.modules import is_standard, kernel_library
+from shrinker.program.edges.modules import STANDARD, kernel_library
 from shrinker.program.nodes import NATIVE_SUFFIXES, module_node, suffix
 from shrinker.program.saved import Importer
 from shrinker.program.ways import Ways
@@ -148,7 +148,7 @@ def _externals(folded: Mapping[str, FoldedModule]) -> list[tuple[str, int, bool,
             f"{sites[0][0]}:{sites[0][1].line}",
         )
         for top, sites in found.items()
-        if top and top != PACKAGE and not is_standard(top)
+        if top and top != PACKAGE and top not in STANDARD
     ]
     return sorted(rows, key=lambda row: (-row[1], row[0]))
 

@@ -7,7 +7,7 @@ from textwrap import indent
 
 from shrinker.check.leftovers import find_leftovers
 from shrinker.check.trees import Trees
-from shrinker.program.analysis import Analysis
+from shrinker.program.decided import Analysis
 from shrinker.program.edges.modules import missing_roots
 from shrinker.report.effects import RuleEffect, names_of, occurring, rule_effects
 from shrinker.report.pages import some

@@ -9,7 +9,7 @@ from typing import Any
 from shrinker.cache import Cache
 from shrinker.check.trees import Trees
 from shrinker.emit.tree import Emitted
-from shrinker.program.analysis import Analysis
+from shrinker.program.decided import Analysis
 from shrinker.program.saved import graph_data
 from shrinker.program.symbols.saved import root_costs
 from shrinker.report import api, dependencies, summary
@@ -45,15 +45,13 @@ def write_reports(
     tree, rules, manifest, graph, folded = trees.source, trees.stated, trees.manifest, analysis.graph, analysis.folded
     # By themselves: these texts are large.
     symbols, required = analysis.symbols, analysis.distributions
-    write_files(folder, {"symbols.json": _compact(symbols.data), "symbol_edges.json": _compact(symbols.edges)})
+    write_files(folder, {"symbols.json": _compact(symbols), "symbol_edges.json": _compact(analysis.symbol_edges)})
     files = summary.measure(tree, manifest)
     effects = rule_effects(rules, graph, folded, files, analysis.cuts)
     gone = api.removed_definitions(tree, graph, trees.cache) if pages else {}
     data = graph_data(
         graph,
         folded,
-        profile=manifest.profile,
-        upstream=manifest.upstream.spec,
         importers=dependencies.removed_importers(graph, folded, analysis.written),
         distributions=required,
         dropped=dependencies.importers({row.name: row.importers for row in required.rows}, graph, folded),
@@ -62,8 +60,10 @@ def write_reports(
     data |= {
         "absents": _absents(rules),
         "gone": api.definitions_data(gone),
+        "profile": manifest.profile,
         "roots": root_costs(rules),
         "tree": manifest.tree,
+        "upstream": manifest.upstream.spec,
         "whys": {rule.id: rule.why for rule in rules.by_id().values()},
     }
     ruled = _rules_data(rules, effects)
@@ -97,7 +97,7 @@ def write_reports(
         }
         shared = {"upstream": manifest.upstream, "profile": manifest.profile}
         texts |= {name: render(f"{name}.jinja", **shared, **values) for name, values in told.items()}
-        texts[QUESTIONABLE] = text_rows("definition or rule\tlines\twhy to ask", questionable(symbols.data, ruled))
+        texts[QUESTIONABLE] = text_rows("definition or rule\tlines\twhy to ask", questionable(symbols, ruled))
     counted = summary.build_summary(manifest, graph, folded, files, evidence)
     write_files(folder, {**texts, "graph.json": _compact(data), "summary.json": readable(counted)})
     return counted

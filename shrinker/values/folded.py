@@ -3,6 +3,7 @@
 Sets of words are sorted tuples, since frozensets of a thousand modules take twice the memory and travel slowly.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from typing import NamedTuple
 
@@ -237,6 +238,10 @@ class FoldedModule:
     def changed(self) -> bool:
         """True when `emit` has something to do."""
         return bool(self.edits)
+
+
+Folded = Mapping[str, FoldedModule]
+"""Modules by their paths."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -106,7 +106,7 @@ def fold_tree(
                 folded = {m.path: m for m in engine.fold(paths)}
                 program = Symbols(folded.values(), ())
                 live = [(name, n) for name, module in program.modules.items() for n in range(len(module.units))]
-                propagate_attributes(engine, folded, Types(program), Outside(rules), live)
+                propagate_attributes(engine.refold, engine.refinements, folded, Types(program), Outside(rules), live)
                 folded = {m.path: m for m in engine.fold(paths)}
             return folded, tuple(sorted(engine.rescued))
 

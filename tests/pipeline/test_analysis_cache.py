@@ -14,7 +14,7 @@ from shrinker.fold import workers
 from shrinker.fold.engine import FoldEngine
 from shrinker.pipeline import Run, analyse
 from shrinker.pipeline.run import timed
-from shrinker.program.reach import build_graph, import_leads
+from shrinker.program.reach import FileGraph
 from shrinker.ruleset import Ruleset
 from shrinker.values.folded import NOTHING
 from shrinker.values.upstream import UpstreamTree
@@ -161,7 +161,7 @@ def rules(tmp_path: Path) -> Ruleset:
 
 def _engine(tree: UpstreamTree, rules: Ruleset, jobs: int, cache: Cache | None = None) -> FoldEngine:
     environment = build_environment(tree, rules, jobs=1)
-    return FoldEngine(tree, environment, jobs=jobs, cache=cache, leads=import_leads(tree, rules))
+    return FoldEngine(tree, environment, jobs=jobs, cache=cache, leads=FileGraph(tree, rules).leads)
 
 
 def _path(name: str) -> str:
@@ -174,14 +174,14 @@ def test_other_processes_go_on_with_what_a_module_imports(
 ) -> None:
     monkeypatch.setattr(workers, "_SERIAL_BYTES", 0)
     with _engine(tree, rules, 1) as alone:
-        expected = build_graph(tree, rules, alone.fold)
+        expected = FileGraph(tree, rules).build(alone.fold)
     with _engine(tree, rules, 2, Cache(tmp_path / "cache") if cached else None) as engine:
         # Two modules, so that the processes start.
         list(engine.fold([_path("serve"), _path("__init__")]))
         ahead = [_path(n) for n in ("deep/__init__", "deep/first", "deep/second", "deep/third", "side")]
         # Neither what only a text names nor what a rule removes.
         assert sorted(engine.folded) == sorted([_path("serve"), _path("__init__"), *ahead])
-        assert build_graph(tree, rules, engine.fold) == expected
+        assert FileGraph(tree, rules).build(engine.fold) == expected
         assert sorted(engine.folded) == sorted(alone.folded)
         assert engine.folded_anew == len(engine.folded)
 

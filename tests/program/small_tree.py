@@ -8,7 +8,7 @@ from typing import Any
 
 from shrinker.facts.build import build_environment
 from shrinker.fold.engine import FoldEngine
-from shrinker.program.reach import build_graph
+from shrinker.program.reach import FileGraph
 from shrinker.ruleset import Keep, Remove, Root, Ruleset
 from shrinker.values.folded import FoldedModule
 from shrinker.values.graph import Graph
@@ -54,7 +54,7 @@ def build(tree: UpstreamTree, rules: Ruleset) -> tuple[Graph, dict[str, FoldedMo
     """The graph of a small tree and its folded modules, once every removed module that is run is rescued."""
     with FoldEngine(tree, build_environment(tree, rules, jobs=1), jobs=1) as engine:
         while True:
-            graph, folded = build_graph(tree, rules, engine.fold, rescued=engine.rescued)
+            graph, folded = FileGraph(tree, rules).build(engine.fold, engine.rescued)
             if not engine.rescue(graph.kept):
                 return graph, folded
 

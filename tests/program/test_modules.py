@@ -7,7 +7,7 @@ import pytest
 
 from shrinker.facts.build import build_environment
 from shrinker.fold.engine import FoldEngine
-from shrinker.program.reach import build_graph
+from shrinker.program.reach import FileGraph
 from shrinker.values.folded import FoldedModule
 from tests.program.small_tree import build, edge_kinds, graph_of, names, outcome, read_programs, rules_of, write_tree
 
@@ -99,7 +99,7 @@ def test_order_of_folding_makes_no_difference(tmp_path: Path) -> None:
             waves.append(len(paths))
             return reversed(list(engine.fold(paths)))
 
-        assert build(tree, rules) == build_graph(tree, rules, backwards)
+        assert build(tree, rules) == FileGraph(tree, rules).build(backwards)
     assert waves == [1, 2, 1]
 
 

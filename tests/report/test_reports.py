@@ -11,10 +11,9 @@ from rich.console import Console
 
 from shrinker.check.trees import Trees
 from shrinker.emit.tree import Emitted
-from shrinker.program.analysis import Analysis
+from shrinker.program.decided import Analysis
 from shrinker.program.distributions import decide_distributions
 from shrinker.program.saved import load_report
-from shrinker.program.symbols.saved import SymbolData
 from shrinker.program.symbols.why import FORMAT
 from shrinker.program.written import written_imports
 from shrinker.report.dependencies import removed_importers
@@ -83,8 +82,8 @@ def run(
     manifest = Manifest("0", "deepseek", "hash", tree.identity, tuple(sorted(files, key=lambda file: file.path)))
     required = decide_distributions(tree, RULES, graph, folded, written := written_imports(tree))
     empty: dict[str, list[object]] = {key: [] for key in ("modules", "units", "others", "kinds", "best", "gone")}
-    symbols, cut = SymbolData({"format": FORMAT, **empty}, []), Cut(2, 4, "definition f")
-    analysis = Analysis(graph, folded, {}, written, required, symbols, {}, {"docs/x.md": (cut,)})
+    symbols, cut = {"format": FORMAT, **empty}, Cut(2, 4, "definition f")
+    analysis = Analysis(graph, folded, {}, written, required, symbols, [], {}, {"docs/x.md": (cut,)})
     trees, emitted = Trees(tree, folder, manifest, RULES), Emitted(manifest, Interface(), {})
     summary = write_reports(out, trees, analysis, emitted, EVIDENCE, ENTRIES)
     write_run(out, trees.cache, {"fold": seconds}, 1024)

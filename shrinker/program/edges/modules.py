@@ -15,7 +15,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from shrinker.program.nodes import Found, ModuleIndex, module_node, path_node
 from shrinker.ruleset import Keep, Root, Ruleset, path_matches
 from shrinker.ruleset.match import name_matches
-from shrinker.values.folded import DynamicSite, FoldedModule
+from shrinker.values.folded import FoldedModule
 from shrinker.values.upstream import PACKAGE, UpstreamTree
 
 # Gone since 3.11 or come since: without them the list of external distributions would depend on the interpreter.
@@ -23,7 +23,8 @@ _NAMES = """
 aifc annotationlib asynchat asyncore audioop cgi cgitb chunk compression crypt distutils imghdr imp lib2to3 mailcap
 msilib nis nntplib ossaudiodev pipes sndhdr smtpd spwd sunau telnetlib tomllib uu xdrlib
 """
-_STANDARD = sys.stdlib_module_names | frozenset(_NAMES.split())
+STANDARD = sys.stdlib_module_names | frozenset(_NAMES.split())
+"""Top-level names of modules that ship with CPython 3.11 or later."""
 LIBRARIES = ("sgl_kernel", "flashinfer", "deep_gemm", "deep_ep")
 """Top-level names; ``flashinfer`` also stands for ``flashinfer_*``."""
 
@@ -51,23 +52,13 @@ def star_edges(module: FoldedModule, index: ModuleIndex) -> Iterator[Found]:
             yield Found(module_node(dotted), "string", site.line, f"star import may load {site.text!r}")
 
 
-def package_edges(dotted: str, index: ModuleIndex) -> Iterator[Found]:
-    """Importing a module runs the ``__init__`` of each package above it."""
-    return (Found(module_node(parent), "package", 1) for parent in index.parents(dotted))
-
-
-def is_standard(name: str) -> bool:
-    """True for the top-level name of a module that ships with CPython 3.11 or later."""
-    return name in _STANDARD
-
-
 def outside_edges(module: FoldedModule) -> Iterator[Found]:
     """Edges to ``external:<top-level name>``, also of `import_module` with a literal name, and to kernels: ``import library`` and a star give
     the library's own node."""
     calls = [(call.target or "*", call.line) for call in module.dynamic if call.mechanism == "import_module"]
     for dotted, line in (*((site.module, site.line) for site in module.imports), *calls):
         top = dotted.partition(".")[0]
-        if top and top != PACKAGE and "*" not in dotted and not is_standard(top):
+        if top and top != PACKAGE and "*" not in dotted and top not in STANDARD:
             yield Found(f"external:{top}", "external", line)
     for site in module.imports:
         if kernel_library(site.module) is not None:
@@ -124,21 +115,13 @@ def walk_edges(
             texts = ((origin, s) for origin in (name, *importers.get(name, ())) for s in modules[origin].strings)
             asked = [(o, s.line, s.text) for o, s in texts if s.text in index.packages and "." in s.text]
         for origin, line, package in asked:
-            for found in _walk(line, site, package, by_package.get(package), index):
-                yield origin, found
-
-
-def _walk(
-    line: int, site: DynamicSite, package: str, kept: Sequence[str] | None, index: ModuleIndex
-) -> Iterator[Found]:
-    """What a walk over a package finds, as far as rules say so; all without a rule."""
-    start = f"{package}."
-    for dotted in (name for name in index.paths if name.startswith(start)):
-        name = dotted.removeprefix(start)
-        # `iter_modules` sees one level, `walk_packages` and anything unknown see all.
-        if "." in name and "iter_modules" in site.text:
-            continue
-        if kept is None:
-            yield Found(module_node(dotted), "walk", line, f"walk over `{package}`, which no [[walk]] rule narrows")
-        elif any(name_matches(pattern, name) for pattern in kept):
-            yield Found(module_node(dotted), "walk", line)
+            found = [name for name in index.paths if name.startswith(f"{package}.")]
+            if "iter_modules" in site.text:
+                # It sees one level, `walk_packages` and anything unknown see all.
+                found = [name for name in found if name.rpartition(".")[0] == package]
+            kept, weak = by_package.get(package), ""
+            if kept is None:
+                kept, weak = ("**",), f"walk over `{package}`, which no [[walk]] rule narrows"
+            for name in found:
+                if any(name_matches(pattern, name.removeprefix(f"{package}.")) for pattern in kept):
+                    yield origin, Found(module_node(name), "walk", line, weak)

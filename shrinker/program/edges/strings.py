@@ -11,10 +11,9 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
 
-from shrinker.program.nodes import Found, ModuleIndex, module_node, nearest, path_node
+from shrinker.program.nodes import Found, ModuleIndex, by_base, module_node, nearest, path_node
 from shrinker.syntax.imports import absolute_written, package_of
 from shrinker.values.folded import FoldedModule, StringSite
-from shrinker.values.relations import grouped
 from shrinker.values.upstream import PACKAGE
 
 _DOTTED = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+")
@@ -28,7 +27,7 @@ Row = tuple[FoldedModule, StringSite, Found]
 
 class StringEdges:
     """Resolves strings against one tree; answers are remembered, since the same string stands in many modules. And the rows of the modules
-    read so far, with what these spell besides."""
+    seen so far, with what these spell besides."""
 
     def __init__(self, index: ModuleIndex) -> None:
         self._said: set[str] = set()
@@ -36,14 +35,22 @@ class StringEdges:
         """Texts of which a part is computed, by the first and by the last word that is spelled out."""
         self._rows: list[tuple[FoldedModule, StringSite]] = []
         self._index = index
-        self._py_by_base = grouped((path.rpartition("/")[2], path) for path in sorted(index.paths.values()))
+        self._py_by_base = by_base(index.paths.values())
         self._all = "\n".join(sorted(index.paths))
         self._resolve = lru_cache(maxsize=None)(lambda text: tuple(self._resolved(text)))
 
     def find(self, module: FoldedModule) -> Iterator[Found]:
-        """Edges of a module's strings and of its dynamic imports."""
-        # One with a key names something for who asks for its key.
-        for site in (site for site in module.strings if not site.key):
+        """Edges of a module's strings and of its dynamic imports; its rows and texts are remembered."""
+        for site in module.strings:
+            if site.key:
+                # It names something for who asks for its key.
+                self._rows.append((module, site))
+                continue
+            if "*" in site.text:
+                for word in _ends(site.text):
+                    self._patterns[word].add(site.text)
+            else:
+                self._said.add(site.text)
             yield from self._of(site)
             if site.text.endswith(".py"):
                 yield from self._script(module, site.text, site.line)
@@ -120,19 +127,6 @@ class StringEdges:
             return []
         body = star.join(map(re.escape, pattern.split("*")))
         return [module_node(name) for name in re.findall(rf"^{body}$", self._all, re.MULTILINE)]
-
-    # Rows
-
-    def read(self, module: FoldedModule) -> None:
-        """Take the rows and texts of one more module."""
-        for site in module.strings:
-            if site.key:
-                self._rows.append((module, site))
-            elif "*" in site.text:
-                for word in _ends(site.text):
-                    self._patterns[word].add(site.text)
-            else:
-                self._said.add(site.text)
 
     def asked(self) -> Iterator[Row]:
         """What the rows name that are asked for by now, each once."""

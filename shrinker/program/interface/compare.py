@@ -8,7 +8,7 @@ from shrinker.program.decided import around, looking, rule_of
 from shrinker.program.interface.offers import Choice, Offer, Offered, read_offered
 from shrinker.program.interface.syntax import Syntax
 from shrinker.ruleset import Ruleset
-from shrinker.values.folded import FoldedModule
+from shrinker.values.folded import Folded
 from shrinker.values.graph import Graph
 from shrinker.values.interface import UNEXPLAINED, Difference, Interface, Refused
 from shrinker.values.relations import grouped
@@ -55,9 +55,7 @@ def _parts(old: Offer, new: Offer) -> Iterator[Changed]:
             yield Changed(old, f"{label} changed".strip(), text, other, new)
 
 
-def compare_interfaces(
-    before: Offered, after: Syntax, rules: Ruleset, folded: Mapping[str, FoldedModule], graph: Graph
-) -> Interface:
+def compare_interfaces(before: Offered, after: Syntax, rules: Ruleset, folded: Folded, graph: Graph) -> Interface:
     """Compare the interfaces of upstream and of the generated tree; folded modules, by path, tell which decisions took something away."""
     # What is left of a text holds no word that the text did not hold.
     left = read_offered(after, before.modules)
@@ -74,7 +72,7 @@ class _Told:
     """Differences, each with what took lines of upstream away."""
 
     paths: Mapping[str, str]
-    folded: Mapping[str, FoldedModule]
+    folded: Folded
     graph: Graph
 
     def differences(self, before: Sequence[Offer], after: Sequence[Offer], noun: str) -> Iterator[Difference]:
@@ -109,7 +107,7 @@ class _Told:
         return went.rule if went is not None else UNEXPLAINED
 
 
-def _refused(rules: Ruleset, flags: Sequence[Offer], folded: Mapping[str, FoldedModule]) -> Iterator[Refused]:
+def _refused(rules: Ruleset, flags: Sequence[Offer], folded: Folded) -> Iterator[Refused]:
     by_attribute = grouped((name.lstrip("-").replace("-", "_"), flag) for flag in flags for name in flag.names)
     # Only then what a flag of another name fills: an older name of a flag fills the same.
     by_attribute = {flag.attribute: [flag] for flag in reversed(flags) if flag.attribute} | by_attribute

@@ -204,11 +204,9 @@ def choices_of(syntax: Syntax, module: str, node: ast.expr, local: Locals, depth
 
 
 def read_endpoints(syntax: Syntax, modules: Iterable[str]) -> list[Offer]:
-    """Endpoints of the modules, sorted: one method of one path each, whichever function of the module answers.
-
-    Their names are method, path and the environment variable that names the path, whose default that is then. ``*`` is a method or path
-    that the code computes; the path is empty where only the environment names it. The first line is that of the first decorator.
-    """
+    """Endpoints of the modules, sorted: one method of one path each, whichever function of the module answers. Their names are method, path
+    and the environment variable that names the path, whose default that is then. ``*`` is a method or path that the code computes; the path
+    is empty where only the environment names it. The first line is that of the first decorator."""
     trees = ((module, tree) for module in modules if (tree := syntax.tree(module)) is not None)
     functions = ((module, node) for module, tree in trees for node in walk(tree) if isinstance(node, Function))
     return sorted(offer for module, node in functions for offer in _of_function(syntax, module, node))

@@ -3,7 +3,7 @@ that no build defines, and with the sources of what Cargo.toml builds on request
 
 import posixpath
 import tomllib
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from itertools import pairwise
 
 from shrinker.program.native.library import SOURCES, NativeReach, pasted_names
@@ -12,16 +12,10 @@ from shrinker.syntax.native.conditionals import refuted_lines
 from shrinker.syntax.native.tokens import NativeSource
 from shrinker.values.edits import Cut
 from shrinker.values.graph import Graph
-from shrinker.values.relations import grouped
 from shrinker.values.upstream import UpstreamTree
 
 Placed = Iterator[tuple[str, Cut]]
 """Cuts, each with the path of its file."""
-
-
-def by_path(found: Iterable[tuple[str, Cut]]) -> dict[str, tuple[Cut, ...]]:
-    """The cuts of each file, sorted."""
-    return {path: tuple(sorted(set(cuts))) for path, cuts in sorted(grouped(found).items())}
 
 
 def refuted_cuts(tree: UpstreamTree, kept: Collection[str], undefined: Mapping[str, str]) -> Placed:

@@ -6,15 +6,16 @@ two sources call alike keeps both.
 """
 
 import posixpath
+import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from functools import cached_property
 
 from shrinker.cache import Cache
-from shrinker.program.edges.data import include_edges
-from shrinker.program.nodes import FileIndex, file_node, node_path, operator_node, suffix
+from shrinker.program.edges.data import included
+from shrinker.program.nodes import by_base, file_node, suffix
+from shrinker.ruleset import Companion
 from shrinker.syntax.cmake import read_cmake
 from shrinker.syntax.native.conditionals import without_refuted
 from shrinker.syntax.native.reader import read_native
@@ -46,58 +47,40 @@ class Entry:
     """Line of the command around it, and how many arguments that has."""
 
 
-@dataclass(frozen=True)
 class Library:
     """Everything of one library that its rule keeps, before anything of it goes."""
 
-    sources: Mapping[str, NativeSource]
-    includes: Mapping[str, tuple[tuple[str, int], ...]]
-    """Of each source the sources that it includes, with the line."""
-    entries: Mapping[str, tuple[Entry, ...]]
-    """Of each compiled source the places of build lists that name it."""
-    texts: Mapping[str, str] = field(repr=False)
-    """Of everything else that a build may read: lists, scripts, declarations of the package."""
-    _closures: dict[str, tuple[str, ...]] = field(default_factory=dict, repr=False)
+    def __init__(
+        self, tree: UpstreamTree, rule: Companion, kept: Collection[str], undefined: Collection[str], cache: Cache
+    ) -> None:
+        """Read the sources and build lists of a library; the folder of its Python is no part of the build."""
+        self.tree = tree
+        paths = sorted(path for path in kept if path.startswith(f"{rule.sources}/"))
+        own = [path for path in paths if suffix(path) in SOURCES]
+        files = by_base(own)
+        builds = [path for path in paths if _is_build(path) and not path.startswith(f"{rule.folder}/")]
+        layer = cache.layer("native sources", *sorted(undefined))
+        keys = {path: layer.key(tree.by_path[path].sha256) for path in own}
 
-    @cached_property
-    def compiled(self) -> tuple[str, ...]:
+        def read(path: str) -> bytes:
+            return without_refuted(tree.read(path), undefined)
+
+        def includes(path: str) -> Iterator[tuple[str, int]]:
+            return included(read(path).decode("utf-8", "replace"), path.rpartition("/")[0], files, every=True)
+
+        self.sources: dict[str, NativeSource] = layer.each(keys, lambda path: read_native(read(path)))
+        self.includes = {path: tuple(includes(path)) for path in own}
+        """Of each source the sources that it includes, with the line."""
+        self.texts = {path: tree.read(path).decode("utf-8", "replace") for path in builds}
+        """Of everything else that a build may read: lists, scripts, declarations of the package."""
+        self.entries = _entries(rule.sources, self.texts, frozenset(own))
+        """Of each compiled source the places of build lists that name it."""
+        self.compiled = tuple(path for path in self.entries if suffix(path) in COMPILED)
         """Sources that a build list names and a compiler gets, sorted."""
-        return tuple(path for path in self.entries if suffix(path) in COMPILED)
 
-    def closure(self, path: str) -> tuple[str, ...]:
+    def closure(self, path: str) -> Iterable[str]:
         """The file, and all that it includes."""
-        if path not in self._closures:
-            found = reached((path,), lambda each: (target for target, _ in self.includes.get(each, ())))
-            self._closures[path] = tuple(found)
-        return self._closures[path]
-
-
-def read_library(
-    tree: UpstreamTree, folder: str, package: str, kept: Collection[str], undefined: Collection[str], cache: Cache
-) -> Library:
-    """Read the sources and build lists in the folder of a library; the folder of its Python is no part of the build."""
-    paths = sorted(path for path in kept if path.startswith(f"{folder}/"))
-    own = [path for path in paths if suffix(path) in SOURCES]
-    index = FileIndex(own)
-    builds = [path for path in paths if _is_build(path) and not path.startswith(f"{package}/")]
-    texts = {path: tree.read(path).decode("utf-8", "replace") for path in builds}
-    layer = cache.layer("native sources", *sorted(undefined))
-    keys = {path: layer.key(tree.by_path[path].sha256) for path in own}
-
-    def read(path: str) -> bytes:
-        return without_refuted(tree.read(path), undefined)
-
-    return Library(
-        sources=layer.each(keys, lambda path: read_native(read(path))),
-        includes={path: _includes(read(path).decode("utf-8", "replace"), path, index) for path in own},
-        entries=_entries(folder, texts, frozenset(own)),
-        texts=texts,
-    )
-
-
-def _includes(text: str, path: str, index: FileIndex) -> tuple[tuple[str, int], ...]:
-    found = include_edges(text, path.rpartition("/")[0], index, every=True)
-    return tuple((target, each.line) for each in found if (target := node_path(each.dst)) is not None)
+        return reached((path,), lambda each: (target for target, _ in self.includes.get(each, ())))
 
 
 def _is_build(path: str) -> bool:
@@ -144,8 +127,6 @@ class NativeReach:
         self.kept: set[str] = set()
         self.edges: set[Edge] = set()
         """Why sources stay that no build list keeps by itself."""
-        self.calls: set[tuple[str, str, str]] = set()
-        """The same of functions: a source, one that may define the function, and its name."""
         self._stack: list[str] = []
         self._unions: dict[tuple[str, str], frozenset[str]] = {}
         compiled = library.compiled
@@ -161,7 +142,9 @@ class NativeReach:
         """Compiled sources by the names that they themselves mention: macros define what no grammar sees."""
         for path in self._fixed(named):
             self._keep(path)
-        self._name((*words, *self._uncut()))
+        # Or their registration shares its lines with something else.
+        uncut = (name for name, places in self.registered.items() if not all(each.lines.first for _, each in places))
+        self._name((*words, *uncut))
         while self._stack:
             self._visit(self._stack.pop())
             if not self._stack:
@@ -187,12 +170,6 @@ class NativeReach:
                 or any(path.rpartition("/")[2] in text for text in scripts)
             ):
                 yield path
-
-    def _uncut(self) -> Iterator[str]:
-        """Operators whose registration shares its lines with something else."""
-        for name, places in self.registered.items():
-            if not all(registration.lines.first for _, registration in places):
-                yield name
 
     def _emptied(self) -> Iterator[str]:
         """Sources of build commands of which nothing would be left."""
@@ -221,7 +198,7 @@ class NativeReach:
             for path, registration in self.registered[name]:
                 defining = (each for function in registration.functions for each in self._definitions(function, path))
                 for target in (path, *defining):
-                    self._need(operator_node(name), target, "registration", path, registration.line)
+                    self._need(f"operator:{name}", target, "registration", path, registration.line)
 
     def _definitions(self, name: str, source: str) -> list[str]:
         """Compiled sources that may define a function which another one needs; none for what a third party defines."""
@@ -235,8 +212,15 @@ class NativeReach:
         self._name(self.library.sources[path].spoken)
         if path in self.library.compiled:
             for name, target in self._calls(path):
-                self.calls.add((path, target, name))
-                self._keep(target)
+                self._need(file_node(path), target, "call", path, self._line(path, name))
+
+    def _line(self, path: str, name: str) -> int:
+        """Where a source, or else what it includes, first mentions a name; 1 where it is put together."""
+        word = re.compile(rb"\b%s\b" % name.encode())
+        for data in map(self.library.tree.read, self.library.closure(path)):
+            if found := word.search(data):
+                return data.count(b"\n", 0, found.start()) + 1
+        return 1
 
     def _calls(self, path: str) -> Iterator[tuple[str, str]]:
         """Functions that a compiled source may call in another one: what it mentions, and sees a declaration of."""

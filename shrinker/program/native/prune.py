@@ -1,15 +1,15 @@
 """Packages that travel beside the served one, with the kernels that they offer: what kept code reaches of both stays."""
 
 import ast
-import re
 from collections.abc import Callable, Collection, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from shrinker.cache import Cache
 from shrinker.program.native.cuts import library_cuts
-from shrinker.program.native.library import NativeReach, read_library
-from shrinker.program.nodes import file_node, operator_node, path_node
-from shrinker.program.symbols.dead import dead_spans, search_package
+from shrinker.program.native.library import Library, NativeReach
+from shrinker.program.nodes import file_node, path_node
+from shrinker.program.symbols.dead import dead_spans, search_modules
+from shrinker.program.symbols.liveness import Outside
 from shrinker.program.symbols.search import Search
 from shrinker.program.ways import first_reasons
 from shrinker.ruleset import Companion, Ruleset
@@ -17,7 +17,7 @@ from shrinker.syntax.names import dotted, is_special
 from shrinker.syntax.parsing import parsed
 from shrinker.syntax.walk import walk
 from shrinker.values.edits import Cut, Span
-from shrinker.values.folded import EMPTY_SYMBOLS, FoldedModule, Uncertain
+from shrinker.values.folded import EMPTY_SYMBOLS, Folded, FoldedModule, Uncertain
 from shrinker.values.graph import UNREACHABLE, Edge, Graph, Removal
 from shrinker.values.texts import without_comments, words_of
 from shrinker.values.upstream import UpstreamTree
@@ -29,27 +29,12 @@ _NO_OPERATOR = "no operator that kept code names needs it"
 _NO_IMPORT = "no kept code imports or names it"
 
 
-@dataclass(frozen=True, slots=True)
-class _Callers:
-    """Kept code that names a library."""
-
-    words: frozenset[str]
-    """All that it says."""
-    paths: tuple[str, ...]
-    """Its files, sorted."""
-    undecided: tuple[Uncertain, ...]
-    """Places that look up a name which is computed: it may be any."""
-
-
 def prune_companions(
-    tree: UpstreamTree, rules: Ruleset, graph: Graph, folded: Mapping[str, FoldedModule], fold: Fold, cache: Cache
+    tree: UpstreamTree, rules: Ruleset, graph: Graph, folded: Folded, fold: Fold, cache: Cache
 ) -> tuple[Graph, dict[str, FoldedModule], list[tuple[str, Cut]]]:
-    """Decide what stays of the packages beside the served one, whose `folded` modules, by path, hold nothing any more that goes.
-
-    Returns:
-        The graph, which had all that rules keep of the companions, without what goes; the companions that are left, by path; and lines that
-        go of files that are no Python, each with the path.
-    """
+    """Decide what stays of the packages beside the served one, whose `folded` modules, by path, hold nothing any more that goes: the graph,
+    which had all that rules keep of the companions, without what goes; the companions that are left, by path; and lines that go of files
+    that are no Python, each with the path."""
     with_sources = [rule for rule in rules.companions if rule.sources]
     dead: dict[str, frozenset[Span]] = {}
     found: list[tuple[Companion, _Callers, Search]] = []
@@ -60,13 +45,14 @@ def prune_companions(
         own = {path: module for path, module in whole.items() if path.startswith(f"{rule.folder}/")}
         if not own:
             continue
-        callers = _find_callers(tree, graph, folded, _package(rule), rule.sources)
+        callers = _Callers(tree, graph, folded, _package(rule), rule.sources)
         graph = replace(graph, uncertain=tuple(sorted({*graph.uncertain, *callers.undecided})))
         if callers.undecided:
             continue
         # Tools ask any package for these, such as its version.
         special = {name for module in own.values() for name, _ in module.defines if is_special(name)}
-        search = search_package(rules, own, callers.words | special)
+        words = callers.words | special
+        search = search_modules(own, Outside(rules, words=((words, words),)))
         dead |= dead_spans(search, {module.module for module in own.values()})
         unloaded = (path for path, module in own.items() if module.module not in search.loaded)
         gone |= {path: _NO_IMPORT for path in unloaded if file_node(path) not in named}
@@ -76,7 +62,7 @@ def prune_companions(
     cuts: list[tuple[str, Cut]] = []
     edges: list[Edge] = []
     for rule, callers, search in found:
-        library = read_library(tree, rule.sources, rule.folder, graph.kept, rules.undefined, cache)
+        library = Library(tree, rule, graph.kept, rules.undefined, cache)
         wrappers = {p: m for p, m in companions.items() if p.startswith(f"{rule.folder}/")}
         modules = {**folded, **companions}
         said = (_said_in(tree, path, modules, _package(rule)) for path in wrappers)
@@ -92,9 +78,6 @@ def prune_companions(
         empty = (path for path, module in wrappers.items() if not module.defines and not module.is_package)
         gone |= {path: _NO_IMPORT for path in empty if file_node(path) not in asked}
         edges += [*new, *reach.edges]
-        for path, target, name in reach.calls:
-            line = _line(tree, library.closure(path), name)
-            edges.append(Edge(file_node(path), file_node(target), "call", path, line))
     companions = {path: module for path, module in companions.items() if path not in gone}
     return _without(graph, gone, edges), companions, cuts
 
@@ -103,41 +86,46 @@ def _package(rule: Companion) -> str:
     return rule.folder.rpartition("/")[2]
 
 
-def _find_callers(
-    tree: UpstreamTree, graph: Graph, folded: Mapping[str, FoldedModule], package: str, apart: str
-) -> _Callers:
-    """Kept code outside of a library, whose folder is `apart`, that names its package, a top-level name; `folded` are modules of the served
-    package by path, with nothing in them that goes."""
-    beside = (path for path in graph.kept if path.endswith((".py", ".pyi")) and not path.startswith(f"{apart}/"))
-    said = {path: _said_in(tree, path, folded, package) for path in {*folded, *beside}}
-    found: dict[str, frozenset[str]] = {}
-    undecided: list[Uncertain] = []
-    anywhere = False
-    names = {package}
-    while names:
-        # A module that gets the package under another name need not say this one.
-        fresh = {path: words for path, words in said.items() if path not in found and not names.isdisjoint(words)}
-        found |= fresh
-        names = set()
-        nodes = [(path, node) for path in sorted(fresh) for node in _nodes(tree, path)]
-        for path, node in nodes:
-            match node:
-                case ast.Import(names=aliases):
-                    names.update(a.asname for a in aliases if a.asname and _top(a.name) == package)
-                case ast.Call(func=ast.Name(id="getattr"), args=[target, name, *_]) if not isinstance(
-                    name, ast.Constant
-                ):
-                    spoken = dotted(target)
-                    if spoken.startswith(f"{_OPERATORS}.{package}") or _top(spoken) == package:
-                        reason = f"looks up a computed name: `{ast.unparse(node)}`"
-                        undecided.append(Uncertain(path, node.lineno, reason))
-                    # Of a library that is computed itself, any text may name an operator.
-                    anywhere = anywhere or spoken == _OPERATORS
-    texts = (module.summary.texts for module in folded.values()) if anywhere else ()
-    return _Callers(frozenset().union(*found.values(), *texts), tuple(sorted(found)), tuple(undecided))
+class _Callers:
+    """Kept code outside of a library that names its package."""
+
+    def __init__(self, tree: UpstreamTree, graph: Graph, folded: Folded, package: str, apart: str) -> None:
+        """Of a library in the folder `apart` with a package of this top-level name; `folded` are modules of the served package with nothing in
+        them that goes."""
+        beside = (path for path in graph.kept if path.endswith((".py", ".pyi")) and not path.startswith(f"{apart}/"))
+        said = {path: _said_in(tree, path, folded, package) for path in {*folded, *beside}}
+        found: dict[str, frozenset[str]] = {}
+        self.undecided: list[Uncertain] = []
+        """Places that look up a name which is computed: it may be any."""
+        anywhere = False
+        names = {package}
+        while names:
+            # A module that gets the package under another name need not say this one.
+            fresh = {path: words for path, words in said.items() if path not in found and not names.isdisjoint(words)}
+            found |= fresh
+            names = set()
+            nodes = [(path, node) for path in sorted(fresh) for node in _nodes(tree, path)]
+            for path, node in nodes:
+                match node:
+                    case ast.Import(names=aliases):
+                        names.update(a.asname for a in aliases if a.asname and _top(a.name) == package)
+                    case ast.Call(func=ast.Name(id="getattr"), args=[target, name, *_]) if not isinstance(
+                        name, ast.Constant
+                    ):
+                        spoken = dotted(target)
+                        if spoken.startswith(f"{_OPERATORS}.{package}") or _top(spoken) == package:
+                            reason = f"looks up a computed name: `{ast.unparse(node)}`"
+                            self.undecided.append(Uncertain(path, node.lineno, reason))
+                        # Of a library that is computed itself, any text may name an operator.
+                        anywhere = anywhere or spoken == _OPERATORS
+        texts = (module.summary.texts for module in folded.values()) if anywhere else ()
+        self.words = frozenset().union(*found.values(), *texts)
+        """All that it says."""
+        self.paths = sorted(found)
+        """Its files."""
 
 
-def _said_in(tree: UpstreamTree, path: str, folded: Mapping[str, FoldedModule], package: str) -> frozenset[str]:
+def _said_in(tree: UpstreamTree, path: str, folded: Folded, package: str) -> frozenset[str]:
     """All words of a kept file: of a folded module those that are left, and where it imports names of a package from; of any other file those
     that upstream wrote, but for comments."""
     if (module := folded.get(path)) is None:
@@ -193,12 +181,7 @@ def _without(graph: Graph, gone: Mapping[str, str], edges: Collection[Edge]) -> 
 
 
 def _wrapper_edges(
-    tree: UpstreamTree,
-    graph: Graph,
-    search: Search,
-    callers: _Callers,
-    wrappers: Mapping[str, FoldedModule],
-    operators: Collection[str],
+    tree: UpstreamTree, graph: Graph, search: Search, callers: _Callers, wrappers: Folded, operators: Collection[str]
 ) -> Iterator[Edge]:
     """From names that kept code imports to the files of the library's package, and from all of these to operators that are reached."""
     paths = {module.module: path for path, module in wrappers.items()}
@@ -218,14 +201,4 @@ def _wrapper_edges(
                 yield Edge(file_node(path), file_node(target), "import", path, site.line)
     for path in (*callers.paths, *wrappers):
         for name, line in sorted(_calling_lines(tree, path, operators).items()):
-            yield Edge(path_node(path), operator_node(name), "operator", path, line)
-
-
-def _line(tree: UpstreamTree, paths: Collection[str], name: str) -> int:
-    """Where a source, or else what it includes, first mentions a name; 1 where it is put together."""
-    word = re.compile(rb"\b%s\b" % name.encode())
-    for path in paths:
-        data = tree.read(path)
-        if found := word.search(data):
-            return data.count(b"\n", 0, found.start()) + 1
-    return 1
+            yield Edge(path_node(path), f"operator:{name}", "operator", path, line)

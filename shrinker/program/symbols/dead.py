@@ -1,37 +1,30 @@
-"""From the kept modules and their file graph to what may go: the one entry to this package."""
+"""From the kept modules and their file graph to what may go: the one entry to this package. And what is decided once nothing else is left
+to visit: imports that must run, methods that only code outside can be for."""
 
 import re
 import sys
 from collections.abc import Collection, Iterable, Mapping
 
 from shrinker.program.reach import IMPORT_KINDS
-from shrinker.program.symbols.liveness import Named, Outside
-from shrinker.program.symbols.program import Program
+from shrinker.program.symbols.liveness import Named, Outside, Reason
+from shrinker.program.symbols.program import Loading, Program
 from shrinker.program.symbols.search import Search
-from shrinker.program.symbols.side_effect_imports import run
 from shrinker.program.symbols.types import Types
 from shrinker.ruleset import Ruleset
 from shrinker.values.edits import Span
-from shrinker.values.folded import FoldedModule
+from shrinker.values.folded import Folded, Symbol
 from shrinker.values.graph import Graph
 from shrinker.values.relations import grouped
 from shrinker.values.texts import looked_up, without_comments, words_of
 from shrinker.values.upstream import UpstreamTree, module_name
 
 _IMPORTED = re.compile(r"(?:from|import)\s+([A-Za-z_]\w*)")
-Place = tuple[str, int]
-"""Path and line."""
 _DEEP = 20_000
 """Paths are followed recursively, through re-exports and classes."""
 
 
 def search_symbols(
-    tree: UpstreamTree,
-    rules: Ruleset,
-    graph: Graph,
-    folded: Mapping[str, FoldedModule],
-    named: Named,
-    more: Iterable[str],
+    tree: UpstreamTree, rules: Ruleset, graph: Graph, folded: Folded, named: Named, more: Iterable[str]
 ) -> Search:
     """Everything that the roots can reach, of every kept module, by path with its units; `more` modules stay whatever it finds."""
     loading = [(edge, edge.dst.removeprefix("module:")) for edge in graph.edges if edge.dst.startswith("module:")]
@@ -55,24 +48,88 @@ def search_symbols(
         stay=frozenset(more),
         named=named,
     )
-    return _searched(folded, outside)
+    return search_modules(folded, outside)
 
 
-def search_package(rules: Ruleset, folded: Mapping[str, FoldedModule], words: frozenset[str]) -> Search:
-    """Everything that some words can name in a package that travels beside the served one, of modules by path with their units."""
-    return _searched(folded, Outside(rules, words=((words, words),)))
-
-
-def _searched(folded: Mapping[str, FoldedModule], outside: Outside) -> Search:
+def search_modules(folded: Folded, outside: Outside) -> Search:
+    """Everything that what is outside of some modules, by path with their units, can reach in them."""
     inert = {*sys.stdlib_module_names, *(name for rule in outside.rules.outsides for name in rule.inert)}
     before = sys.getrecursionlimit()
     sys.setrecursionlimit(max(before, _DEEP))
     try:
         search = Search(Types(Program(folded.values(), inert)), outside)
-        run(search)
+        search.start()
+        search.drain()
+        while _settle_imports(search) or _settle_unnamed(search):
+            search.drain()
     finally:
         sys.setrecursionlimit(before)
     return search
+
+
+def _settle_imports(search: Search) -> bool:
+    """Keep one name of each import that must run for what it loads; True when there was something to do."""
+    found, program = False, search.program
+    loading = Loading(program, search.live)
+    for name in program.order:
+        if name not in search.loaded:
+            continue
+        beside = set(loading.direct(name))
+        before = loading.before(name) | {name}
+        above: list[str] = []
+        imports = [(key, unit) for key, unit in program.modules[name].keyed if unit.kind == "import"]
+        running = {_statement(unit) for key, unit in imports if key in search.live}
+        for key, unit in imports:
+            if "typing" in unit.flags:
+                continue
+            loads = program.loads(*unit.imports[0][:2])
+            if key not in search.live:
+                # That a module is loaded elsewhere says nothing of when: a function may do it, which nothing calls.
+                targets = [t for t in loads if t not in beside]
+                # From outside the tree a name goes that dead code used, so that it is there for its use, while another one stays.
+                foreign = any(map(program.is_foreign, loads)) and not (
+                    _statement(unit) in running and _is_used_by_dead_code(search, name, unit.names[0])
+                )
+                if foreign or any(loading.matters(t, before, above, beside) for t in targets):
+                    search.keep(key, Reason(f"module:{name}", "import", unit.span.line))
+                    running.add(_statement(unit))
+                    beside.update(targets)
+                    # What it loads may load more: before the next import is looked at.
+                    search.drain()
+                    loading = Loading(program, search.live)
+                    found = True
+            if key in search.live and unit.parent < 0:
+                above += loads
+    return found
+
+
+def _statement(unit: Symbol) -> tuple[int, str, int]:
+    """What the names of one import have in common: the block around it, its module and its line."""
+    module, _, line = unit.imports[0]
+    return unit.parent, module, line
+
+
+def _is_used_by_dead_code(search: Search, module: str, name: str) -> bool:
+    """True when something of a module that is not live looks a name of the module up."""
+    dead = (unit for key, unit in search.program.modules[module].keyed if key not in search.live)
+    return any(path.partition(".")[0] == name for unit in dead for path, _ in unit.uses)
+
+
+def _settle_unnamed(search: Search) -> bool:
+    """A public method that no code of upstream names is there for code outside: it stays with its class."""
+    names = frozenset(
+        name
+        for owner, members in search.program.members.items()
+        if owner in search.live
+        for name, keys in members.items()
+        if not name.startswith("_") and any(key not in search.live for key in keys)
+    )
+    named = search.outside.named(names)
+    search.asked.update((name, named.get(name)) for name in names)
+    found = sorted(names - named.keys())
+    for name in found:
+        search.look_up(name, Reason("root:code outside", "outside"))
+    return bool(found)
 
 
 def dead_spans(search: Search, modules: Collection[str]) -> dict[str, frozenset[Span]]:
@@ -107,10 +164,10 @@ class NamedPlaces:
 
     def __init__(self, tree: UpstreamTree) -> None:
         self._tree = tree
-        self._known: dict[str, Place | None] = {}
+        self._known: dict[str, tuple[str, int] | None] = {}
 
-    def __call__(self, names: frozenset[str]) -> dict[str, Place]:
-        """Those of some names that a module does, with the first place."""
+    def __call__(self, names: frozenset[str]) -> dict[str, tuple[str, int]]:
+        """Those of some names that a module does, with path and line of the first place."""
         left = {*names} - self._known.keys()
         # Made once, since it is as long as all of them.
         spelled = re.compile(rb"[.'\"](" + "|".join(sorted(left)).encode() + rb")\b")

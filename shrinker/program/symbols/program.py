@@ -1,6 +1,6 @@
-"""The units of all kept modules as one program: where names are bound, which module loads which."""
+"""The units of all kept modules as one program: where names are bound, which module loads which, and what importing one does."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import cached_property
 from itertools import chain
@@ -174,3 +174,59 @@ class Program:
         defined = module in self.modules and name in self.modules[module].symbols
         found = [module, inner] if inner in self.modules and not defined else [module]
         return [*found, *(around for each in found for around in enclosing(each) if around in self.modules)]
+
+
+class Loading:
+    """What imports load in one state of a search, in which these units stay."""
+
+    def __init__(self, program: Program, live: Collection[Key]) -> None:
+        self._program = program
+        self._live = live
+        self._direct: dict[str, frozenset[str]] = {}
+        self._reached: dict[frozenset[str], frozenset[str]] = {}
+
+    def direct(self, name: str) -> frozenset[str]:
+        """Modules that the live imports of a module load, with the packages around them."""
+        if name not in self._direct:
+            loads = (targets for key, targets in self._program.importing.get(name, ()) if key in self._live)
+            self._direct[name] = frozenset().union(*loads)
+        return self._direct[name]
+
+    def before(self, name: str) -> frozenset[str]:
+        """Modules that are certainly loaded before a module: the packages around it, and what those load without it."""
+        found: set[str] = set()
+        for around in enclosing(name):
+            reached = self._reach((around,))
+            found |= {around} if name in reached else reached
+        return frozenset(found)
+
+    def matters(self, target: str, before: frozenset[str], above: Iterable[str], beside: Iterable[str]) -> bool:
+        """True when loading a module may do something that would not be done anyway, or in another order: beside what is loaded `before`
+        the importer (which is among it), what the importer loads `above` the import, and what it loads `beside` that."""
+        if target in before or target not in self._program.loud:
+            return False
+        before |= self._reach(above)
+        if target in before:
+            return False
+        anyway = self._reach(beside)
+        seen: set[str] = set()
+        stack = [target]
+        while stack:
+            name = stack.pop()
+            if name in seen or name in before:
+                continue
+            seen.add(name)
+            # Modules in a cycle may load in one order only, and a package is loaded before its parts.
+            cyclic = name in self._reach(self.direct(name))
+            if name in anyway and not cyclic:
+                continue
+            if cyclic or name in self._program.acting:
+                return True
+            stack.extend(self._program.imports.get(name, ()))
+        return False
+
+    def _reach(self, names: Iterable[str]) -> frozenset[str]:
+        start = frozenset(names)
+        if start not in self._reached:
+            self._reached[start] = frozenset(reached(start, self.direct))
+        return self._reached[start]

@@ -7,7 +7,6 @@ Nodes are numbered: units first, then modules, then names that are looked up by 
 import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass
 from itertools import chain
 from typing import Any
 
@@ -21,7 +20,7 @@ from shrinker.program.symbols.why import FORMAT
 from shrinker.program.ways import Ways, cost_of
 from shrinker.program.written import Written
 from shrinker.ruleset import Ruleset
-from shrinker.values.folded import FoldedModule, Symbol
+from shrinker.values.folded import Folded, FoldedModule, Symbol
 from shrinker.values.graph import Graph
 from shrinker.values.relations import grouped
 from shrinker.values.upstream import UpstreamTree, enclosing
@@ -46,31 +45,13 @@ Site = tuple[str, int, str, str, str]
 """Path and line of code of upstream that named a removed symbol, what became of it, the kept symbol around it, and by which name something
 that is defined elsewhere may be meant: as the file imports it, ``.`` where it is read from something."""
 
-Edges = list[tuple[int, int, int, int]]
-"""Source, target, kind and line, sorted."""
-
-
-@dataclass(frozen=True, slots=True)
-class SymbolData:
-    """What `shrinker.program.symbols.why` reads, ready for JSON."""
-
-    data: Mapping[str, Any]
-    """Units, best chains, and what of the text is no unit."""
-    edges: Edges
-
 
 def found_symbols(
-    search: Search,
-    folded: Mapping[str, FoldedModule],
-    tree: UpstreamTree,
-    graph: Graph,
-    written: Written,
-    rules: Ruleset,
-    outlines: Mapping[str, Outline],
-) -> SymbolData:
-    """What a search found that ran, and what stands in its way where it found nothing; from here on it knows of what removed code names,
-    too. `folded` has every module that it was made in, by path, with its units: before anything was dropped; the graph is of files that
-    stay, the outlines are of modules that no rule removes."""
+    search: Search, folded: Folded, tree: UpstreamTree, graph: Graph, written: Written, outlines: Mapping[str, Outline]
+) -> tuple[Mapping[str, Any], Sequence[tuple[int, ...]]]:
+    """What a search found that ran, ready for JSON (units, best chains, and what of the text is no unit), and what names what: source,
+    target, kind and line, sorted. From here on it knows of what removed code names, too. `folded` has every module that it was made in, by
+    path, with its units: before anything was dropped; the graph is of files that stay, the outlines are of modules that no rule removes."""
     live = frozenset(search.live)
     reasons = {**search.edges, **search.from_removed()}
     modules = dict(sorted(search.program.modules.items()))
@@ -105,13 +86,13 @@ def found_symbols(
         "units": units,
         "others": others,
         "kinds": kinds,
-        "best": _best(units, others, kinds, edges, _ROOTS | root_costs(rules)),
+        "best": _best(units, others, kinds, edges, _ROOTS | root_costs(search.outside.rules)),
         "gone": gone,
         "imports": {name: _imports(outlines[name]) for name in modules if name in outlines},
         "inner": {name: unit for _, inner in besides for name, unit in inner.items()},
         "sites": dict(sorted(sites.items())),
     }
-    return SymbolData(data, edges)
+    return data, edges
 
 
 def root_costs(rules: Ruleset) -> dict[str, int]:
@@ -128,12 +109,10 @@ def _imports(outline: Outline) -> list[tuple[str, int, str]]:
 
 
 def _best(
-    units: Sequence[Unit], others: Sequence[str], kinds: Sequence[str], edges: Edges, roots: Mapping[str, int]
+    units: list[Unit], others: list[str], kinds: list[str], edges: Sequence[tuple[int, ...]], roots: Mapping[str, int]
 ) -> list[tuple[int, ...]]:
-    """Source, kind and line of the last edge of the best chain from a root to each node; nothing for a root and what is not live.
-
-    A member is there once its class is: before that has its chain, no chain goes by way of the member.
-    """
+    """Source, kind and line of the last edge of the best chain from a root to each node; nothing for a root and what is not live. A member is
+    there once its class is: before that has its chain, no chain goes by way of the member."""
     size = len(units)
     dead = {number for number, unit in enumerate(units) if not unit.live}
     leaving = grouped((edge[0], edge[1:]) for edge in edges if dead.isdisjoint(edge[:2]))

@@ -145,11 +145,8 @@ class Search(Liveness):
         return unit.parent if unit.kind == "member" else key[1] if unit.kind == "class" else -1
 
     def _enumerate(self, key: Key, unit: Symbol) -> None:
-        """The unit may look up any name of something.
-
-        A private one only where it looks at all names, or where its module has a text that the name begins with. What is handed to
-        it to be looked up is a name that somebody writes, and nobody but its owner writes a private one.
-        """
+        """The unit may look up any name of something: a private one only where it looks at all names, or where its module has a text that the
+        name begins with. What is handed to it to be looked up is a name that somebody writes, and nobody but its owner writes a private one."""
         owner = self.owner(key)
         begun = tuple(t for each in self.program.modules[key[0]].units for t, _ in each.texts if _PRIVATE.match(t))
         paths = [*((path, line, ("",)) for path, line in unit.enumerates), *((*each, begun) for each in unit.open)]
@@ -209,10 +206,8 @@ def _is_meant(name: str, private: tuple[str, ...]) -> bool:
 
 
 def _unpickles(types: Types, key: Key) -> bool:
-    """True for a class of which a class method or static method unpickles something, itself or by a function of its module.
-
-    An object that unpickles what another process of the server sent is none: who sends it is kept code, which names the class.
-    """
+    """True for a class of which a class method or static method unpickles something, itself or by a function of its module. An object that
+    unpickles what another process of the server sent is none: who sends it is kept code, which names the class."""
 
     def uses(member: Key) -> Iterator[Found]:
         # What hangs on the class or the object is never one of these.

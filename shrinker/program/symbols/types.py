@@ -199,11 +199,8 @@ class Types:
         self._cut = (self._cut or before) and bool(self._busy)
         return answer
 
-    def value_of(self, key: Key) -> Values:
-        """What a name bound by this unit may be."""
-        return self._sought(self._units, key, self._value_of, UNKNOWN)
-
     def _value_of(self, key: Key) -> Values:
+        """What a name bound by this unit may be."""
         unit, found, stores = self.program.unit(key), UNKNOWN, self.program.modules[key[0]].globals
         if unit.kind == "class":
             found = frozenset({Value("class", *key)}) | (UNKNOWN if "replaced" in unit.flags else frozenset())
@@ -245,7 +242,8 @@ class Types:
 
     def _all(self, keys: Iterable[Key]) -> Found:
         keys = [*keys]
-        return _found(frozenset().union(*map(self.value_of, keys)), [Touch("unit", *key) for key in keys])
+        values = (self._sought(self._units, key, self._value_of, UNKNOWN) for key in keys)
+        return _found(frozenset().union(*values), [Touch("unit", *key) for key in keys])
 
     def _step(self, value: Value, name: str) -> Found:
         return self._sought(self._steps, (value, name), self._look, _NOTHING_PROVEN)

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from shrinker.pipeline import Run, analyse
-from shrinker.program.analysis import Analysis
+from shrinker.program.decided import Analysis
 from shrinker.program.symbols.program import Program
 from shrinker.program.symbols.why import Symbols
 from tests.fold.programs import make_tree, read_program, rewrite
@@ -70,7 +70,7 @@ def test_program(archive: Path, tmp_path: Path) -> None:
 
 def _explained(decided: Analysis) -> None:
     """Live symbols are of kept files, and no chain goes in a circle."""
-    data, edges = json.loads(json.dumps([decided.symbols.data, decided.symbols.edges]))
+    data, edges = json.loads(json.dumps([decided.symbols, decided.symbol_edges]))
     symbols = Symbols(data, lambda: edges)
     for number, unit in enumerate(symbols.units):
         if not unit.live:

@@ -26,8 +26,8 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
     folder = tmp_path_factory.mktemp("reached")
     tree = make_tree(folder / "upstream", FILES)
     decided = analyse(Run(tree, small_rules(folder), 1, Silent()))
-    (folder / "symbols.json").write_text(json.dumps(decided.symbols.data))
-    (folder / "symbol_edges.json").write_text(json.dumps(decided.symbols.edges))
+    (folder / "symbols.json").write_text(json.dumps(decided.symbols))
+    (folder / "symbol_edges.json").write_text(json.dumps(decided.symbol_edges))
     found = load_symbols(folder / "symbols.json")
     assert found is not None
     return folder / "upstream", found, graph_data(decided.graph, decided.folded)

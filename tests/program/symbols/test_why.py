@@ -24,8 +24,8 @@ FILES = read_archive(Path(__file__).with_name("asked.txtar"))
 def saved_run(folder: Path) -> SavedRun:
     """What `why` and `why-not` read of a run, written into the folder."""
     decided = analyse(Run(make_tree(folder / "up", FILES), small_rules(folder, PLATFORM), 1, Silent()))
-    graph, symbols = graph_data(decided.graph, decided.folded), decided.symbols
-    found = {"graph": graph, "symbols": symbols.data, "symbol_edges": symbols.edges}
+    graph = graph_data(decided.graph, decided.folded)
+    found = {"graph": graph, "symbols": decided.symbols, "symbol_edges": decided.symbol_edges}
     for name, data in found.items():
         (folder / f"{name}.json").write_text(json.dumps(data))
     return SavedRun(folder / "graph.json")
