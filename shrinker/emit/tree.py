@@ -15,8 +15,7 @@ from shrinker.cache.files import Progress, cached
 from shrinker.emit.package import NOTE, notice, pyproject, version_module
 from shrinker.emit.refusals import lost_names, refusals_module, removed_endpoints, removed_options
 from shrinker.emit.rewrite import rewrite_modules
-from shrinker.program.analysis import Analysis
-from shrinker.program.decided import looking
+from shrinker.program.decided import Analysis, looking
 from shrinker.program.interface.compare import compare_interfaces
 from shrinker.program.interface.offers import read_offered
 from shrinker.program.interface.syntax import Syntax

@@ -14,8 +14,7 @@ from shrinker.cache import Cache
 from shrinker.emit.rewrite import Unwritable
 from shrinker.emit.staging import staging_folder
 from shrinker.emit.tree import emit_tree
-from shrinker.program.analysis import Analysis
-from shrinker.program.symbols.saved import SymbolData
+from shrinker.program.decided import Analysis
 from shrinker.ruleset.models import Refusal, Ruleset
 from shrinker.values.distributions import Distributions
 from shrinker.values.edits import DropStatement, Literal, Refuse, Span
@@ -44,7 +43,7 @@ class Decided:
     def emit(self, out: Path, **changes: Any) -> Manifest:
         out.mkdir(parents=True, exist_ok=True)
         settings: dict[str, Any] = {"rules": Ruleset(profile="deepseek", digest="h"), "cache": Cache.off(), "out": out}
-        decided = Analysis(self.graph, self.folded, {}, {}, Distributions(), SymbolData({}, []), {}, {})
+        decided = Analysis(self.graph, self.folded, {}, {}, Distributions(), {}, [], {}, {})
         return emit_tree(self.tree, analysis=decided, **(settings | changes)).manifest
 
     def spoil(self, number: int) -> str:
