@@ -13,7 +13,7 @@ from pathlib import Path
 
 from shrinker.emit.package import HEADER
 from shrinker.emit.rewrite import rewrite_modules
-from shrinker.facts.build import build_environment
+from shrinker.facts.environment import build_environment
 from shrinker.fold.engine import FoldEngine
 from shrinker.ruleset import Ruleset, load_profile
 from shrinker.source import open_upstream

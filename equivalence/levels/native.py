@@ -28,7 +28,7 @@ from equivalence.native.frontend import (
     read_build,
 )
 from shrinker.cache import Layer
-from shrinker.cache.files import cached
+from shrinker.cache.workers import cached
 from shrinker.values.outcome import LevelResult
 
 NATIVE = "native"

@@ -19,9 +19,8 @@ from equivalence.trace.source import Line, Names, Scope, Source, names_of, names
 from shrinker.cache.workers import without_gc
 from shrinker.check import allowances
 from shrinker.check.lost import is_let_go
-from shrinker.check.subsequence import within
+from shrinker.check.subsequence import Tokens, within
 from shrinker.check.symbols import registers_of
-from shrinker.check.tokens import Tokens
 from shrinker.check.trees import RuleIndex
 from shrinker.ruleset.match import any_module_matches, any_name_matches
 from shrinker.syntax.names import is_special

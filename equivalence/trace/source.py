@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
-from shrinker.check.tokens import Tokens, logical_lines
+from shrinker.check.subsequence import Tokens, logical_lines
 from shrinker.syntax.imports import absolute, package_of
 from shrinker.syntax.ranges import first_line
 from shrinker.syntax.walk import BLOCKS_OF, Definition, statements

@@ -11,7 +11,7 @@ from functools import cache, partial
 from pathlib import Path
 
 from shrinker.cache import Layer, pack, unpack
-from shrinker.cache.files import cached, map_cached
+from shrinker.cache.workers import cached, map_cached
 from shrinker.check.enforced import judge_claims, unenforced
 from shrinker.check.entered import Entered, read_entered
 from shrinker.check.outside import TABLE, Outside, refused_rows

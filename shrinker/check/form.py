@@ -10,12 +10,11 @@ from functools import partial
 from pathlib import Path
 
 from shrinker.cache import pack, unpack
-from shrinker.cache.files import map_files
+from shrinker.cache.workers import map_files
 from shrinker.check import allowances
 from shrinker.check.reader import symbols_of
-from shrinker.check.subsequence import align
+from shrinker.check.subsequence import align, logical_lines, split
 from shrinker.check.symbols import SYMBOLS
-from shrinker.check.tokens import logical_lines, split
 from shrinker.check.trees import Seen, Trees
 from shrinker.source.cache import sha256_of
 from shrinker.values import form as syntax

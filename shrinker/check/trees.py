@@ -9,7 +9,7 @@ from functools import cached_property, partial
 from pathlib import Path
 
 from shrinker.cache import Cache
-from shrinker.cache.files import map_cached
+from shrinker.cache.workers import map_cached
 from shrinker.check.reader import read_symbols
 from shrinker.check.resolve import Families, Modules
 from shrinker.check.symbols import SYMBOLS, ModuleSymbols

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from shrinker import __version__
 from shrinker.cache import Cache
-from shrinker.cache.files import Progress, cached
+from shrinker.cache.workers import Progress, cached
 from shrinker.emit.package import NOTE, notice, pyproject, version_module
 from shrinker.emit.refusals import lost_names, refusals_module, removed_endpoints, removed_options
 from shrinker.emit.rewrite import rewrite_modules
@@ -22,7 +22,7 @@ from shrinker.program.interface.syntax import Syntax
 from shrinker.program.written import Definition
 from shrinker.project import PACKAGE
 from shrinker.ruleset.models import Ruleset
-from shrinker.syntax.lines import count_lines
+from shrinker.syntax.ranges import count_lines
 from shrinker.values.distributions import Distributions
 from shrinker.values.edits import FILE as REFUSALS_FILE
 from shrinker.values.edits import Cut

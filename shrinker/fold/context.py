@@ -8,9 +8,8 @@ from shrinker.facts.environment import Environment
 from shrinker.facts.lattice import Decided, Removed
 from shrinker.facts.scopes import LocalScope
 from shrinker.syntax.imports import Import
-from shrinker.syntax.lines import Lines, one_line
 from shrinker.syntax.names import words_of
-from shrinker.syntax.ranges import Placed, extent, first_line, meets, span
+from shrinker.syntax.ranges import Lines, Placed, extent, first_line, meets, one_line, span
 from shrinker.syntax.walk import Definition, Function, statements, walk
 from shrinker.values.edits import DropElement, DropStatement, Edit, Literal, Raise, Span, TakeBlock
 from shrinker.values.folded import Decision, LeakedUse, Uncertain

@@ -10,14 +10,13 @@ from functools import partial
 from pathlib import Path
 
 from shrinker.cache import Cache, Variants, unpack
-from shrinker.facts.build import outline_file
-from shrinker.facts.environment import Environment
+from shrinker.facts.environment import Environment, outline_file
 from shrinker.facts.lattice import Removed, Value
 from shrinker.fold.dependency_tracker import Answers, canonical
 from shrinker.fold.exports import LOADED
 from shrinker.fold.workers import FoldWorkers, Result, Wanted, World
-from shrinker.syntax.lines import Lines
 from shrinker.syntax.parsing import decode
+from shrinker.syntax.ranges import Lines
 from shrinker.values.edits import Span
 from shrinker.values.folded import NOTHING, FoldedModule, LeakedUse, Refinement
 from shrinker.values.upstream import UpstreamTree, enclosing, modules_of

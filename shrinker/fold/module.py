@@ -5,8 +5,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 
 from shrinker.facts.bound import removed_names
-from shrinker.facts.build import outline_file
-from shrinker.facts.environment import Environment
+from shrinker.facts.environment import Environment, outline_file
 from shrinker.facts.outline import Outline
 from shrinker.facts.scopes import ModuleScope
 from shrinker.fold import constructs

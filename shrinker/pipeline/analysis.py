@@ -9,7 +9,7 @@ from typing import Any, cast
 from shrinker.cache import Question, Recorded, Variants, digest_of, hash_of, pack, unpack
 from shrinker.cache.layer import Counts
 from shrinker.cache.workers import Tell, run_in_child
-from shrinker.facts.build import build_environment
+from shrinker.facts.environment import build_environment
 from shrinker.fold.engine import FoldEngine
 from shrinker.fold.module import fold_companions
 from shrinker.pipeline.run import Run, Told

@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
 
 from shrinker.cache import Cache
-from shrinker.cache.files import cached
+from shrinker.cache.workers import cached
 from shrinker.program.nodes import path_node
 from shrinker.program.symbols.why import Symbols
 from shrinker.program.ways import Cuts

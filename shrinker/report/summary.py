@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from shrinker.program.nodes import suffix
-from shrinker.syntax.lines import count_lines
+from shrinker.syntax.ranges import count_lines
 from shrinker.values.folded import FoldedModule
 from shrinker.values.graph import Graph
 from shrinker.values.manifest import Manifest

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import chain
 
 from shrinker.cache import Cache
-from shrinker.cache.files import map_cached
+from shrinker.cache.workers import map_cached
 from shrinker.check.leftovers.vocabulary import Vocabulary
 from shrinker.ruleset import Ruleset
 from shrinker.source.layout import NEEDED

@@ -13,7 +13,7 @@ from functools import partial
 from pathlib import Path
 
 from shrinker.cache import Cache
-from shrinker.check.tokens import is_subsequence
+from shrinker.check.subsequence import is_subsequence
 from shrinker.pipeline import Progress, Request, shrink
 from shrinker.project import project_folder
 from shrinker.report.effects import names_of, places_of
@@ -26,7 +26,7 @@ from shrinker.ruleset.models import Keep, Remove, Root, Walk
 from shrinker.source import open_upstream
 from shrinker.source.cache import default_folder
 from shrinker.source.pins import load_pins
-from shrinker.syntax.lines import line_elsewhere
+from shrinker.syntax.ranges import line_elsewhere
 from shrinker.upgrade.census import Item, fresh_items, inventory
 from shrinker.values.errors import InputError, ShrinkerError
 from shrinker.values.outcome import Finding

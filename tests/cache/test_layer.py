@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from shrinker.cache import Cache, Question, Recorded, Variants, digest_of, hash_of, pack, unpack
-from shrinker.cache.files import map_files
 from shrinker.cache.layer import _MOST, content_digest, tool_identity
+from shrinker.cache.workers import map_files
 from shrinker.values.edits import Literal, Span
 from shrinker.values.folded import Decision
 from tests.small import write

@@ -5,8 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from shrinker.check.subsequence import Alignment, align
-from shrinker.check.tokens import split
+from shrinker.check.subsequence import Alignment, align, split
 from tests.small import read_cases
 
 

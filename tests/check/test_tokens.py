@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from shrinker.check.tokens import Line, logical_lines, split
+from shrinker.check.subsequence import Line, logical_lines, split
 
 FSTRINGS = {getattr(token, f"{kind}STRING_{end}", -1): end for kind in "FT" for end in ("START", "END")}
 LAYOUT = {token.INDENT, token.DEDENT, token.ENDMARKER, token.ENCODING}

@@ -92,7 +92,7 @@ def full(wanted: str) -> None:
 
 def slow(seconds: float) -> None:
     """Only in forked workers, so that one is surely at work when the main process pauses."""
-    from shrinker.facts import build
+    from shrinker.facts import environment
     from shrinker.fold import workers
 
     owner = os.getpid()
@@ -105,7 +105,7 @@ def slow(seconds: float) -> None:
 
         return call
 
-    build.outline = slowed(build.outline)  # type: ignore[assignment, attr-defined]
+    environment.outline = slowed(environment.outline)  # type: ignore[assignment, attr-defined]
     workers.fold_source = slowed(workers.fold_source)  # type: ignore[assignment, attr-defined]
 
 

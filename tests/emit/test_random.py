@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, assume, given, note, reject, settings
 from hypothesis import strategies as st
 
 from shrinker.check.capabilities.alignment import is_part
-from shrinker.check.tokens import split
+from shrinker.check.subsequence import split
 from shrinker.emit.rewrite import rewrite_file
 from shrinker.values.edits import (
     DropElement,

@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 from shrinker.check.allowances import default_tokens, is_refusal
-from shrinker.check.subsequence import align
-from shrinker.check.tokens import split
+from shrinker.check.subsequence import align, split
 from shrinker.emit.refusals import refusals_module
 from shrinker.ruleset.models import Refusal
 from shrinker.values.edits import Refuse, Span

@@ -4,8 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from shrinker.check.subsequence import align
-from shrinker.check.tokens import split
+from shrinker.check.subsequence import align, split
 from shrinker.emit.refusals import refusals_module, removed_modules
 from shrinker.emit.rewrite import rewrite_file
 from shrinker.values.edits import Guard, Span

@@ -8,8 +8,7 @@ import pytest
 
 from shrinker.facts import scopes
 from shrinker.facts.bound import bound_value
-from shrinker.facts.build import build_environment
-from shrinker.facts.environment import Environment
+from shrinker.facts.environment import Environment, build_environment
 from shrinker.facts.lattice import UNKNOWN, Known, Ref, Removed
 from tests.fold.programs import make_tree, program_rules
 

@@ -13,8 +13,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from shrinker.check.allowances import default_tokens
-from shrinker.check.subsequence import align
-from shrinker.check.tokens import split
+from shrinker.check.subsequence import align, split
 from shrinker.emit.rewrite import rewrite_file
 from shrinker.ruleset import Ruleset
 from shrinker.values.edits import Edit

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from shrinker.cache import Cache
 from shrinker.emit.rewrite import rewrite_file
-from shrinker.facts.build import build_environment
+from shrinker.facts.environment import build_environment
 from shrinker.fold.engine import FoldEngine
 from shrinker.program.propagation import find_needed, propagate_attributes
 from shrinker.program.symbols.liveness import Outside

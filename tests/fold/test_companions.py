@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from shrinker.facts.build import build_environment
+from shrinker.facts.environment import build_environment
 from shrinker.fold.module import fold_companions
 from shrinker.ruleset.models import Companion
 from tests.cli.small import FILES, RULES, small_world

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from shrinker.cache import Cache
-from shrinker.facts.build import build_environment
+from shrinker.facts.environment import build_environment
 from shrinker.fold import workers
 from shrinker.fold.engine import FoldEngine
 from shrinker.pipeline import Run, analyse

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from shrinker.facts.build import build_environment
+from shrinker.facts.environment import build_environment
 from shrinker.facts.lattice import Known
 from shrinker.ruleset.load import load_profile
 from tests.fold.programs import make_tree

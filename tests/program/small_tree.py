@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from shrinker.facts.build import build_environment
+from shrinker.facts.environment import build_environment
 from shrinker.fold.engine import FoldEngine
 from shrinker.program.reach import FileGraph
 from shrinker.ruleset import Keep, Remove, Root, Ruleset

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from shrinker.facts.build import build_environment
+from shrinker.facts.environment import build_environment
 from shrinker.fold.engine import FoldEngine
 from shrinker.program.reach import FileGraph
 from shrinker.values.folded import FoldedModule

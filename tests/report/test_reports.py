@@ -21,7 +21,7 @@ from shrinker.report.summary import area, language, summary_table
 from shrinker.report.verification import write_index
 from shrinker.report.write import write_reports, write_run
 from shrinker.ruleset import Fact, Remove, Root, Ruleset, Walk
-from shrinker.syntax.lines import count_lines
+from shrinker.syntax.ranges import count_lines
 from shrinker.values.edits import Cut
 from shrinker.values.errors import InputError
 from shrinker.values.folded import Decision, FoldedModule

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from shrinker.fold import statements
 from shrinker.syntax import walk as walks
-from shrinker.syntax.lines import Lines
+from shrinker.syntax.ranges import Lines
 from shrinker.syntax.scopes import COMPREHENSIONS, Scope, scope_of
 from shrinker.syntax.side_effects import bound_by
 from shrinker.syntax.unroll import Unroller

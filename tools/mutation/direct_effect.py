@@ -11,8 +11,7 @@ from collections.abc import Iterable, Mapping
 from itertools import takewhile
 
 from shrinker.emit.rewrite import rewrite_modules
-from shrinker.facts.build import build_environment
-from shrinker.facts.environment import Environment
+from shrinker.facts.environment import Environment, build_environment
 from shrinker.facts.lattice import Value
 from shrinker.fold.engine import FoldEngine
 from shrinker.fold.workers import fold_files

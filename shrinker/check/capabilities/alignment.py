@@ -13,7 +13,7 @@ from functools import cache, lru_cache
 from operator import itemgetter
 from typing import TypeAlias, TypeVar
 
-from shrinker.check.tokens import is_subsequence
+from shrinker.check.subsequence import is_subsequence
 from shrinker.syntax.names import assigned
 from shrinker.syntax.side_effects import bound_by
 from shrinker.syntax.walk import BLOCKS_OF, Definition

@@ -13,7 +13,7 @@ from shrinker.check.allowances import error_target, is_named_error
 from shrinker.check.capabilities.alignment import Aligner, Pairs, below, is_part, likeness, matched, suites_of
 from shrinker.check.capabilities.vocabulary import Around, Vocabulary, entries_without_name, names_read, words
 from shrinker.syntax.control import is_main, leaves
-from shrinker.syntax.lines import one_line
+from shrinker.syntax.ranges import one_line
 from shrinker.syntax.side_effects import bound_by
 from shrinker.syntax.walk import Definition
 from shrinker.values.relations import grouped

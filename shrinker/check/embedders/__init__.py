@@ -24,7 +24,7 @@ from pathlib import Path
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-from shrinker.cache.files import cached
+from shrinker.cache.workers import cached
 from shrinker.check.embedders.uses import IMPORTS, KINDS, MEMBERS, Use, uses_of
 from shrinker.check.resolve import Modules
 from shrinker.check.trees import Trees

@@ -11,15 +11,15 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
-from shrinker.cache.files import map_files
+from shrinker.cache.workers import map_files
 from shrinker.check.leftovers.scan import Scanner
 from shrinker.check.leftovers.vocabulary import Vocabulary, companies, suspects
 from shrinker.check.trees import Trees
 from shrinker.ruleset import Leftover as Reason
 from shrinker.ruleset.match import any_module_matches
 from shrinker.syntax.imports import with_packages
-from shrinker.syntax.lines import Lines
 from shrinker.syntax.parsing import decode
+from shrinker.syntax.ranges import Lines
 from shrinker.values.errors import InputError
 from shrinker.values.leftovers import Leftover, Leftovers, Suspect
 from shrinker.values.outcome import EmittedFile

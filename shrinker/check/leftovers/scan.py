@@ -7,10 +7,9 @@ from shrinker.check.leftovers import places
 from shrinker.check.leftovers.vocabulary import Vocabulary, is_constant
 from shrinker.syntax.bindings import collect
 from shrinker.syntax.imports import names_of, package_of
-from shrinker.syntax.lines import Lines, one_line
 from shrinker.syntax.names import attribute_chain, last_name
 from shrinker.syntax.parsing import parse
-from shrinker.syntax.ranges import meets
+from shrinker.syntax.ranges import Lines, meets, one_line
 from shrinker.syntax.side_effects import hands_back
 from shrinker.syntax.walk import HOLDERS, Definition, statements
 from shrinker.values.leftovers import KINDS, Kind, Leftover, Position

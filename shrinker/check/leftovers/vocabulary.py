@@ -12,8 +12,8 @@ from itertools import pairwise
 
 from shrinker.ruleset import Ruleset
 from shrinker.ruleset.match import any_module_matches
-from shrinker.syntax.lines import Lines
 from shrinker.syntax.names import is_special
+from shrinker.syntax.ranges import Lines
 from shrinker.values.leftovers import Kind, Suspect
 from shrinker.values.relations import grouped
 

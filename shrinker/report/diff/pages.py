@@ -16,7 +16,7 @@ from jinja2 import Environment
 
 from shrinker.report.diff.values import Review, Row, TextChange
 from shrinker.report.pages import cell, templates
-from shrinker.syntax.lines import one_line
+from shrinker.syntax.ranges import one_line
 
 COMMENT_LIMIT = 65_536
 """Characters that GitHub takes in one comment."""

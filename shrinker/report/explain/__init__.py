@@ -20,8 +20,8 @@ from shrinker.report.explain import offered
 from shrinker.report.explain.offered import Answer, Generated, cause, without
 from shrinker.report.retained import Retained, files_told, several, units_told
 from shrinker.syntax.bindings import lines_of
-from shrinker.syntax.lines import line_elsewhere
 from shrinker.syntax.parsing import parse
+from shrinker.syntax.ranges import line_elsewhere
 from shrinker.values.errors import InputError
 from shrinker.values.graph import Chain, Removed
 from shrinker.values.upstream import PACKAGE, PACKAGE_PREFIX, module_name
