@@ -64,9 +64,9 @@ class Counts:
 
 
 class Cache:
-    """All cached results, in ``results/`` of the tool's cache folder; without one in this run's memory."""
+    """All cached results, in ``results/`` of the tool's cache folder; without one in this run's memory, where it starts empty."""
 
-    def __init__(self, folder: Path | None) -> None:
+    def __init__(self, folder: Path | None = None) -> None:
         self._store = None
         if folder is not None:
             # A Python that was built without SQLite: everything is computed.
@@ -76,11 +76,6 @@ class Cache:
                 self._store = Store(folder / "results" / "results.sqlite", LIMIT_BYTES)
         self._memory: dict[bytes, bytes] = {}
         self.counts: dict[str, Counts] = {}
-
-    @staticmethod
-    def off() -> "Cache":
-        """A cache that starts empty and is written nowhere."""
-        return Cache(None)
 
     @property
     def enabled(self) -> bool:

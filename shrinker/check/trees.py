@@ -86,7 +86,7 @@ class Trees:
     """Those by which the tree was made; without them the checks that need them look at nothing."""
     jobs: int = 1
     """Number of processes."""
-    cache: Cache = field(default_factory=Cache.off)
+    cache: Cache = field(default_factory=Cache)
     """What was found of files before; by default nothing. Every file is hashed in any case."""
 
     @property

@@ -151,7 +151,7 @@ def build_environment(
     if not hashes:
         raise InputError("the tree holds no Python module of sglang", "check UPSTREAM: it must hold python/sglang")
     # An outline depends on the file's text and its place in the package, and on nothing else.
-    layer = (cache or Cache.off()).layer("outlines")
+    layer = (cache or Cache()).layer("outlines")
     found = map_cached(partial(outline_file, tree.root), layer, hashes, tree.root, jobs=jobs, progress=progress)
     outlines = {each.module: each for each in found.values() if each is not None}
     return Environment(rules, outlines, names)

@@ -55,7 +55,7 @@ class FoldEngine:
         self._unwritable = unwritable or {}
         self.folded_anew = 0
         """Modules that no earlier run folded, each counted once for every time."""
-        self._cache = cache or Cache.off()
+        self._cache = cache or Cache()
         self._results = Variants(self._cache, "folded")
         self._answers: Answers | None = None
 

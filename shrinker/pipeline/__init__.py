@@ -39,7 +39,7 @@ def shrink(request: Request, progress: Progress) -> Result:
     """Generate the tree, prove it, then put it in place with its lock and reports. Raises InputError: anything wrong with what was asked for.
     EvidenceError: the generated tree failed its evidence, and lies in `OUT.rejected`. In both cases nothing was replaced."""
     timings: dict[str, float] = {}
-    cache = Cache(default_folder()) if request.reuse else Cache.off()
+    cache = Cache(default_folder()) if request.reuse else Cache()
     with without_gc(), ExitStack() as stack:
         with timed("source", timings, progress):
             rules = without(load_profile(request.profile, request.rules), request.without)

@@ -102,7 +102,7 @@ class Run:
     jobs: int
     """Worker processes."""
     progress: Progress
-    cache: Cache = field(default_factory=Cache.off)
+    cache: Cache = field(default_factory=Cache)
     """Of earlier runs; by default none."""
     timings: dict[str, float] = field(default_factory=dict)
     """Seconds by phase, to which each adds its own."""

@@ -27,7 +27,7 @@ _NAME = re.compile(r"(?:^|[(,\n])\s*(\w+)")
 
 def written_imports(tree: UpstreamTree, cache: Cache | None = None) -> Written:
     """Read the imports of all modules."""
-    layer = (cache or Cache.off()).layer("imports")
+    layer = (cache or Cache()).layer("imports")
     modules = (file for file in tree.files if module_name(file.path) is not None)
     keys = {file.path: layer.key(file.path, file.sha256) for file in modules}
     return layer.each(keys, lambda path: tuple(_imports(tree.read(path), _package(path))))

@@ -28,7 +28,7 @@ def real(tmp_path_factory: pytest.TempPathFactory) -> Case:
     out = tmp_path_factory.mktemp("out")
     shutil.copytree(tree.root, out, dirs_exist_ok=True)
     # Starts empty: as in a run, what one level read of a file the next one does not read again, nor where nothing was deleted.
-    return Case(tree, out, manifest_of(tree, out), cache=Cache.off())
+    return Case(tree, out, manifest_of(tree, out), cache=Cache())
 
 
 LOOKED_AT = {"form": ("compiled", 1000), "references": ("imports", 1000), "capabilities": ("modules", 20)}

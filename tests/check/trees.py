@@ -78,7 +78,7 @@ class Case:
         return judge(level, self.trees(self.rules, jobs, self.cache), lambda line: None)
 
     def trees(self, rules: Ruleset | None = None, jobs: int = 1, cache: Cache | None = None) -> Trees:
-        return Trees(self.tree, self.out, self.manifest, rules, jobs, cache or Cache.off())
+        return Trees(self.tree, self.out, self.manifest, rules, jobs, cache or Cache())
 
     def ruled(self, text: str) -> Self:
         """The same, judged by the rules of the text."""

@@ -42,7 +42,7 @@ class Decided:
 
     def emit(self, out: Path, **changes: Any) -> Manifest:
         out.mkdir(parents=True, exist_ok=True)
-        settings: dict[str, Any] = {"rules": Ruleset(profile="deepseek", digest="h"), "cache": Cache.off(), "out": out}
+        settings: dict[str, Any] = {"rules": Ruleset(profile="deepseek", digest="h"), "cache": Cache(), "out": out}
         decided = Analysis(self.graph, self.folded, {}, {}, Distributions(), {}, [], {}, {})
         return emit_tree(self.tree, analysis=decided, **(settings | changes)).manifest
 

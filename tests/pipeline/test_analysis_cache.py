@@ -83,7 +83,7 @@ def test_an_analysis_is_used_again_where_nothing_that_it_looks_at_changed(
     rules = _rules(tmp_path)
     _said(tmp_path / "before", FILES, rules, Cache(tmp_path / "cache"))
     files = {path: text for path, text in {**FILES, **change}.items() if text is not None}
-    cold = _said(tmp_path / "cold", files, rules, Cache.off())
+    cold = _said(tmp_path / "cold", files, rules, Cache())
     assert _found(tmp_path / "warm", files, rules, cold) is found
     # And then it is known.
     assert _found(tmp_path / "once more", files, rules, cold)
@@ -93,9 +93,9 @@ def test_other_rules_and_files_that_cannot_be_written_are_another_analysis(tmp_p
     rules = _rules(tmp_path)
     _said(tmp_path / "before", FILES, rules, Cache(tmp_path / "cache"))
     other = _rules(tmp_path / "other", rule("keep", "keep-docs", paths=["docs/**"]))
-    assert not _found(tmp_path / "warm", FILES, other, _said(tmp_path / "cold", FILES, other, Cache.off()))
+    assert not _found(tmp_path / "warm", FILES, other, _said(tmp_path / "cold", FILES, other, Cache()))
     stay = {"unwritable": {PARTS: "cannot be written"}}
-    cold = _said(tmp_path / "cold stay", FILES, rules, Cache.off(), **stay)
+    cold = _said(tmp_path / "cold stay", FILES, rules, Cache(), **stay)
     assert not _found(tmp_path / "warm stay", FILES, rules, cold, **stay)
 
 
@@ -115,7 +115,7 @@ def test_a_warm_analysis_is_a_cold_one(tmp_path: Path, archive: Path) -> None:
     cache = Cache(tmp_path / "cache")
     _said(tmp_path / "first", files, rules, cache)
     for number, edited in enumerate(_edits(files)):
-        cold = _said(tmp_path / f"cold{number}", edited, rules, Cache.off())
+        cold = _said(tmp_path / f"cold{number}", edited, rules, Cache())
         _found(tmp_path / f"warm{number}", edited, rules, cold)
     assert cache.counts["folded"].asked > 0
 

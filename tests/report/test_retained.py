@@ -134,7 +134,7 @@ def _tree(folder: Path) -> UpstreamTree:
 def test_what_counts(tmp_path: Path) -> None:
     tree = _tree(tmp_path)
     path = f"{P}kept.py"
-    (found,) = public_definitions({path: tree.by_path[path].sha256}, tree.read, Cache.off()).values()
+    (found,) = public_definitions({path: tree.by_path[path].sha256}, tree.read, Cache()).values()
     assert [(one.name, one.kind, one.guarded) for one in found] == [
         ("on", "import", False),
         ("near", "import", False),
@@ -163,10 +163,10 @@ def test_why_they_went(tmp_path: Path) -> None:
         "docs/other.py": Removal("unreachable", "r"),
     }
     graph = Graph((), {path: "root"}, removed, ())
-    (found,) = public_definitions({path: tree.by_path[path].sha256}, tree.read, Cache.off()).values()
+    (found,) = public_definitions({path: tree.by_path[path].sha256}, tree.read, Cache()).values()
     named = {one.name: one for one in found}
     lost = {path: {named[n]: "unreachable" for n in ("a", "alone", "used", "on")} | {named["Tool"]: "remove-tool"}}
-    gone = removed_definitions(tree, graph, Cache.off())
+    gone = removed_definitions(tree, graph, Cache())
     (file := tmp_path / "rules.toml").write_text(RULES)
     rules = load_rules([file])
     page = api_page(tree, graph, lost, gone, written_imports(tree), rules)

@@ -41,7 +41,7 @@ def test_a_build_is_read_from_its_lists(tmp_path: Path, monkeypatch: pytest.Monk
 
 def setting(cache: Cache | None = None) -> NativeSetting:
     compiler = Compiler("nvcc", ())
-    return NativeSetting(compiler, ("kernels",), (cache or Cache.off()).layer("native"), lambda line: None)
+    return NativeSetting(compiler, ("kernels",), (cache or Cache()).layer("native"), lambda line: None)
 
 
 @pytest.fixture

@@ -111,7 +111,7 @@ def test_upstream_is_followed_and_the_generated_tree_is_not(tmp_path: Path) -> N
 
 
 def test_a_program_that_fails_is_not_remembered(tmp_path: Path) -> None:
-    setting = setting_of(tmp_path / "work", Cache.off())
+    setting = setting_of(tmp_path / "work", Cache())
     tree = tree_of(tmp_path / "tree", UPSTREAM_TEXT)
     followed_as(setting, UPSTREAM, tree, "import sglang, sys; sys.exit(3)", "small")
     assert setting.following is not None
@@ -120,7 +120,7 @@ def test_a_program_that_fails_is_not_remembered(tmp_path: Path) -> None:
 
 def followed(folder: Path) -> tuple[Setting, Path, Configuration]:
     """A setting that knows two executed lines of a configuration, and upstream's tree."""
-    setting = setting_of(folder / "work", Cache.off())
+    setting = setting_of(folder / "work", Cache())
     one = Configuration(name="small", published="v3")
     assert setting.following is not None
     setting.following._known[call_of(one, setting).follow] = Executed({"__init__.py": frozenset({2, 3})}, {})
@@ -138,7 +138,7 @@ def test_the_level_names_what_is_missing(tmp_path: Path, text: str, missing: lis
 
 
 def test_nothing_followed_is_no_evidence(tmp_path: Path) -> None:
-    setting = setting_of(tmp_path / "work", Cache.off())
+    setting = setting_of(tmp_path / "work", Cache())
     tree = tree_of(tmp_path / "tree", UPSTREAM_TEXT)
     assert not trace.run(tree, tree, setting, ()).evidence.passed
 
