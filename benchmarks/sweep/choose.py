@@ -6,8 +6,8 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from shrinker.source.pins import GitSpec, ReleaseSpec, parse_spec
 from shrinker.source.repository import git, resolve
+from shrinker.source.spec import GitSpec, ReleaseSpec, parse_spec
 from shrinker.values.errors import InputError
 
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}")

@@ -5,7 +5,8 @@ from pathlib import Path
 
 from shrinker.source.cache import default_folder
 from shrinker.source.git import open_commit, open_folder
-from shrinker.source.pins import GitSpec, PathSpec, ReleaseSpec, SubmoduleSpec, load_pins, parse_spec
+from shrinker.source.pins import load_pins
+from shrinker.source.spec import GitSpec, PathSpec, ReleaseSpec, SubmoduleSpec, parse_spec
 from shrinker.values.errors import InputError
 from shrinker.values.upstream import PACKAGE_PREFIX, UpstreamTree
 

@@ -15,8 +15,9 @@ from packaging.version import InvalidVersion, Version
 
 from shrinker.source import cache, declared, layout
 from shrinker.source.cache import Progress, Writer
-from shrinker.source.pins import GitSpec, Pins
+from shrinker.source.pins import Pins
 from shrinker.source.repository import Commit, commit_at, fetched, git
+from shrinker.source.spec import GitSpec
 from shrinker.values.errors import InputError
 from shrinker.values.upstream import PACKAGE_PREFIX, DeclaredPackage, Identity, UpstreamTree
 

@@ -18,7 +18,7 @@ from packaging.requirements import Requirement
 from packaging.utils import InvalidSdistFilename, InvalidWheelFilename, parse_sdist_filename, parse_wheel_filename
 from packaging.version import Version
 
-from shrinker.source.pins import without_password
+from shrinker.source.spec import without_password
 from shrinker.values.errors import InputError
 
 DEFAULT_INDEX = "https://pypi.org/simple"

@@ -1,5 +1,5 @@
-"""The UPSTREAM value, what a person may ask for; and the pin that is taken when nothing is asked for: `upstream.toml` (the default release, the
-submodule, and which commit equals which release) and the submodule's entry in git's index, moved together and put back together.
+"""The pin of upstream: `upstream.toml` (the default release, the submodule, and which commit equals which release) and the submodule's entry
+in git's index, moved together and put back together.
 """
 
 import re
@@ -9,87 +9,10 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from packaging.version import InvalidVersion, Version
-
 from shrinker.project import PINS, pins_file
 from shrinker.source.repository import git
 from shrinker.values.errors import InputError
 from shrinker.values.upstream import Identity
-
-FORMS = "release:VERSION, git:PATH_OR_URL@COMMIT, submodule or path:DIR"
-
-
-@dataclass(frozen=True, slots=True)
-class ReleaseSpec:
-    """A release on the package index."""
-
-    version: str
-    """Normalised (PEP 440)."""
-
-
-@dataclass(frozen=True, slots=True)
-class GitSpec:
-    """A commit of a git repository, read from its objects."""
-
-    repository: str
-    """A folder (a checkout or a bare git directory) or a URL."""
-    commit: str
-    """Hash, tag or branch; an abbreviated hash in a folder, or where a branch or tag of the URL ends."""
-
-    @property
-    def is_url(self) -> bool:
-        """True when the repository has to be fetched; an existing folder is always a folder."""
-        if Path(self.repository).expanduser().exists():
-            return False
-        return "://" in self.repository or re.match(r"[\w.-]+@[\w.-]+:|[\w-]+(\.[\w-]+)+:", self.repository) is not None
-
-
-@dataclass(frozen=True, slots=True)
-class SubmoduleSpec:
-    """The checkout at the submodule's path in this repository."""
-
-
-@dataclass(frozen=True, slots=True)
-class PathSpec:
-    """A folder: a checkout, or a copy of one."""
-
-    folder: Path
-
-
-Spec = ReleaseSpec | GitSpec | SubmoduleSpec | PathSpec
-
-
-def without_password(url: str) -> str:
-    """The URL as it may be printed."""
-    return re.sub(r"//[^/?#]*@", "//", url)
-
-
-def parse_spec(text: str) -> Spec:
-    """Read an UPSTREAM value. Raises InputError: it has none of the four forms, or a part of it is missing."""
-    kind, _, rest = text.strip().partition(":")
-    if kind == "submodule" and not rest:
-        return SubmoduleSpec()
-    if kind == "release":
-        try:
-            return ReleaseSpec(str(Version(rest)))
-        except InvalidVersion:
-            raise InputError(f"UPSTREAM={text}: {rest!r} is not a version", "write for example release:0.5.7") from None
-    if kind == "git":
-        repository, _, commit = rest.rpartition("@")
-        # A commit never holds `:` but an scp-like URL (git@host:path) does, after its `@`.
-        if not repository or not re.fullmatch(r"[\w.+/][\w.+/-]*", commit):
-            raise InputError(
-                f"UPSTREAM={text} names no commit", "write git:PATH_OR_URL@COMMIT, the commit last, after `@`"
-            )
-        if repository.startswith("-"):
-            raise InputError(f"UPSTREAM={text}: a repository cannot start with `-`", "write git:./-name@COMMIT")
-        return GitSpec(repository, commit)
-    if kind == "path":
-        if not rest:
-            raise InputError(f"UPSTREAM={text} names no folder", "write path:DIR")
-        return PathSpec(Path(rest).expanduser())
-    raise InputError(f"UPSTREAM={text!r} is none of the forms known", f"write {FORMS}")
-
 
 _ENTRY = "160000"
 

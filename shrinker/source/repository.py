@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from shrinker.source import cache
-from shrinker.source.pins import GitSpec, without_password
+from shrinker.source.spec import GitSpec, without_password
 from shrinker.values.errors import InputError
 
 _NUMBER = re.compile(r"\((#\d+)\)\s*$")

@@ -16,7 +16,8 @@ from pathlib import Path
 from shrinker.project import pins_file
 from shrinker.source import cache, declared, index, layout
 from shrinker.source.cache import Progress, Writer
-from shrinker.source.pins import Pins, reading, without_password
+from shrinker.source.pins import Pins, reading
+from shrinker.source.spec import without_password
 from shrinker.values.errors import InputError
 from shrinker.values.upstream import PACKAGE, PACKAGE_PREFIX, DeclaredPackage, Identity, UpstreamTree
 

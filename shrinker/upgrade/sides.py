@@ -28,8 +28,8 @@ from shrinker.ruleset import load_profile
 from shrinker.source import open_upstream
 from shrinker.source.cache import default_folder, forget, locked, touch
 from shrinker.source.layout import NEEDED
-from shrinker.source.pins import GitSpec, parse_spec
 from shrinker.source.repository import Told, history
+from shrinker.source.spec import GitSpec, parse_spec
 from shrinker.values.errors import InputError, ShrinkerError
 from shrinker.values.relations import grouped
 from shrinker.values.upstream import UpstreamTree

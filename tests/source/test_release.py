@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from shrinker.source.index import IndexFile, choose, download_size, index_url
-from shrinker.source.pins import without_password
+from shrinker.source.spec import without_password
 from shrinker.values.errors import InputError
 from tests.source.upstreams import LICENCE, PACKAGE, Index, Open, make_wheel
 

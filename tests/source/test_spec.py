@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from shrinker.source.declared import from_metadata, from_pyproject
-from shrinker.source.pins import GitSpec, PathSpec, ReleaseSpec, SubmoduleSpec, parse_spec
+from shrinker.source.spec import GitSpec, PathSpec, ReleaseSpec, SubmoduleSpec, parse_spec
 from shrinker.source.wheels import Wheel, cached_wheel, load_wheels, open_wheel
 from shrinker.values.errors import InputError
 from tests.source.upstreams import ENTRY_POINTS, METADATA, PYPROJECT, Index
