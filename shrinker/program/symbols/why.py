@@ -190,10 +190,14 @@ class Symbols:
     def gone(self, query: str) -> list[Removed]:
         """Those of a name: a kept symbol with code that named one is what would have kept it."""
         query = query.strip().removeprefix("symbol:")
+        own = {(module, name): (line, end) for module, name, line, end, *_ in self._data["gone"]}
         found: list[Removed] = []
-        for (_, name, line, end, *_), drop in zip(self._data["gone"], self.dropped(), strict=True):
+        for (module, name, line, end, *_), drop in zip(self._data["gone"], self.dropped(), strict=True):
             if f".{drop.symbol}".endswith(f".{query}"):
-                sites = self._sites(drop.symbol, name, drop.path, line, end)
+                while (above := (module, name.rpartition(".")[0])) in own:
+                    # With its class: what looks its name up means other classes, too.
+                    name, (line, end) = above[1], own[above]
+                sites = self._sites(f"{module}.{name}", name, drop.path, line, end)
                 alive = _nearest(sites, f"symbol:{drop.symbol}")
                 found.append(replace(drop, named_by=_named_by(sites), alive=alive))
         return found

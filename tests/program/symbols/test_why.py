@@ -144,6 +144,9 @@ def test_a_member_of_a_class_that_goes_is_named_by_what_named_the_class(graph: S
     found = _dropped(graph, "Unheld.only_hip")
     assert found.reason == "its class goes: nothing kept names sglang.parts.Unheld"
     assert (found.symbol, found.named_by, found.alive) == ("sglang.parts.Unheld.only_hip", (), ())
+    # One that folding removed, too.
+    gone = _dropped(graph, "Twin.forgotten")
+    assert (gone.rule, gone.line, gone.named_by, gone.alive) == ("fact-hip", 8, (), ())
 
 
 def test_what_was_assigned_and_is_gone_is_answered(graph: SavedRun) -> None:
