@@ -10,7 +10,7 @@ from shrinker.check.trees import Trees
 from shrinker.program.decided import Analysis
 from shrinker.program.edges.modules import missing_roots
 from shrinker.report.effects import RuleEffect, names_of, occurring, rule_effects
-from shrinker.report.pages import some
+from shrinker.report.place import some
 from shrinker.report.summary import measure
 from shrinker.ruleset import Leftover, Rule, Ruleset
 from shrinker.ruleset.match import any_module_matches

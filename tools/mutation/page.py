@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from shrinker.report.pages import readable, templates, write_files
+from shrinker.report.place import readable, templates, write_files
 from shrinker.values.errors import InputError
 from shrinker.values.manifest import Manifest
 from tools.mutation.faults import Fault
@@ -118,8 +118,13 @@ def write_outcomes(folder: Path, head: Mapping[str, Any], outcomes: Sequence[Map
         by = Counter(row["caught_by"] for row in changing)
         table.append([kind, len(some), len(changing), *(by[level] for level in levels), by[""]])
     data = {**head, "levels": levels, "table": table, "rules": [*outcomes]}
-    write_files(folder, {f"{RULES}.json": readable(data), f"{RULES}.md": rules_page(data)})
+    write_both(folder, RULES, data, rules_page(data))
     return data
+
+
+def write_both(folder: Path, name: str, data: Mapping[str, Any], page: str) -> None:
+    """Write a document of this name, and its page."""
+    write_files(folder, {f"{name}.json": readable(data), f"{name}.md": page})
 
 
 def rules_page(data: Mapping[str, Any]) -> str:

@@ -15,7 +15,7 @@ from typing import Any
 from jinja2 import Environment
 
 from shrinker.report.diff.values import Review, Row, TextChange
-from shrinker.report.pages import cell, templates
+from shrinker.report.place import cell, templates
 from shrinker.syntax.ranges import one_line
 
 COMMENT_LIMIT = 65_536

@@ -16,7 +16,7 @@ from shrinker.program.interface.syntax import Syntax
 from shrinker.program.nodes import NATIVE_SUFFIXES, suffix
 from shrinker.report.diff.pair import Pair, Side, compared, fate
 from shrinker.report.diff.values import Reason, Row
-from shrinker.report.pages import some
+from shrinker.report.place import some
 from shrinker.syntax.names import last_name
 from shrinker.syntax.parsing import parsed
 from shrinker.syntax.walk import children
