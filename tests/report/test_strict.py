@@ -54,10 +54,8 @@ def proposed(finding: Finding) -> dict[str, Any]:
 
 def test_nothing_is_refused() -> None:
     # What has its reason, what strict mode leaves to `shrinker leftovers`, and what folding may leave behind.
-    leftovers = left(
-        found("predicates", "is_hip()", rule="reason"), found("strings", "npu"), found("names", "torch.npu.x()")
-    )
-    assert refused(leftovers, effects=[effect("npu", 1)]) == []
+    alone = found("predicates", "is_hip()", rule="reason"), found("strings", "npu"), found("names", "torch.npu.x()")
+    assert refused(left(*alone), effects=[effect("npu", 1)]) == []
     optional = FACT.model_copy(update={"optional": True})
     assert refused(NOTHING, Ruleset(facts=(optional,)), effects=[effect("npu", 0)], missing_roots=[("npu", "x")]) == []
 
