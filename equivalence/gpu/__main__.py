@@ -32,7 +32,7 @@ def parser() -> argparse.ArgumentParser:
     add("--set", **several, metavar="NAME=VALUE", help="environment variable of every server")
     cells = f"only these, with N servers of each tree, N blocks of what is timed; of {', '.join(CELLS)}"
     add("--cell", **several, metavar="NAME[:N]", help=cells)
-    add("--gpus", type=_ids, help="ids of GPUs, with commas")
+    add("--gpus", type=lambda text: [int(gpu) for gpu in text.split(",")], help="ids of GPUs, with commas")
     add("--seconds", type=float, help="time for all")
     add("--cell-seconds", type=float, help="time for one server")
     add("--at-once", type=int, help="servers at a time; above 1 the times mean little")
@@ -49,10 +49,6 @@ def parser() -> argparse.ArgumentParser:
 
 def _place(text: str) -> Path:
     return Path(text).absolute()
-
-
-def _ids(text: str) -> list[int]:
-    return [int(gpu) for gpu in text.split(",")]
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -46,8 +46,7 @@ class _Run:
             return None
 
     def _settled(self, name: str, key: dict[str, Any]) -> bool:
-        found = self.kept(name, key)
-        if found is None or not self.plan.retry:
+        if (found := self.kept(name, key)) is None or not self.plan.retry:
             return found is not None
         return "error" not in found and not found.get("result", "").startswith(("fails", "not run"))
 

@@ -10,6 +10,7 @@ from itertools import takewhile
 from typing import Any
 
 from equivalence.serving.record import MISSING, walk
+from shrinker.values.relations import grouped, reached
 
 _OPTION = re.compile(r"  (?P<names>-{1,2}[A-Za-z][^\n]*?)(?:  |$)")
 _LISTS = re.compile(r"\[('[^\[\]]*')\]")
@@ -44,9 +45,7 @@ def compare_help(
         refused: its rows of refusals: a value that is refused may be no choice any more.
     """
     before, after = options(upstream), options(generated)
-    rows = defaultdict[str, list[Mapping[str, Any]]](list)
-    for row in listed:
-        rows[row["subject"]].append(row)
+    rows = defaultdict[str, list[Mapping[str, Any]]](list, grouped((row["subject"], row) for row in listed))
     for row in refused:
         name, values, only = row["subject"], row.get("values", ()), row.get("only") or ()
         for choice in _choices(before.get(name, "")):
@@ -131,12 +130,10 @@ def compare_documents(
 
 def _prune(document: dict[str, Any]) -> None:
     """Take away the schemas that no endpoint leads to."""
-    schemas = document.get("components", {}).get("schemas", {})
-    reached: set[str] = set()
-    pending = [document.get("paths", {})]
-    while pending:
-        names = {*_REFERENCE.findall(json.dumps(pending.pop()))} & schemas.keys() - reached
-        reached |= names
-        pending += [schemas[name] for name in names]
-    for name in schemas.keys() - reached:
+    schemas: dict[str, Any] = document.get("components", {}).get("schemas", {})
+
+    def named(part: Any) -> set[str]:
+        return {*_REFERENCE.findall(json.dumps(part))} & schemas.keys()
+
+    for name in schemas.keys() - reached(named(document.get("paths", {})), lambda name: named(schemas[name])).keys():
         del schemas[name]

@@ -4,7 +4,7 @@ Checks:
     programs: whose lines were followed on upstream; those that the profile refuses are left out.
     files, executed lines: of upstream's package, by all processes of these programs.
     one line for each way in which an executed line was accounted for: found word for word, found simplified, or missing
-        for a reason of the closed list `verify.executed.reasons`. What is missing without one is a finding.
+        for a reason of the closed list `equivalence.trace.reasons`. What is missing without one is a finding.
 
 Limits: says nothing of what no program executed. A line that is simplified within itself (an operand, an argument) counts as
 found: what may be left out of a line is the level form's own question.

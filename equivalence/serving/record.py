@@ -53,12 +53,7 @@ def replaced(text: str, patterns: Mapping[str, str]) -> str:
     return text
 
 
-class _Missing:
-    def __str__(self) -> str:
-        return "not there"
-
-
-MISSING = _Missing()
+MISSING = object()
 Place = tuple[str | int, ...]
 
 

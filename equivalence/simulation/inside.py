@@ -3,10 +3,14 @@
 import gc
 import importlib
 import importlib.util
+import os
+import pickle
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec
+from importlib.metadata import version
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -54,6 +58,7 @@ def install() -> None:
     executed.install()
     hooks: dict[str, Hook] = {
         "torch": _simulate_device,
+        "transformers.utils.import_utils": _keep_structure,
         "torch.utils.cpp_extension": lambda module: setattr(module, "load", _own("kernels.registry").load_extension),
         "triton": lambda _: _own("interpreter").install(),
         "tvm_ffi.cpp": lambda module: setattr(module, "load_inline", _own("kernels.registry").load_inline),
@@ -68,6 +73,23 @@ def _fill(module: ModuleType) -> None:
     # First: what follows its import takes `graphs`, which the kernels would leave half made.
     importlib.import_module("torch")
     _own("kernels.registry").fill(module)
+
+
+def _keep_structure(module: ModuleType) -> None:
+    """Transformers reads 3,000 of its files for what they offer, in each process: kept beside byte code, where that is kept."""
+    find = module.define_import_structure
+
+    def kept(module_path: str, prefix: str | None = None) -> Any:
+        place = Path(importlib.util.cache_from_source(f"{module_path}/{prefix}-{version('transformers')}.py"))
+        if not place.exists():
+            place.parent.mkdir(parents=True, exist_ok=True)
+            aside = place.with_suffix(f".{os.getpid()}")
+            aside.write_bytes(pickle.dumps(find(module_path, prefix)))
+            aside.replace(place)
+        return pickle.loads(place.read_bytes())
+
+    if sys.pycache_prefix:
+        module.__dict__[find.__name__] = kept
 
 
 def _simulate_device(_: ModuleType) -> None:

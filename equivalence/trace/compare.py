@@ -6,7 +6,7 @@ only defines, imports or binds a name: that is what the levels references and im
 """
 
 import ast
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property, partial
@@ -26,6 +26,7 @@ from shrinker.ruleset.match import any_module_matches, any_name_matches
 from shrinker.syntax.names import is_special
 from shrinker.syntax.walk import Definition
 from shrinker.values.outcome import Finding
+from shrinker.values.relations import grouped
 from shrinker.values.upstream import PACKAGE_PREFIX, module_name
 
 EXECUTED = "executed lines"
@@ -106,14 +107,13 @@ class Comparison:
     @cached_property
     def gone(self) -> dict[str, list[list[Line]]]:
         """Executed lines of each function that is gone, by its name; an empty list of one whose result is stated."""
-        gone = defaultdict[str, list[list[Line]]](list)
-        for file in self.files:
-            for function, lines in file.upstream.functions.items():
-                if function in file.generated.functions:
-                    continue
-                if ran := [line for line in lines if line.number in file.running]:
-                    gone[_name(function)].append([] if self._is_stated(file, function) else ran)
-        return gone
+        return grouped(
+            (_name(function), [] if self._is_stated(file, function) else ran)
+            for file in self.files
+            for function, lines in file.upstream.functions.items()
+            if function not in file.generated.functions
+            and (ran := [line for line in lines if line.number in file.running])
+        )
 
     def run(self) -> None:
         """Count the lines of all files, or find that they are missing."""

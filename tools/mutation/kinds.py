@@ -4,7 +4,7 @@ import ast
 import copy
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import NamedTuple
 
 from shrinker.emit.package import NOTE
@@ -12,10 +12,10 @@ from shrinker.syntax.native.reader import read_native
 from shrinker.syntax.native.tokens import Lines
 from shrinker.syntax.parsing import parse, parsed
 from shrinker.syntax.ranges import first_line
-from shrinker.syntax.walk import Function
+from shrinker.syntax.walk import BLOCKS, Function
+from shrinker.values.relations import grouped
 
 _REGISTERS = "regist"
-_BLOCKS = ("body", "orelse", "finalbody")
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ def class_attributes(source: Source) -> Iterator[Change]:
 
 def registrations(source: Source) -> Iterator[Change]:
     """A decorator or a call that registers something is deleted, or a row of a table at module level."""
-    lines = source.text.split("\n")
+    lines, text_of = source.text.split("\n"), partial(ast.get_source_segment, source.text)
     for node in source.tree.body:
         match node:
             case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
@@ -77,7 +77,7 @@ def registrations(source: Source) -> Iterator[Change]:
                 for key, value in zip(keys, values, strict=True):
                     if key is not None and isinstance(value, ast.Name | ast.Attribute):
                         row = "\n".join(lines[key.lineno - 1 : value.end_lineno])
-                        if row.strip().rstrip(",") == f"{_text(source, key)}: {_text(source, value)}":
+                        if row.strip().rstrip(",") == f"{text_of(key)}: {text_of(value)}":
                             subject = f"row {ast.unparse(key)} of {ast.unparse(node.targets[0])}"
                             yield _cut(lines, key, value, subject)
 
@@ -100,10 +100,8 @@ def branches(source: Source) -> Iterator[Change]:
     """A condition that was decided is decided the other way: the other block stands where the kept one does."""
     if (before := parsed(source.upstream)) is None:
         return
-    places: dict[str, list[tuple[list[ast.stmt], int]]] = {}
-    for block in _blocks(source.tree):
-        for at, node in enumerate(block):
-            places.setdefault(ast.dump(node), []).append((block, at))
+    every = ((block, at) for block in _blocks(source.tree) for at in range(len(block)))
+    places = grouped((ast.dump(block[at]), (block, at)) for block, at in every)
     there = {ast.dump(node) for node in ast.walk(source.tree) if isinstance(node, ast.If)}
     for test in ast.walk(before):
         if not isinstance(test, ast.If) or ast.dump(test) in there:
@@ -166,10 +164,6 @@ def _cut(lines: list[str], first: ast.expr, last: ast.expr, subject: str) -> Cha
     return Change(first.lineno, subject, "\n".join(kept))
 
 
-def _text(source: Source, node: ast.expr) -> str:
-    return ast.get_source_segment(source.text, node) or ""
-
-
 def _members(source: Source) -> Iterator[tuple[ast.ClassDef, ast.stmt]]:
     owners = (node for node in ast.walk(source.tree) if isinstance(node, ast.ClassDef))
     return ((owner, node) for owner in owners for node in owner.body)
@@ -177,7 +171,7 @@ def _members(source: Source) -> Iterator[tuple[ast.ClassDef, ast.stmt]]:
 
 def _blocks(tree: ast.AST) -> Iterator[list[ast.stmt]]:
     """Every list of statements below a node, outermost first."""
-    found = (getattr(node, name, None) for node in ast.walk(tree) for name in _BLOCKS)
+    found = (getattr(node, name, None) for node in ast.walk(tree) for name in BLOCKS)
     return (block for block in found if isinstance(block, list) and block and isinstance(block[0], ast.stmt))
 
 

@@ -213,3 +213,14 @@ def test_a_grammars_mask_finds_the_logits_on_the_device() -> None:
     Backend().apply_vocab_mask(logits, vocab_mask=torch.tensor([True, False, True]))
     assert logits.tolist() == [0, 1, 0]
     assert logits.device.type == "cpu"
+
+
+def test_what_transformers_finds_in_its_files_is_found_once(tmp_path) -> None:
+    from transformers.utils.import_utils import define_import_structure
+
+    (file := tmp_path / "one.py").write_text('__all__ = ["One"]\n')
+    found = define_import_structure(str(tmp_path), "models")
+    assert "One" in str(found)
+    file.unlink()
+    # Another text for the same place: transformers itself remembers what it was asked.
+    assert define_import_structure(f"{tmp_path}/", "models") == found
