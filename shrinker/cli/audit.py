@@ -132,7 +132,7 @@ def mutate(
     from shrinker.source.cache import default_folder
     from tools.mutation.faults import breakage_fault, choose, declared, why_skipped
     from tools.mutation.judge import judge_all
-    from tools.mutation.page import arguments, breakages_data, breakages_page, mutation_data, mutation_page, write_both
+    from tools.mutation.page import arguments, breakages_data, mutation_data, mutation_page, rendered, write_both
 
     names = level or list(EVIDENCE_LEVELS)
     for name in names:
@@ -167,7 +167,7 @@ def mutate(
             progress.advance(len(found), len(faults))
     if breakages:
         data = breakages_data(found, names, manifest, skipped)
-        page = breakages_page(data)
+        page = rendered(name, data)
     else:
         data = mutation_data(found, names, manifest, drawn, count)
         page = mutation_page(data)
