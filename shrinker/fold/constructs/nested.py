@@ -3,9 +3,8 @@
 import ast
 from collections.abc import Iterable
 
-from shrinker.facts.bound import Shadowed
 from shrinker.facts.lattice import UNKNOWN
-from shrinker.facts.scopes import around_function
+from shrinker.facts.scopes import Shadowed, around_function
 from shrinker.fold.context import EvaluatesRemoved
 from shrinker.fold.expressions import ExpressionFolder, folds_expression
 from shrinker.syntax.ranges import span
