@@ -1,5 +1,5 @@
-"""What binds names. Imports of removed modules and of what is not installed, with the names that `__all__` loses. Assignments: tables whose rows
-nothing asks for, and annotations that name something removed; these are dropped from parameters, and blanked where a field needs one.
+"""Assignments: tables whose rows nothing asks for, and annotations that name something removed. These are dropped from parameters, and
+blanked where a field needs one.
 
 A name that only `TYPE_CHECKING` imports is never evaluated, so nothing at run time reads it.
 """
@@ -8,12 +8,10 @@ import ast
 
 from shrinker.facts.evaluate import evaluate
 from shrinker.facts.lattice import Removed
-from shrinker.facts.scopes import removed_names
 from shrinker.fold.constructs.displays import drop_rows, drop_texts, fold_display
-from shrinker.fold.context import EvaluatesRemoved, LeavesWhole
+from shrinker.fold.constructs.imports import fold_exports
 from shrinker.fold.expressions import ExpressionFolder
 from shrinker.fold.statements import Folded, StatementFolder, folds
-from shrinker.syntax.imports import Import, names_of
 from shrinker.syntax.names import last_name
 from shrinker.syntax.ranges import span
 from shrinker.syntax.walk import walk
@@ -21,27 +19,6 @@ from shrinker.values.edits import Literal, TakeOperand
 
 _NEVER_ALONE = frozenset({"Optional", "Union", "Annotated", "Literal"})
 """What is no type without its parts: who evaluates the annotations of a class would fail."""
-
-
-@folds(ast.Import, ast.ImportFrom)
-def fold_import(folder: StatementFolder, node: Import) -> Folded:
-    """`import a, b` and `from a import b, c`."""
-    source = names_of(node, folder.context.package)[0][0]
-    rule = folder.context.environment.is_absent(source) if isinstance(node, ast.Import) or not node.level else None
-    if rule is not None and folder.kind == "function" and not folder.context.catching:
-        raise EvaluatesRemoved(Removed(rule, "not installed beside CUDA", source, error="ImportError"))
-    if not (gone := list(removed_names(node, source, folder.context.environment))):
-        return [node], False
-    if folder.kind != "function" and isinstance(node, ast.Import):
-        for alias, _ in gone:
-            # It binds the package, of which nothing says that every run asks it for this module.
-            if alias.asname is None and folder.context.source.text.count(alias.name) > 1:
-                used = "and what is removed of it may be used by that name"
-                raise LeavesWhole(f"line {node.lineno} imports {alias.name}, {used}")
-    if len(gone) == len(node.names):
-        return folder.drop(node, {removed.rule for _, removed in gone}, "import")
-    folder.context.drop_aliases(node, [(alias, {removed.rule}) for alias, removed in gone])
-    return [node], False
 
 
 @folds(ast.AnnAssign)
@@ -77,7 +54,7 @@ def fold_assigned(folder: StatementFolder, node: ast.Assign) -> Folded:
     """`x = value`."""
     match node.targets:
         case [ast.Name(id="__all__")]:
-            _fold_exports(folder, node.value)
+            fold_exports(folder, node.value)
         case [ast.Name(id=name)]:
             node.value = _fold_table(folder, name, node.value)
         case _:
@@ -89,21 +66,10 @@ def fold_assigned(folder: StatementFolder, node: ast.Assign) -> Folded:
 def fold_augmented(folder: StatementFolder, node: ast.AugAssign) -> Folded:
     """`x += value`."""
     if isinstance(node.target, ast.Name) and node.target.id == "__all__":
-        _fold_exports(folder, node.value)
+        fold_exports(folder, node.value)
     else:
         folder.parts(node)
     return [node], False
-
-
-def _fold_exports(folder: StatementFolder, value: ast.expr) -> None:
-    """`__all__` loses the names that are gone: a star import would look for them."""
-    if folder.kind != "module" or not isinstance(value, ast.List | ast.Tuple):
-        return
-    for item in [*value.elts]:
-        name = item.value if isinstance(item, ast.Constant) else None
-        found = folder.context.environment.resolve(folder.context.module, name) if isinstance(name, str) else None
-        if isinstance(found, Removed):
-            folder.context.drop_item(item, value.elts, "export", {found.rule})
 
 
 def fold_annotation(expressions: ExpressionFolder, node: ast.expr, *, stays: bool = False) -> ast.expr | None:
