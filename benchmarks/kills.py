@@ -57,7 +57,7 @@ class Trial:
         """The run."""
         words = ["shrink", "--upstream", upstream, "--profile", self.profile, "--out", str(self.out)]
         rules = ["--rules", str(self.rules)] if self.rules else []
-        return [sys.executable, "-m", "shrinker.cli", *words, "--jobs", str(self.jobs), *rules, *more]
+        return [sys.executable, "-m", "shrinker", *words, "--jobs", str(self.jobs), *rules, *more]
 
     def start(self, command: Sequence[str]) -> subprocess.Popen[str]:
         """Start a process group."""
@@ -148,7 +148,7 @@ def _killed(trial: Trial, upstreams: Sequence[str], moments: int, chance: random
         trial.check(f"{upstream} afterwards: the same tree", trial.digest() == trial.states[upstream])
         trial.check(f"{upstream} afterwards: nothing beside it", not trial.beside())
     words = ["verify", "--out", str(trial.out), "--upstream", upstreams[-1]]
-    run = trial.start([sys.executable, "-m", "shrinker.cli", *words])
+    run = trial.start([sys.executable, "-m", "shrinker", *words])
     run.communicate()
     trial.check("verify passes", run.returncode == 0)
 

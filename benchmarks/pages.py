@@ -7,7 +7,7 @@ from pathlib import Path
 from jinja2 import Environment
 
 from benchmarks.figures import Spread
-from shrinker.report.pages import templates
+from shrinker.report.place import templates
 
 
 def environment(folder: Path) -> Environment:

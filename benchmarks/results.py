@@ -15,7 +15,7 @@ from benchmarks.machine import Machine
 from benchmarks.pages import environment, show
 from benchmarks.process import INTERVAL_SECONDS
 from benchmarks.subjects import Subject
-from shrinker.report.pages import write_files
+from shrinker.report.place import write_files
 
 _FORMAT = 1
 

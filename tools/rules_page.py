@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from shrinker.report.pages import cell, templates
+from shrinker.report.place import cell, templates
 from shrinker.ruleset.load import KINDS
 from shrinker.ruleset.models import Claim, Rule
 

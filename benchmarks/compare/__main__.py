@@ -16,7 +16,7 @@ from benchmarks.budgets import Budgets, load_budgets
 from benchmarks.compare.measuring import Comparison, compare
 from benchmarks.machine import Machine, available_cores, describe_machine, pinned_cores
 from benchmarks.pages import environment
-from shrinker.report.pages import write_files
+from shrinker.report.place import write_files
 from shrinker.ruleset import load_profile
 from shrinker.source import open_upstream
 from shrinker.source.cache import default_folder

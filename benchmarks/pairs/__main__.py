@@ -15,7 +15,7 @@ from benchmarks.machine import Machine, describe_machine
 from benchmarks.pages import environment
 from benchmarks.pairs.measure import Pair, measure_pair
 from benchmarks.sweep.choose import spread
-from shrinker.report.pages import readable, write_files
+from shrinker.report.place import readable, write_files
 from shrinker.source.repository import resolve
 from shrinker.values.errors import InputError
 

@@ -74,7 +74,7 @@ def _run(folder: Path, spec: str, profile: str, jobs: int, rules: Path | None, l
     out = folder / "tree"
     words = ["shrink", "--upstream", spec, "--profile", profile, "--jobs", str(jobs), "--out", str(out)]
     found = measure(
-        [sys.executable, "-m", "shrinker.cli", *words, *(["--rules", str(rules)] if rules else [])],
+        [sys.executable, "-m", "shrinker", *words, *(["--rules", str(rules)] if rules else [])],
         folder=folder,
         environment=os.environ | {"PYTHONPATH": str(_REPOSITORY), "SHRINKER_CACHE": str(folder / "cache")},
         cores=pinned_cores(jobs),

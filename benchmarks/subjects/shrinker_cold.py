@@ -35,7 +35,7 @@ class ShrinkerCold(Subject):
 
     def command(self, place: Place) -> list[str]:
         return [
-            *(sys.executable, "-m", "shrinker.cli", "shrink"),
+            *(sys.executable, "-m", "shrinker", "shrink"),
             *("--upstream", place.spec, "--jobs", str(place.jobs)),
             *("--out", str(place.scratch / "out"), "--reports", str(place.scratch / "reports"), "--json"),
         ]

@@ -6,8 +6,10 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
+from packaging.version import Version
+
 from shrinker.source.repository import git, resolve
-from shrinker.source.spec import GitSpec, ReleaseSpec, parse_spec
+from shrinker.source.spec import GitSpec, parse_spec
 from shrinker.values.errors import InputError
 
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
@@ -25,8 +27,8 @@ class Chosen:
 def chosen(spec: str) -> Chosen:
     """By an UPSTREAM value. Raises InputError for one that is no release and no commit."""
     parsed = parse_spec(spec)
-    if isinstance(parsed, ReleaseSpec):
-        return Chosen(spec, f"release:{parsed.version}")
+    if isinstance(parsed, Version):
+        return Chosen(spec, f"release:{parsed}")
     if isinstance(parsed, GitSpec):
         commit = parsed.commit if parsed.is_url else resolve(Path(parsed.repository).expanduser(), parsed.commit)
         return Chosen(spec, f"git@{commit}")

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.pages import environment
-from shrinker.report.pages import readable, write_files
+from shrinker.report.place import readable, write_files
 
 FORMAT = 2
 FOLDER = Path(__file__).resolve().parents[1]

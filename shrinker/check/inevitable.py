@@ -132,9 +132,7 @@ def _straight(body: Sequence[ast.stmt]) -> Iterator[ast.Call | ast.Raise]:
                 for item in node.items:
                     yield from _calls(item.context_expr)
                 yield from _straight(node.body)
-            case ast.If(test=asked) | ast.While(test=asked) | ast.Match(subject=asked):
-                yield from _calls(asked)
-            case ast.For(iter=asked) | ast.AsyncFor(iter=asked):
+            case ast.If(asked) | ast.While(asked) | ast.Match(asked) | ast.For(iter=asked) | ast.AsyncFor(iter=asked):
                 yield from _calls(asked)
             case ast.Try(handlers=handlers):
                 # An error in it may be caught.

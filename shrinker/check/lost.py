@@ -6,10 +6,9 @@ Classes are told apart by their last names, so that two of one name count as one
 
 import builtins
 from collections import Counter
-from collections.abc import Iterator
 
 from shrinker.check.outside import refused_rows
-from shrinker.check.symbols import ClassSymbols, ModuleSymbols, Registration
+from shrinker.check.symbols import Registration
 from shrinker.check.trees import RuleIndex, Seen, Trees
 from shrinker.syntax.names import is_special
 from shrinker.values.relations import grouped
@@ -17,17 +16,10 @@ from shrinker.values.relations import grouped
 _BUILTINS = frozenset(dir(builtins))
 
 
-def _kept_classes(trees: Trees) -> Iterator[tuple[ModuleSymbols, ClassSymbols, ClassSymbols]]:
-    """Classes of changed files that both trees have: symbols of the generated file, and of both classes, the generated one's first."""
-    for symbols, upstream in trees.pairs():
-        there = {each.name: each for each in symbols.classes}
-        yield from ((symbols, there[each.name], each) for each in upstream.classes if each.name in there)
-
-
 def members(trees: Trees, seen: Seen) -> None:
     """Methods and attributes; fields of what is made by its fields, and methods below a class of another package, may not go at all."""
     families = trees.families
-    for symbols, ours, each in _kept_classes(trees):
+    for symbols, ours, each in trees.classes():
         left, last = dict(ours.members), each.name.rpartition(".")[2]
         for name, line in each.members:
             if name in left:
@@ -69,7 +61,7 @@ def stores(trees: Trees, seen: Seen) -> None:
 def bases(trees: Trees, seen: Seen) -> None:
     """Compare what the classes of both trees inherit from."""
     theirs = trees.source_modules
-    for symbols, ours, each in _kept_classes(trees):
+    for symbols, ours, each in trees.classes():
         own, last = dict(ours.members), each.name.rpartition(".")[2]
         for base in each.bases:
             if not base or base in ours.bases or base in each.foreign:

@@ -12,7 +12,7 @@ from shrinker.cache import Cache
 from shrinker.cache.workers import map_cached
 from shrinker.check.reader import read_symbols
 from shrinker.check.resolve import Families, Modules
-from shrinker.check.symbols import SYMBOLS, ModuleSymbols
+from shrinker.check.symbols import SYMBOLS, ClassSymbols, ModuleSymbols
 from shrinker.check.users import Users
 from shrinker.ruleset import Ruleset, Shape
 from shrinker.ruleset.match import any_name_matches
@@ -131,6 +131,12 @@ class Trees:
     def pairs(self) -> Iterator[tuple[ModuleSymbols, ModuleSymbols]]:
         """Symbols of the changed files, with upstream's."""
         return ((symbols, self.before[path]) for path, symbols in self.kept.items() if path in self.before)
+
+    def classes(self) -> Iterator[tuple[ModuleSymbols, ClassSymbols, ClassSymbols]]:
+        """Classes of changed files that both trees have: symbols of the generated file, and of both classes, the generated one's first."""
+        for symbols, upstream in self.pairs():
+            there = {each.name: each for each in symbols.classes}
+            yield from ((symbols, there[each.name], each) for each in upstream.classes if each.name in there)
 
     def decided_lines(self, path: str) -> set[int]:
         """Lines of upstream's file under tests that the generated one does not ask any more: *capabilities* judges these."""

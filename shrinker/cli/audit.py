@@ -38,8 +38,7 @@ def leftovers(
     """
     from shrinker.check.leftovers import find_leftovers
     from shrinker.check.trees import Trees
-    from shrinker.report.pages import render
-    from shrinker.report.place import open_recorded, read_manifest
+    from shrinker.report.place import open_recorded, read_manifest, render
     from shrinker.ruleset import load_profile
 
     manifest = read_manifest(out)
@@ -129,12 +128,11 @@ def mutate(
     from shrinker.cache import Cache
     from shrinker.check.levels import EVIDENCE_LEVELS
     from shrinker.check.trees import Trees
-    from shrinker.report.pages import readable, write_files
     from shrinker.report.place import evidence_folder, open_recorded, read_manifest, recorded_rules, reports_of
     from shrinker.source.cache import default_folder
     from tools.mutation.faults import breakage_fault, choose, declared, why_skipped
     from tools.mutation.judge import judge_all
-    from tools.mutation.page import arguments, breakages_data, breakages_page, mutation_data, mutation_page
+    from tools.mutation.page import arguments, breakages_data, mutation_data, mutation_page, rendered, write_both
 
     names = level or list(EVIDENCE_LEVELS)
     for name in names:
@@ -169,11 +167,11 @@ def mutate(
             progress.advance(len(found), len(faults))
     if breakages:
         data = breakages_data(found, names, manifest, skipped)
-        page = breakages_page(data)
+        page = rendered(name, data)
     else:
         data = mutation_data(found, names, manifest, drawn, count)
         page = mutation_page(data)
-    write_files(kept, {f"{name}.json": readable(data), f"{name}.md": page})
+    write_both(kept, name, data, page)
     passed = not breakages or all(judged.caught_by for judged in found)
     options.answer(data, page, as_json=as_json, passed=passed)
 

@@ -129,8 +129,7 @@ def kernels(
     """
     from shrinker.program.answers import SYMBOLS
     from shrinker.program.reached import reached, taken
-    from shrinker.report.pages import render
-    from shrinker.report.place import read_manifest
+    from shrinker.report.place import read_manifest, render
     from shrinker.ruleset import load_profile
 
     profile = load_profile(read_manifest(out.absolute()).profile, absolute(rules))
@@ -152,7 +151,7 @@ def dependencies(
 ) -> None:
     """Print the distributions that a generated package requires, and those that upstream requires and it does not."""
     from shrinker.program.saved import load_report
-    from shrinker.report.pages import render
+    from shrinker.report.place import render
 
     data = load_report(_run(out, reports).graph.with_name("dependencies.json"))
     rows, known = data["distributions"], None

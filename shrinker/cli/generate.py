@@ -138,7 +138,7 @@ def check_upstream(
     top-level folders and names of platforms. An ordinary run keeps what it does not know; a strict one fails on the first three.
     """
     from shrinker.cache.workers import without_gc
-    from shrinker.report.pages import render
+    from shrinker.report.place import render
     from shrinker.upgrade.check_upstream import SECTIONS, diagnose
 
     with without_gc(last=True), options.console_progress() as progress:

@@ -148,7 +148,7 @@ def ablate(
 
     Nothing is written but the cache. With --judge, a rule without which the tree fails its evidence is said to be needed.
     """
-    from shrinker.report.pages import render
+    from shrinker.report.place import render
     from tools.ablation import alone
 
     found: list[Alone] = []

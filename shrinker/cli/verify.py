@@ -64,8 +64,7 @@ def verify(
     from shrinker.check.levels import EVIDENCE_LEVELS, FORM
     from shrinker.check.trees import Trees
     from shrinker.pipeline import lock_evidence
-    from shrinker.report.pages import render
-    from shrinker.report.place import evidence_folder, open_recorded, read_manifest, recorded_rules, reports_of
+    from shrinker.report.place import evidence_folder, open_recorded, read_manifest, recorded_rules, render, reports_of
     from shrinker.report.verification import JSON_NAME, verification, write_verification
 
     known = [*EVIDENCE_LEVELS, EMBEDDERS, *SIMULATED_LEVELS]

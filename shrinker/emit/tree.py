@@ -110,7 +110,7 @@ def emit_tree(
     graph, folded = analysis.graph, analysis.folded
     own = _own_files(tree, graph, rules.profile, analysis.distributions)
     paths = [path for path in sorted(graph.kept) if path not in own and path != _REFUSALS_PATH]
-    rewritten = _rewritten(tree, [folded[path] for path in paths if path in folded and folded[path].changed], cache)
+    rewritten = _rewritten(tree, [folded[path] for path in paths if path in folded and folded[path].edits], cache)
     for done, path in enumerate(paths, 1):
         data = _read(tree, path)
         text = rewritten.get(path, data)

@@ -1,16 +1,27 @@
-"""What calls give: by a fact, a domain, a builtin that is known, or by interpreting a short function of the tree."""
+"""What calls give: by a fact, a domain, a builtin that is known, or by interpreting a short function of the tree. And which are known to be free
+of side effects, as all that is not listed here is evaluated or kept."""
 
 import ast
 from dataclasses import replace
 
 from shrinker.facts.evaluate import ValueScope, evaluate, evaluates, only_removed
 from shrinker.facts.lattice import UNKNOWN, Known, Ref, Removed, TextDomain, Value
+from shrinker.syntax.walk import children
 
 _READERS = ("os.getenv", "os.environ.get", "get_bool_env_var", "get_int_env_var", "get_str_env_var")
 """Functions whose first argument is the name of an environment variable; a dotted name is exact, a bare one matches the
 function wherever the tree defines it."""
 _ON = frozenset({"1", "true", "True", "TRUE", "yes", "on", "y", "t"})
 """What an environment variable that is off is none of: it is unset (then it is the caller's default), or a text that means no."""
+_PURE_BUILTINS = "bool callable float getattr hasattr int isinstance issubclass len str tuple type"
+_PURE_CALLS = frozenset(f"builtins.{name}" for name in _PURE_BUILTINS.split()) | frozenset(
+    {"os.environ.get", "os.getenv", "importlib.util.find_spec", "torch.device", "torch.cuda.is_available"}
+    | {"torch.cuda.device_count", "torch.cuda.get_device_capability"}
+    # Methods of any receiver that do not change it.
+    | {".startswith", ".endswith", ".lower", ".upper", ".split", ".strip", ".dim", ".numel", ".size", ".element_size"}
+    | {".is_contiguous", ".get_device_capability"}
+)
+"""Qualified functions, or ``.method`` for a method of any receiver."""
 
 
 @evaluates(ast.Call)
@@ -124,3 +135,52 @@ def environment_variable(node: ast.Call, scope: ValueScope) -> Value | None:
 def _on_by_default(node: ast.Call) -> bool:
     defaults = [*node.args[1:], *(k.value for k in node.keywords)]
     return any(not isinstance(d, ast.Constant) or d.value in _ON or d.value is True or d.value == 1 for d in defaults)
+
+
+# Side effects
+
+
+def is_pure(node: ast.expr, scope: ValueScope) -> bool:
+    """True when evaluating the expression is known to have no side effect (attribute and item access
+    count as free of them; see ARCHITECTURE.md). What the facts keep from being evaluated does not count."""
+    stack: list[ast.AST] = [node]
+    while stack:
+        part = stack.pop()
+        match part:
+            case ast.Await() | ast.Yield() | ast.YieldFrom():
+                return False
+            case ast.NamedExpr():
+                return False
+            case ast.BoolOp():
+                stack.extend(_reached(part, scope))
+                continue
+            case ast.Call() if not _is_pure_call(part, scope):
+                return False
+        stack.extend(children(part))
+    return True
+
+
+def _reached(node: ast.BoolOp, scope: ValueScope) -> list[ast.expr]:
+    """Operands up to the first one that ends the chain."""
+    for index, operand in enumerate(node.values):
+        value = evaluate(operand, scope, condition=True)
+        if isinstance(value, Known) and value.truth is isinstance(node.op, ast.Or):
+            return node.values[: index + 1]
+    return node.values
+
+
+def _is_pure_call(node: ast.Call, scope: ValueScope) -> bool:
+    """True when the call itself does nothing; its receiver and arguments are other questions."""
+    environment = scope.environment
+    if environment_variable(node, scope) is not None:
+        return True
+    if isinstance(node.func, ast.Attribute):
+        method = f".{node.func.attr}"
+        if method in _PURE_CALLS or environment.is_pure(method):
+            return True
+    match evaluate(node.func, scope):
+        case Removed(name=name):
+            return environment.called(name) is not None
+        case Ref(name):
+            return name in _PURE_CALLS or environment.is_pure(name) or isinstance(environment.interpret(name), Known)
+    return False

@@ -10,15 +10,15 @@ from pathlib import Path
 
 from shrinker.cache import Cache
 from shrinker.cache.workers import Progress, map_cached
-from shrinker.facts.bound import bound_value, liveness
-from shrinker.facts.effects import interpret
-from shrinker.facts.lattice import UNKNOWN, Known, Ref, Removed, TextDomain, Value
+from shrinker.facts.calls import is_pure
+from shrinker.facts.evaluate import ValueScope, evaluate
+from shrinker.facts.lattice import NO_RULES, UNKNOWN, Known, Ref, Removed, TextDomain, Value
 from shrinker.facts.outline import Outline, outline
-from shrinker.facts.scopes import ModuleScope
+from shrinker.facts.scopes import ModuleScope, bound_value, failing_import, function_scope, liveness
 from shrinker.facts.world import ClosedWorld
 from shrinker.ruleset.models import Ruleset
 from shrinker.syntax.bindings import Binding
-from shrinker.syntax.imports import with_packages
+from shrinker.syntax.imports import catches_import_error, with_packages
 from shrinker.syntax.parsing import parsed
 from shrinker.values.errors import InputError
 from shrinker.values.upstream import UpstreamTree, module_name, modules_of
@@ -129,9 +129,56 @@ class Environment(ClosedWorld):
             return UNKNOWN
         self._interpreting.add(name)
         try:
-            return interpret(name, self)
+            return self._interpret(*name.rpartition(".")[::2])
         finally:
             self._interpreting.discard(name)
+
+    def _interpret(self, module: str, name: str) -> Value:
+        """Constant result of a short function, its parameters unknown."""
+        found = self.outlines.get(module)
+        bindings = found.names.get(name, ()) if found is not None else ()
+        if found is None or not any(isinstance(binding.node, ast.FunctionDef) for binding in bindings):
+            # Nearly all.
+            return UNKNOWN
+        outer = ModuleScope(self, module)
+        alive = [binding.node for binding in bindings if liveness(outer, binding) is not False]
+        definition = alive[0] if len(alive) == 1 else None
+        if not isinstance(definition, ast.FunctionDef):
+            return UNKNOWN
+        result = _run(definition.body, function_scope(definition, outer, found.package))
+        return result if isinstance(result, Known) and result.rules else UNKNOWN
+
+
+def _run(body: list[ast.stmt], scope: ValueScope, rules: frozenset[str] = NO_RULES) -> Value | None:
+    """Result of a block: a value when it certainly returns it, UNKNOWN when unsure, None when it falls through."""
+    for statement in body:
+        match statement:
+            case ast.Return():
+                if statement.value is None:
+                    return Known(None, True, rules)
+                if not is_pure(statement.value, scope):
+                    return UNKNOWN
+                value = evaluate(statement.value, scope)
+                return value.resting(rules) if isinstance(value, Known) else value
+            case ast.If():
+                test = evaluate(statement.test, scope, condition=True)
+                if not isinstance(test, Known) or not is_pure(statement.test, scope):
+                    return UNKNOWN
+                rules |= test.rules
+                branch = statement.body if test.truth else statement.orelse
+            case ast.Try():
+                failing = failing_import(statement, scope)
+                if failing is None:
+                    return UNKNOWN
+                rules |= {failing[0]}
+                branch = next(h for h in statement.handlers if catches_import_error(h)).body
+            case ast.Expr(value=ast.Constant()) | ast.Pass() | ast.Import() | ast.ImportFrom():
+                continue
+            case _:
+                return UNKNOWN
+        if (result := _run(branch, scope, rules)) is not None:
+            return result
+    return None
 
 
 def build_environment(

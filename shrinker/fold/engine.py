@@ -153,8 +153,9 @@ class FoldEngine:
         fresh: dict[str, tuple[str, LeakedUse]] = {}
         for path in sorted(kept):
             for use in self.folded[path].escapes if path in self.folded else ():
-                for name in self._with_packages(use.module):
-                    if name not in self.rescued:
+                # Importing the module runs the `__init__` of the packages around it.
+                for name in (use.module, *enclosing(use.module)):
+                    if name not in self.rescued and self.environment.removed_module(name) is not None:
                         fresh.setdefault(name, (path, use))
         if not fresh:
             return False
@@ -177,10 +178,6 @@ class FoldEngine:
         found = {name: outline_file(self.tree.root, paths[name]) for name in fresh}
         outlines = {**before.outlines, **{name: each for name, each in found.items() if each is not None}}
         return Environment(before.rules, outlines, before.modules, rescued)
-
-    def _with_packages(self, name: str) -> list[str]:
-        """The module and the removed packages around it: importing it runs their ``__init__``."""
-        return [each for each in (name, *enclosing(name)) if self.environment.removed_module(each) is not None]
 
 
 def _touches(module: FoldedModule, fresh: Collection[str], before: Environment) -> bool:

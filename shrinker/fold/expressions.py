@@ -4,7 +4,7 @@ import ast
 from collections.abc import Callable
 from typing import Any
 
-from shrinker.facts.effects import is_pure
+from shrinker.facts.calls import is_pure
 from shrinker.facts.evaluate import ValueScope, evaluate, truth
 from shrinker.facts.lattice import Known, Removed, Value
 from shrinker.fold.context import Context, EvaluatesRemoved, LeavesWhole

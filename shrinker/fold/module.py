@@ -4,10 +4,9 @@ import ast
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 
-from shrinker.facts.bound import removed_names
 from shrinker.facts.environment import Environment, outline_file
 from shrinker.facts.outline import Outline
-from shrinker.facts.scopes import ModuleScope
+from shrinker.facts.scopes import ModuleScope, removed_names
 from shrinker.fold import constructs
 from shrinker.fold.cleanup import drop_unused, drop_unused_locals
 from shrinker.fold.context import Context, LeavesWhole

@@ -5,7 +5,7 @@ import ast
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from shrinker.facts.effects import is_pure
+from shrinker.facts.calls import is_pure
 from shrinker.facts.evaluate import ValueScope, evaluate
 from shrinker.facts.lattice import Removed
 from shrinker.fold.context import Context, EvaluatesRemoved, LeavesWhole, filled

@@ -18,8 +18,7 @@ from shrinker.pipeline.run import Progress, Request, Result, Run, peak_memory, t
 from shrinker.pipeline.verification import embedders_evidence, lock_evidence, lock_findings, refuse, verify_level
 from shrinker.program.decided import Analysis
 from shrinker.project import project_folder
-from shrinker.report.pages import write_files
-from shrinker.report.place import LOCK, foreign_reports, mark_stale, new_reports, reports_beside
+from shrinker.report.place import LOCK, foreign_reports, mark_stale, new_reports, reports_beside, write_files
 from shrinker.report.strict import find_refused
 from shrinker.report.verification import write_index
 from shrinker.report.write import write_reports, write_run

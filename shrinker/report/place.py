@@ -1,5 +1,5 @@
-"""Where the manifest, the upstream and the reports of a generated tree are; and evidence among them that is of another tree: its page says so in
-its first lines. Light to import: `why` answers in a moment.
+"""Where the manifest, the upstream and the reports of a generated tree are, how reports are rendered, and how each gets into its place; and evidence
+among them that is of another tree: its page says so in its first lines. Light to import: `why` answers in a moment.
 """
 
 import contextlib
@@ -7,18 +7,21 @@ import hashlib
 import json
 import os
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 from shrinker.project import default_out, project_folder
 from shrinker.source import open_upstream
+from shrinker.source.cache import replacing
 from shrinker.source.pins import load_pins
 from shrinker.values.errors import InputError
 from shrinker.values.manifest import MANIFEST, Manifest
 from shrinker.values.upstream import Identity, UpstreamTree
 
 if TYPE_CHECKING:
+    from jinja2 import Environment
+
     from shrinker.ruleset import Ruleset
 
 LOCK = "shrink.lock.json"
@@ -32,6 +35,9 @@ WRITTEN = (*_NAMES.split(),)
 """What a run writes beside the lock."""
 EVIDENCE = ("verify", "mutation", "mutation-rules", "breakages", "gpu")
 """Pairs of a page and a JSON document that no run of `shrink` writes."""
+_TEMPLATES = Path(__file__).parent / "templates"
+SHARED = Path(__file__).parent / "page"
+"""Style and script of every page for a browser."""
 _MARK = "> **Stale.** "
 _MARKED = re.compile(rf"\n\n{re.escape(_MARK)}.*")
 
@@ -181,3 +187,50 @@ def find_graph(out: Path, reports: Path | None = None) -> Path:
     found = "belongs to another tree, or a run was killed before it ended" if stale else f"has no {GRAPH} with its lock"
     again = "generate the tree again with `make shrink`: the graph is not committed; or name its folder with --reports"
     raise InputError(f"{out}: {folder} {found}", again)
+
+
+def templates(folder: Path = _TEMPLATES, *, escaped: bool = False) -> "Environment":
+    """Templates of a folder, `escaped` for HTML, with filters for numbers, cells of a Markdown table and code in one."""
+    from shrinker.emit.package import environment
+
+    found = environment(folder, SHARED, escaped=escaped)
+    found.filters["n"] = lambda number: f"{number:,}"
+    found.filters["cell"] = cell
+    found.filters["code"] = lambda text: f"`{cell(text)}`" if text else ""
+    return found
+
+
+def cell(text: object) -> str:
+    """One cell of a Markdown table: a line end or a bar would end it."""
+    return " ".join(str(text).split()).replace("|", "\\|")
+
+
+def some(rows: Sequence[str], most: int = 4) -> tuple[str, ...]:
+    """The first ones, and how many more there are."""
+    return (*rows[:most], f"and {len(rows) - most} more") if len(rows) > most else tuple(rows)
+
+
+def readable(data: object, *, ordered: bool = True) -> str:
+    """JSON for people: indented, and by the order of the keys unless theirs says something."""
+    return json.dumps(data, indent=1, sort_keys=ordered) + "\n"
+
+
+def write_files(folder: Path, texts: Mapping[str, str | bytes]) -> None:
+    """Write files beside those that they replace, and rename: a reader sees the old file or the new one.
+
+    The folder is made if it is not there. Raises InputError when it cannot be written.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, text in texts.items():
+            with replacing(folder / name) as new:
+                new.write_bytes(text.encode() if isinstance(text, str) else text)
+                new.chmod(0o644)
+    except OSError as error:
+        message = f"{folder}: reports cannot be written: {error}"
+        raise InputError(message, "free space or choose a writable folder") from error
+
+
+def render(name: str, **values: Any) -> str:
+    """A page of `templates/`."""
+    return templates().get_template(name).render(values)

@@ -10,7 +10,7 @@ from shrinker.check.trees import Trees
 from shrinker.program.decided import Analysis
 from shrinker.program.edges.modules import missing_roots
 from shrinker.report.effects import RuleEffect, names_of, occurring, rule_effects
-from shrinker.report.pages import some
+from shrinker.report.place import some
 from shrinker.report.summary import measure
 from shrinker.ruleset import Leftover, Rule, Ruleset
 from shrinker.ruleset.match import any_module_matches
@@ -28,8 +28,6 @@ REFUSED: frozenset[Kind] = frozenset({"predicates", "flags", "environment", "abs
 
 _ORDER = ("unnamed-predicate", "undecided-fact", "leftover")
 _SHOWN_SITES = 5
-_NO_MODULES: Mapping[str, FoldedModule] = {}
-_NOTHING_LEFT = Leftovers(0, (), (), ())
 _WHY = "Say why: what makes this so on every NVIDIA machine?"
 
 
@@ -37,27 +35,26 @@ def find_refused(trees: Trees, analysis: Analysis, interface: Interface) -> tupl
     """What strict mode refuses of a generated tree."""
     tree, rules = trees.source, trees.stated
     effects = rule_effects(rules, analysis.graph, analysis.folded, measure(tree, trees.manifest), analysis.cuts)
-    left = find_leftovers(trees)
-    found = strict_findings(rules, effects, missing_roots(tree, rules), analysis.folded, left, tree)
+    found = strict_findings(tree, rules, effects, missing_roots(tree, rules), analysis.folded, find_leftovers(trees))
     return (*found, *interface.unexplained())
 
 
 def strict_findings(
+    tree: UpstreamTree,
     rules: Ruleset,
     effects: Sequence[RuleEffect],
     missing_roots: Sequence[tuple[str, str]],
-    folded: Mapping[str, FoldedModule] = _NO_MODULES,
-    left: Leftovers = _NOTHING_LEFT,
-    tree: UpstreamTree | None = None,
+    folded: Mapping[str, FoldedModule],
+    left: Leftovers,
 ) -> list[Finding]:
     """What strict mode refuses.
 
     Args:
+        tree: upstream: a rule that decides nothing has its match where upstream still writes what it names.
         missing_roots: rule id and module of each root that the tree does not have.
         folded: the kept modules, for what folding could not decide.
-        tree: upstream: a rule that decides nothing has its match where upstream still writes what it names.
     """
-    version = tree.identity.version if tree is not None else None
+    version = tree.identity.version
     optional = {rule.id for rule in rules.all_rules() if rule.may_idle(version)}
     mend = "is not in this upstream: rename it there, or mark the rule `optional = true`"
     roots = [(rule, module) for rule, module in missing_roots if rule not in optional]
@@ -66,10 +63,9 @@ def strict_findings(
     accepted, open_constructs = _constructs(about_constructs, folded)
     idle = [effect.id for effect in effects if effect.idle and effect.id not in optional]
     idle += left.unmatched
-    if tree is not None and idle:
-        every = (*rules.all_rules(), *rules.leftovers)
-        spoken = occurring(tree, (rule for rule in every if rule.id in set(idle) and _may_idle(rules, rule)))
-        idle = [rule for rule in idle if rule not in spoken]
+    every = (*rules.all_rules(), *rules.leftovers)
+    spoken = occurring(tree, (rule for rule in every if rule.id in set(idle) and _may_idle(rules, rule)))
+    idle = [rule for rule in idle if rule not in spoken]
     idle += [rule.id for rule in about_constructs if rule.id not in accepted and not rule.may_idle(version)]
     mend = "matches nothing in this upstream: mend it, mark it `optional = true`, or take it out"
     for rule in idle:

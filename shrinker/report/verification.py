@@ -12,8 +12,7 @@ from typing import Any
 
 from shrinker.program.saved import load_report
 from shrinker.report.effects import QUESTIONABLE
-from shrinker.report.pages import SHARED, readable, render, templates, write_files
-from shrinker.report.place import document
+from shrinker.report.place import SHARED, document, readable, render, templates, write_files
 from shrinker.values.graph import UNREACHABLE
 from shrinker.values.manifest import Manifest
 from shrinker.values.outcome import LevelResult

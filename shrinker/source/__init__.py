@@ -3,10 +3,12 @@
 from collections.abc import Callable
 from pathlib import Path
 
+from packaging.version import Version
+
 from shrinker.source.cache import default_folder
 from shrinker.source.git import open_commit, open_folder
 from shrinker.source.pins import load_pins
-from shrinker.source.spec import GitSpec, PathSpec, ReleaseSpec, SubmoduleSpec, parse_spec
+from shrinker.source.spec import GitSpec, parse_spec
 from shrinker.values.errors import InputError
 from shrinker.values.upstream import PACKAGE_PREFIX, UpstreamTree
 
@@ -37,16 +39,16 @@ def open_upstream(
         progress(f"upstream: {f'the {where}' if there else spec} ({why})")
     try:
         match parse_spec(spec):
-            case ReleaseSpec(version):
+            case Version() as release:
                 # Here and not above: the package index needs http, ssl and more, a commit or a folder does not.
                 from shrinker.source.wheels import open_release
 
-                return open_release(version, pins, folder, progress)
+                return open_release(str(release), pins, folder, progress)
             case GitSpec() as asked:
                 return open_commit(asked, pins, folder, progress)
-            case PathSpec(place):
+            case Path() as place:
                 return open_folder("path", place.absolute(), f"path:{place}", pins, folder, progress)
-            case SubmoduleSpec():
+            case "submodule":
                 if not any(submodule.glob("*")):
                     raise InputError(
                         f"the {where} is not checked out", "run `make upstream`, or give UPSTREAM=release:VERSION"

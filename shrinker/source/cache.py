@@ -16,7 +16,6 @@ import time
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import asdict
 from pathlib import Path
-from typing import NamedTuple
 
 from shrinker.source.layout import Guard
 from shrinker.values.errors import InputError
@@ -29,19 +28,13 @@ Writer = Callable[[str, bytes], None]
 """Takes a file of a tree: its path and its content."""
 Builder = Callable[[Writer], DeclaredPackage]
 """Hands every file of the tree to the writer, in any order, and returns what the package declares."""
+Materialised = tuple[Path, tuple[SourceFile, ...], DeclaredPackage]
+"""A tree in the cache: the folder, its files and what the package declares."""
 
 _FORMAT = "tree 2"
 """Part of every key: raise it when `layout` decides differently, so that old entries are not used."""
 MOST_TREES = 24
 """Trees that stay unpacked: 20 to 60 MiB each."""
-
-
-class Materialised(NamedTuple):
-    """A tree in the cache: the folder, its files and what the package declares."""
-
-    root: Path
-    files: tuple[SourceFile, ...]
-    declared: DeclaredPackage
 
 
 def default_folder(environment: Mapping[str, str] = os.environ) -> Path:
@@ -174,6 +167,6 @@ def _sound(place: Path) -> Materialised | None:
         declared = data["declared"]
         extras = {extra: tuple(rows) for extra, rows in declared["extras"].items()}
         lists = {"dependencies": tuple(declared["dependencies"]), "extras": extras}
-        return Materialised(root, files, DeclaredPackage(**declared | lists))
+        return root, files, DeclaredPackage(**declared | lists)
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return None

@@ -3,20 +3,13 @@
 import re
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 from packaging.version import InvalidVersion, Version
 
 from shrinker.values.errors import InputError
 
 FORMS = "release:VERSION, git:PATH_OR_URL@COMMIT, submodule or path:DIR"
-
-
-@dataclass(frozen=True, slots=True)
-class ReleaseSpec:
-    """A release on the package index."""
-
-    version: str
-    """Normalised (PEP 440)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,19 +29,8 @@ class GitSpec:
         return "://" in self.repository or re.match(r"[\w.-]+@[\w.-]+:|[\w-]+(\.[\w-]+)+:", self.repository) is not None
 
 
-@dataclass(frozen=True, slots=True)
-class SubmoduleSpec:
-    """The checkout at the submodule's path in this repository."""
-
-
-@dataclass(frozen=True, slots=True)
-class PathSpec:
-    """A folder: a checkout, or a copy of one."""
-
-    folder: Path
-
-
-Spec = ReleaseSpec | GitSpec | SubmoduleSpec | PathSpec
+Spec = Version | GitSpec | Path | Literal["submodule"]
+"""A release on the package index, a commit, a folder (a checkout, or a copy of one), or the checkout at the submodule's path."""
 
 
 def without_password(url: str) -> str:
@@ -60,10 +42,10 @@ def parse_spec(text: str) -> Spec:
     """Read an UPSTREAM value. Raises InputError: it has none of the four forms, or a part of it is missing."""
     kind, _, rest = text.strip().partition(":")
     if kind == "submodule" and not rest:
-        return SubmoduleSpec()
+        return "submodule"
     if kind == "release":
         try:
-            return ReleaseSpec(str(Version(rest)))
+            return Version(rest)
         except InvalidVersion:
             raise InputError(f"UPSTREAM={text}: {rest!r} is not a version", "write for example release:0.5.7") from None
     if kind == "git":
@@ -79,5 +61,5 @@ def parse_spec(text: str) -> Spec:
     if kind == "path":
         if not rest:
             raise InputError(f"UPSTREAM={text} names no folder", "write path:DIR")
-        return PathSpec(Path(rest).expanduser())
+        return Path(rest).expanduser()
     raise InputError(f"UPSTREAM={text!r} is none of the forms known", f"write {FORMS}")

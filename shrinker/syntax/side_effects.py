@@ -1,7 +1,7 @@
 """Side effects: what code is known to do nothing besides making a value, by its syntax and the names that it calls.
 
 Reading names, attributes and items counts as free of them (see ARCHITECTURE.md). What is not listed here may do anything.
-Functions that return calls say which names of the module must be free of effects, too, for the answer to hold; `facts.effects`
+Functions that return calls say which names of the module must be free of effects, too, for the answer to hold; `facts.calls`
 adds what the closed world knows of names.
 """
 

@@ -17,8 +17,7 @@ from shrinker.pipeline import Progress, Request, lock_evidence, shrink, verify_l
 from shrinker.project import own_pins_file, pins_file
 from shrinker.report.diff.pair import Side
 from shrinker.report.diff.values import Review
-from shrinker.report.pages import render
-from shrinker.report.place import LOCK
+from shrinker.report.place import LOCK, render
 from shrinker.ruleset.load import load_profile
 from shrinker.ruleset.models import Budget
 from shrinker.source import open_upstream

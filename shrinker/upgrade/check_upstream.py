@@ -17,8 +17,7 @@ from shrinker.check.subsequence import is_subsequence
 from shrinker.pipeline import Progress, Request, shrink
 from shrinker.project import project_folder
 from shrinker.report.effects import names_of, places_of
-from shrinker.report.pages import some
-from shrinker.report.place import reports_beside
+from shrinker.report.place import reports_beside, some
 from shrinker.report.strict import propose_fact, slug, table
 from shrinker.ruleset import Rule, Ruleset, load_profile
 from shrinker.ruleset.match import any_path_matches, module_matches, path_matches

@@ -234,11 +234,6 @@ class FoldedModule:
     whole: bool = False
     """True for one that stays as upstream wrote it, since what folding decides cannot be written."""
 
-    @property
-    def changed(self) -> bool:
-        """True when `emit` has something to do."""
-        return bool(self.edits)
-
 
 Folded = Mapping[str, FoldedModule]
 """Modules by their paths."""

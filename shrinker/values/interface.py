@@ -53,15 +53,12 @@ class Interface:
 
     def unexplained(self) -> list[Finding]:
         """Differences that no rule made, as strict mode refuses them."""
+        found = (d for d in (*self.flags, *self.endpoints) if d.rule == UNEXPLAINED)
+        changes = ((d, f"{d.before or '(nothing)'} became {d.after or '(nothing)'}") for d in found)
         return [
-            Finding("interface", d.path, d.line, f"{d.where}: {d.subject} {d.kind}, and no rule says why: {_shown(d)}")
-            for d in (*self.flags, *self.endpoints)
-            if d.rule == UNEXPLAINED
+            Finding("interface", d.path, d.line, f"{d.where}: {d.subject} {d.kind}, and no rule says why: {change}")
+            for d, change in changes
         ]
-
-
-def _shown(difference: Difference) -> str:
-    return f"{difference.before or '(nothing)'} became {difference.after or '(nothing)'}"
 
 
 KEPT, GONE, NEVER = "kept", "gone", "none in upstream"

@@ -9,7 +9,7 @@ from tests.check.trees import Build
 from tests.small import read_archive
 from tools.mutation.faults import Breakage, breakage_fault, declared, why_skipped
 from tools.mutation.judge import judge_all
-from tools.mutation.page import breakages_data, breakages_page
+from tools.mutation.page import breakages_data, rendered
 
 UPSTREAM = read_archive(Path(__file__).with_name("breakages.txtar"))
 KERNELS = UPSTREAM["//kernels/csrc/extension.cc"]
@@ -110,7 +110,7 @@ def test_the_page_names_what_nothing_caught(case: Build) -> None:
     fault = breakage_fault(BREAKAGES["cut"][0], trees.tree, trees.out, trees.manifest)
     assert fault is not None
     judged = [*judge_all(trees.trees(), [fault], [])]
-    page = breakages_page(breakages_data(judged, ["form"], trees.manifest, {"y": "no such file"}))
+    page = rendered("breakages", breakages_data(judged, ["form"], trees.manifest, {"y": "no such file"}))
     assert "Caught: 0 of 1." in page and "**nothing**" in page and "- y: no such file" in page
 
 

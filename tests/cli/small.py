@@ -137,7 +137,7 @@ class World:
         raise AssertionError("the command did not end")
 
     def process(self, arguments: Sequence[str], **extra: str) -> Done:
-        done = python(self.folder, "-m", "shrinker.cli", *arguments, env=self.environment(**extra))
+        done = python(self.folder, "-m", "shrinker", *arguments, env=self.environment(**extra))
         return Done(done.returncode, done.stdout, done.stderr)
 
     def shrink(self, *more: str, upstream: str | None = None, **extra: str) -> Done:

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from shrinker.facts import scopes
-from shrinker.facts.bound import bound_value
 from shrinker.facts.environment import Environment, build_environment
 from shrinker.facts.lattice import UNKNOWN, Known, Ref, Removed
+from shrinker.facts.scopes import bound_value
 from tests.fold.programs import make_tree, program_rules
 
 

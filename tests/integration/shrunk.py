@@ -23,7 +23,7 @@ EARLIER = "api-earlier-places"
 
 def command(*arguments: str, timeout: int = 600) -> subprocess.CompletedProcess[str]:
     """Run `shrinker` in a process of its own."""
-    words = [sys.executable, "-m", "shrinker.cli", *arguments]
+    words = [sys.executable, "-m", "shrinker", *arguments]
     return subprocess.run(words, capture_output=True, text=True, cwd=REPOSITORY, timeout=timeout)
 
 

@@ -43,7 +43,7 @@ def test_an_installed_shrinker_makes_the_tree_in_an_empty_folder(
     """The same code in another place: what the checkout has computed for its tree is not computed again."""
 
     def shrinker(*words: str) -> subprocess.CompletedProcess[str]:
-        return _run([sys.executable, "-m", "shrinker.cli", *words], tmp_path, PYTHONPATH=str(installed))
+        return _run([sys.executable, "-m", "shrinker", *words], tmp_path, PYTHONPATH=str(installed))
 
     done = shrinker("shrink", "--json")
     assert done.returncode == 0, done.stderr[-4000:]
@@ -74,7 +74,7 @@ def test_an_installed_shrinker_makes_the_tree_in_an_empty_folder(
 def test_a_project_of_the_users_own_comes_first(installed: Path, tmp_path: Path) -> None:
     write(tmp_path, {"rules/profiles/mine.toml": 'description = "Mine."\ninclude = []\n'})
     found = _run(
-        [sys.executable, "-m", "shrinker.cli", "shrink", "--profile", "deepseek", "--upstream", "path:."],
+        [sys.executable, "-m", "shrinker", "shrink", "--profile", "deepseek", "--upstream", "path:."],
         tmp_path,
         PYTHONPATH=str(installed),
     )

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from shrinker.pipeline.verification import compare, lock_findings
-from shrinker.report.pages import write_files
+from shrinker.report.place import write_files
 from shrinker.values.errors import InputError
 from shrinker.values.manifest import Manifest
 from shrinker.values.outcome import EmittedFile

@@ -11,16 +11,20 @@ from shrinker.report.strict import strict_findings
 from shrinker.ruleset import Absent, Fact, Leftover, Remove, Ruleset
 from shrinker.ruleset.load import load_rules
 from shrinker.ruleset.models import Refusal
+from shrinker.source.declared import UNDECLARED
 from shrinker.values.folded import FoldedModule, Uncertain
 from shrinker.values.leftovers import Leftover as Found
 from shrinker.values.leftovers import Leftovers, Suspect
 from shrinker.values.outcome import Finding
+from shrinker.values.upstream import Identity, UpstreamTree
 from tests.program.small_tree import write_tree
 
 WHY = "A rule of a test."
 PATH = "python/sglang/srt/a.py"
 FACT = Fact(id="npu", why=WHY, calls=("sglang.**.is_npu", ".is_aiter"), names=("torch.version.hip",), value=False)
 RULES = Ruleset(facts=(FACT,), places={"npu": "world.toml:7", "idle": "world.toml:9"})
+TREE = UpstreamTree(Identity("path", "path", None, None, False), Path(), (), UNDECLARED)
+NOTHING = Leftovers(1, (), (), ())
 
 
 def found(kind: str, text: str, position: str = "test", line: int = 3, **more: Any) -> Found:
@@ -35,13 +39,11 @@ def effect(rule: str, decisions: int) -> RuleEffect:
     return RuleEffect(rule, "fact", WHY, decisions, 0, 0, 0, 0)
 
 
-def folded(*reasons: str) -> dict[str, FoldedModule]:
-    uncertain = tuple(Uncertain(PATH, n, reason) for n, reason in enumerate(reasons, 1))
-    return {PATH: FoldedModule(PATH, "sglang.srt.a", False, (), "", (), (), (), (), (), uncertain)}
-
-
-def refused(leftovers: Leftovers, rules: Ruleset = RULES) -> list[Finding]:
-    return strict_findings(rules, [], [], folded(), leftovers)
+def refused(leftovers: Leftovers = NOTHING, rules: Ruleset = RULES, undecided: str = "", **more: Any) -> list[Finding]:
+    uncertain = (Uncertain(PATH, 1, undecided),) if undecided else ()
+    module = FoldedModule(PATH, "sglang.srt.a", False, (), "", (), (), (), (), (), uncertain)
+    asked = {"tree": TREE, "effects": [], "missing_roots": [], **more}
+    return strict_findings(rules=rules, folded={PATH: module}, left=leftovers, **asked)
 
 
 def proposed(finding: Finding) -> dict[str, Any]:
@@ -52,19 +54,17 @@ def proposed(finding: Finding) -> dict[str, Any]:
 
 def test_nothing_is_refused() -> None:
     # What has its reason, what strict mode leaves to `shrinker leftovers`, and what folding may leave behind.
-    leftovers = left(
-        found("predicates", "is_hip()", rule="reason"), found("strings", "npu"), found("names", "torch.npu.x()")
-    )
-    assert strict_findings(RULES, [effect("npu", 1)], [], folded(), leftovers) == []
+    alone = found("predicates", "is_hip()", rule="reason"), found("strings", "npu"), found("names", "torch.npu.x()")
+    assert refused(left(*alone), effects=[effect("npu", 1)]) == []
     optional = FACT.model_copy(update={"optional": True})
-    assert strict_findings(Ruleset(facts=(optional,)), [effect("npu", 0)], [("npu", "x")]) == []
+    assert refused(NOTHING, Ruleset(facts=(optional,)), effects=[effect("npu", 0)], missing_roots=[("npu", "x")]) == []
 
 
 def test_a_rule_without_a_match_and_a_root_that_is_not_there() -> None:
-    by_effect, by_leftover = strict_findings(RULES, [effect("npu", 0)], [], folded(), left(unmatched=("idle",)))
+    by_effect, by_leftover = refused(left(unmatched=("idle",)), effects=[effect("npu", 0)])
     assert (by_effect.check, by_effect.path, by_effect.line) == ("unmatched-rule", "world.toml", 7)
     assert (by_leftover.check, by_leftover.path, by_leftover.line) == ("unmatched-rule", "world.toml", 9)
-    [root] = strict_findings(RULES, [], [("npu", "sglang.gone")])
+    [root] = refused(missing_roots=[("npu", "sglang.gone")])
     assert (root.check, root.path) == ("missing-root", "sglang.gone") and "world.toml:7" in root.message
 
 
@@ -115,14 +115,14 @@ def test_a_suspect() -> None:
 
 
 def test_a_construct_that_folding_does_not_understand() -> None:
-    [finding] = strict_findings(RULES, [], [], folded("the handler uses the exception"), left())
+    [finding] = refused(undecided="the handler uses the exception")
     assert (finding.check, finding.path, finding.line) == ("unsupported-construct", PATH, 1)
     assert "the handler uses the exception" in finding.message
     accepted = Leftover.model_validate(proposed(finding)["leftover"][0])
     rules = RULES.model_copy(update={"leftovers": (accepted,)})
-    assert strict_findings(rules, [], [], folded("the handler uses the exception"), left()) == []
+    assert refused(rules=rules, undecided="the handler uses the exception") == []
     # Nothing to accept any more: the rule is one without a match.
-    assert [f.check for f in strict_findings(rules, [], [], folded(), left())] == ["unmatched-rule"]
+    assert [f.check for f in refused(rules=rules)] == ["unmatched-rule"]
 
 
 def test_every_proposal_loads(tmp_path: Any) -> None:
@@ -131,7 +131,7 @@ def test_every_proposal_loads(tmp_path: Any) -> None:
         found(kind, text, line=n) for n, kind in enumerate(kinds) for text in ("A_NPU", "x.is_hip()", "…./a b")
     ]
     suspect = Suspect("is_supported", "sglang.utils", ("is_hip",), ((PATH, 4),))
-    findings = strict_findings(RULES, [], [], folded("why"), left(*leftovers, suspects=(suspect,)))
+    findings = refused(left(*leftovers, suspects=(suspect,)), undecided="why")
     assert len(findings) == 14
     for number, finding in enumerate(findings):
         path = tmp_path / f"{number}.toml"
@@ -169,7 +169,7 @@ def test_a_rule_has_its_match_wherever_upstream_writes_the_name(tmp_path: Path) 
     tree = write_tree(tmp_path, files)
     assert occurring(tree, (*rules.all_rules(), *rules.leftovers)) == {"method", "nested", "open", "absent", "text"}
     idle = [effect(rule, 0) for rule in ("method", "no-word")]
-    found = strict_findings(rules, idle, [], left=left(unmatched=("text", "no-text")), tree=tree)
+    found = refused(left(unmatched=("text", "no-text")), rules, effects=idle, tree=tree)
     assert [f.message.split()[1] for f in found] == ["no-word", "no-text"]
 
 
@@ -187,9 +187,9 @@ def test_a_refusal_needs_no_place_where_its_module_is_removed(tmp_path: Path) ->
     )
     remove = Remove(id="remove", why=WHY, feature="choices", modules=("sglang.srt.gone",))
     idle = [effect("refuse", 0)]
-    assert strict_findings(Ruleset(refusals=(asked,), removes=(remove,)), idle, [], tree=tree) == []
+    assert refused(NOTHING, Ruleset(refusals=(asked,), removes=(remove,)), effects=idle, tree=tree) == []
     # Enforced nowhere: because nothing removes the module, or because upstream has no such function.
     lost = asked.model_copy(update={"function": "sglang.srt.gone.chosen"})
     for rules in (Ruleset(refusals=(asked,)), Ruleset(refusals=(lost,), removes=(remove,))):
-        [finding] = strict_findings(rules, idle, [], tree=tree)
+        [finding] = refused(NOTHING, rules, effects=idle, tree=tree)
         assert finding.check == "unmatched-rule"

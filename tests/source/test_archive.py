@@ -126,10 +126,9 @@ def _refuse(write: store.Writer) -> DeclaredPackage:
 
 
 def test_a_sound_entry_is_used_again(cache: Path) -> None:
-    first = store.tree(cache, "k", _build, "test")
-    again = store.tree(cache, "k", _refuse, "test")
-    assert again.files == first.files and again.declared == first.declared == UNDECLARED
-    assert [file.path for file in first.files] == ["python/sglang/a.py", "python/sglang/b.py"]
+    first = _, files, declared = store.tree(cache, "k", _build, "test")
+    assert store.tree(cache, "k", _refuse, "test") == first and declared == UNDECLARED
+    assert [file.path for file in files] == ["python/sglang/a.py", "python/sglang/b.py"]
 
 
 def _link(file: Path) -> None:
@@ -152,10 +151,10 @@ HARM: dict[str, Callable[[Path, Path], object]] = {
 def test_a_poisoned_entry_is_rebuilt(harm: Callable[[Path, Path], object], cache: Path) -> None:
     first = store.tree(cache, "k", _build, "test")
     harm(cache / "trees/k/files/python/sglang/a.py", cache / "trees/k/tree.json")
-    again = store.tree(cache, "k", _build, "test")
-    assert again.files == first.files
-    assert sorted(path.name for path in again.root.rglob("*.py")) == ["a.py", "b.py"]
-    assert store.tree(cache, "k", _refuse, "test").files == first.files
+    root, *_ = again = store.tree(cache, "k", _build, "test")
+    assert again == first
+    assert sorted(path.name for path in root.rglob("*.py")) == ["a.py", "b.py"]
+    assert store.tree(cache, "k", _refuse, "test") == first
 
 
 def test_a_failed_build_leaves_nothing(cache: Path) -> None:
@@ -201,7 +200,7 @@ def _slow_run(cache: Path, results: "multiprocessing.Queue[object]") -> None:
         results.put("built")
         return _build(write)
 
-    results.put(store.tree(cache, "k", build, "test").files)
+    results.put(store.tree(cache, "k", build, "test")[1])
 
 
 def test_two_runs_at_once_build_once(cache: Path) -> None:

@@ -4,9 +4,10 @@ import hashlib
 from pathlib import Path
 
 import pytest
+from packaging.version import Version
 
 from shrinker.source.declared import from_metadata, from_pyproject
-from shrinker.source.spec import GitSpec, PathSpec, ReleaseSpec, SubmoduleSpec, parse_spec
+from shrinker.source.spec import GitSpec, parse_spec
 from shrinker.source.wheels import Wheel, cached_wheel, load_wheels, open_wheel
 from shrinker.values.errors import InputError
 from tests.source.upstreams import ENTRY_POINTS, METADATA, PYPROJECT, Index
@@ -26,10 +27,10 @@ def test_refused_with_the_next_step(text: str) -> None:
 @pytest.mark.parametrize(
     ("text", "spec"),
     [
-        ("release:0.5.7", ReleaseSpec("0.5.7")),
-        ("release:v0.5.15-post1", ReleaseSpec("0.5.15.post1")),
-        ("submodule", SubmoduleSpec()),
-        ("path:some/where", PathSpec(Path("some/where"))),
+        ("release:0.5.7", Version("0.5.7")),
+        ("release:v0.5.15-post1", Version("0.5.15.post1")),
+        ("submodule", "submodule"),
+        ("path:some/where", Path("some/where")),
         ("git:/x/y@0b3b", GitSpec("/x/y", "0b3b")),
         ("git:git@host.org:x/y.git@v0.5.7", GitSpec("git@host.org:x/y.git", "v0.5.7")),
         ("git:https://u@host/x@release/1", GitSpec("https://u@host/x", "release/1")),

@@ -92,7 +92,7 @@ class DirectEffect:
 
     def _written(self, now: Mapping[str, FoldedModule], gone: Iterable[str]) -> dict[str, str | None]:
         other = {path: module for path, module in now.items() if module.edits != self._folded[path].edits}
-        written = rewrite_modules((module for module in other.values() if module.changed), self._tree.read)
+        written = rewrite_modules((module for module in other.values() if module.edits), self._tree.read)
         data = {path: self._tree.read(path) for path in other} | written
         return {path: text.decode() for path, text in data.items()} | dict.fromkeys(self._paths[m] for m in gone)
 

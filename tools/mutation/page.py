@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from shrinker.report.pages import readable, templates, write_files
+from shrinker.report.place import readable, templates, write_files
 from shrinker.values.errors import InputError
 from shrinker.values.manifest import Manifest
 from tools.mutation.faults import Fault
@@ -63,7 +63,7 @@ def mutation_page(data: Mapping[str, Any]) -> str:
     def said(kinds: Collection[str]) -> bool:
         return "references" in data["levels"] and any(fault["kind"] in kinds for fault in left)
 
-    return _rendered("mutation", {**data, "left": left, "said": said, "share": _share})
+    return rendered("mutation", {**data, "left": left, "said": said, "share": _share})
 
 
 def breakages_data(
@@ -79,11 +79,6 @@ def breakages_data(
         ],
         "skipped": [{"name": name, "why": why} for name, why in skipped.items()],
     }
-
-
-def breakages_page(data: Mapping[str, Any]) -> str:
-    """The same in Markdown."""
-    return _rendered("breakages", data)
 
 
 def rules_header(manifest: Manifest, seed: int) -> dict[str, Any]:
@@ -118,8 +113,13 @@ def write_outcomes(folder: Path, head: Mapping[str, Any], outcomes: Sequence[Map
         by = Counter(row["caught_by"] for row in changing)
         table.append([kind, len(some), len(changing), *(by[level] for level in levels), by[""]])
     data = {**head, "levels": levels, "table": table, "rules": [*outcomes]}
-    write_files(folder, {f"{RULES}.json": readable(data), f"{RULES}.md": rules_page(data)})
+    write_both(folder, RULES, data, rules_page(data))
     return data
+
+
+def write_both(folder: Path, name: str, data: Mapping[str, Any], page: str) -> None:
+    """Write a document of this name, and its page."""
+    write_files(folder, {f"{name}.json": readable(data), f"{name}.md": page})
 
 
 def rules_page(data: Mapping[str, Any]) -> str:
@@ -129,10 +129,11 @@ def rules_page(data: Mapping[str, Any]) -> str:
     share = 100 * (len(changing) - len(survivors)) / len(changing) if changing else 100.0
     whole = sum(row["whole"] for row in changing)
     said = {"changing": changing, "survivors": survivors, "share": share, "whole": whole, "goal": GOAL}
-    return _rendered(RULES, {**data, **said})
+    return rendered(RULES, {**data, **said})
 
 
-def _rendered(name: str, data: Mapping[str, Any]) -> str:
+def rendered(name: str, data: Mapping[str, Any]) -> str:
+    """The page of this name in Markdown."""
     return templates(Path(__file__).parent).get_template(f"{name}.md.jinja").render(data)
 
 

@@ -36,14 +36,12 @@ def words(node: ast.AST) -> Iterator[str]:
         match each:
             case ast.Name(id=name) | ast.Attribute(attr=name) | ast.keyword(arg=str(name)) | ast.arg(arg=name):
                 yield name
-            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
+            case ast.FunctionDef(name) | ast.AsyncFunctionDef(name) | ast.ClassDef(name) | ast.ImportFrom(str(name)):
                 yield name
             case ast.Constant(value=str(text)) if len(text) < _LONGEST:
                 yield text
             case ast.alias(name=name, asname=other):
                 yield from (name, other) if other else (name,)
-            case ast.ImportFrom(module=str(name)):
-                yield name
 
 
 def entries_without_name(ours: ast.Module, theirs: ast.Module) -> frozenset[str]:

@@ -32,7 +32,7 @@ from shrinker.ruleset.match import any_name_matches
 from shrinker.source.layout import PYPROJECT
 from shrinker.syntax.imports import with_packages
 from shrinker.values.outcome import Evidence, Finding, LevelResult
-from shrinker.values.upstream import module_name, modules_of
+from shrinker.values.upstream import modules_of
 
 LEVEL = "embedders"
 
@@ -120,17 +120,15 @@ def _before(trees: Trees, uses: Iterable[Use]) -> tuple[Modules, dict[str, str]]
     there, theirs = modules_of(trees.source.by_path), trees.source.by_path
     # A text may end in names, and a name may be a module.
     asked = with_packages(".".join((use.module, *use.names)) for use in uses if use.module)
-    paths = sorted({*trees.changed, *(there[name] for name in asked & there.keys())})
-    before = trees.read(trees.source.root, {path: theirs[path].sha256 for path in paths})
+    paths = sorted(there[name] for name in asked & there.keys())
+    before = trees.before | trees.read(trees.source.root, {path: theirs[path].sha256 for path in paths})
     kept = trees.kept.values()
     left = {name for symbols in kept for each in symbols.classes for name, _ in each.members}
     left = left.union(*(symbols.bound for symbols in kept))
     lost: dict[str, str] = {}
-    for path in sorted(trees.changed):
-        stays = {each.name for each in trees.kept[path].classes}
-        for each in (each for each in before[path].classes if each.name in stays):
-            public = (name for name, _ in each.members if name not in left and re.match(r"[a-z]", name))
-            lost |= {name: f"{module_name(path)}.{each.name}.{name}" for name in public}
+    for symbols, _, each in trees.classes():
+        public = (name for name, _ in each.members if name not in left and re.match(r"[a-z]", name))
+        lost |= {name: f"{symbols.module}.{each.name}.{name}" for name in public}
     return Modules(trees.source.root, there, before), lost
 
 

@@ -3,8 +3,8 @@ the import does not: the handler takes its place, unless it looks at the excepti
 
 import ast
 
-from shrinker.facts.bound import failing_import
 from shrinker.facts.lattice import Removed
+from shrinker.facts.scopes import failing_import
 from shrinker.fold.context import EvaluatesRemoved, LeavesWhole, filled
 from shrinker.fold.statements import Folded, StatementFolder, folds
 from shrinker.syntax.control import asks_for_exception, leaves

@@ -2,7 +2,7 @@
 
 import ast
 
-from shrinker.facts.effects import is_pure
+from shrinker.facts.calls import is_pure
 from shrinker.facts.evaluate import truth
 from shrinker.facts.lattice import Known
 from shrinker.fold.context import Context, filled

@@ -2,8 +2,7 @@
 
 import ast
 
-from shrinker.facts.calls import named_argument
-from shrinker.facts.effects import is_pure
+from shrinker.facts.calls import is_pure, named_argument
 from shrinker.facts.evaluate import ValueScope, evaluate
 from shrinker.facts.lattice import Ref, Removed
 from shrinker.fold.constructs.comparisons import fold_instance_test

@@ -2,7 +2,7 @@
 
 import ast
 
-from shrinker.facts.effects import is_pure
+from shrinker.facts.calls import is_pure
 from shrinker.facts.evaluate import evaluate
 from shrinker.facts.lattice import Known, Removed, TextDomain
 from shrinker.fold.constructs.displays import drop_texts, drop_unasked, fold_display

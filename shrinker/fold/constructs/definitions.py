@@ -2,9 +2,8 @@
 
 import ast
 
-from shrinker.facts.bound import NEVER_TAKEN, Shadowed
 from shrinker.facts.lattice import Removed
-from shrinker.facts.scopes import LATER, LocalScope, ModuleScope, around_function, function_scope
+from shrinker.facts.scopes import LATER, NEVER_TAKEN, LocalScope, ModuleScope, Shadowed, around_function, function_scope
 from shrinker.fold.constructs.assignments import fold_annotation
 from shrinker.fold.constructs.calls import registration
 from shrinker.fold.context import EvaluatesRemoved, LeavesWhole, filled

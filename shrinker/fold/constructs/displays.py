@@ -3,7 +3,7 @@
 import ast
 from collections.abc import Sequence
 
-from shrinker.facts.effects import is_pure
+from shrinker.facts.calls import is_pure
 from shrinker.facts.evaluate import ValueScope, evaluate
 from shrinker.facts.lattice import Known, Removed, TextDomain
 from shrinker.fold.context import Context, EvaluatesRemoved

@@ -2,8 +2,8 @@
 
 import ast
 
-from shrinker.facts.bound import removed_names
 from shrinker.facts.lattice import Removed
+from shrinker.facts.scopes import removed_names
 from shrinker.fold.context import EvaluatesRemoved, LeavesWhole
 from shrinker.fold.statements import Folded, StatementFolder, folds
 from shrinker.syntax.imports import Import, names_of

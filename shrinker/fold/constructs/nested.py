@@ -1,16 +1,13 @@
 """Expressions with a scope of their own: lambdas and comprehensions."""
 
 import ast
-from collections.abc import Iterable
 
-from shrinker.facts.bound import Shadowed
 from shrinker.facts.lattice import UNKNOWN
-from shrinker.facts.scopes import around_function
+from shrinker.facts.scopes import Shadowed, around_function
 from shrinker.fold.context import EvaluatesRemoved
 from shrinker.fold.expressions import ExpressionFolder, folds_expression
 from shrinker.syntax.ranges import span
-from shrinker.syntax.scopes import Comprehension, parameters_of
-from shrinker.syntax.walk import walk
+from shrinker.syntax.scopes import Comprehension, scope_of
 from shrinker.values.edits import DropElement
 
 
@@ -22,7 +19,7 @@ def fold_lambda(folder: ExpressionFolder, node: ast.Lambda, condition: bool) -> 
     arguments.defaults = [folder.fold(d) for d in arguments.defaults]
     arguments.kw_defaults = [folder.fold(d) if d is not None else None for d in arguments.kw_defaults]
     try:
-        node.body = _inside(folder, parameters_of(arguments)).when_reached(node.body)
+        node.body = _inside(folder, node).when_reached(node.body)
     except EvaluatesRemoved as poison:
         if not poison.removed.member:
             raise EvaluatesRemoved(poison.removed, deferred=True) from None
@@ -30,17 +27,16 @@ def fold_lambda(folder: ExpressionFolder, node: ast.Lambda, condition: bool) -> 
     return node
 
 
-def _inside(folder: ExpressionFolder, names: Iterable[str]) -> ExpressionFolder:
+def _inside(folder: ExpressionFolder, node: ast.Lambda | Comprehension) -> ExpressionFolder:
+    own = scope_of(node, folder.context.package).parameters
     # Functions and comprehensions do not see the names of the class around them.
-    scope = around_function(folder.scope)
-    return ExpressionFolder(folder.context, Shadowed(scope, dict.fromkeys(names, UNKNOWN)))
+    return ExpressionFolder(folder.context, Shadowed(around_function(folder.scope), dict.fromkeys(own, UNKNOWN)))
 
 
 @folds_expression(ast.ListComp, ast.SetComp, ast.GeneratorExp, ast.DictComp)
 def fold_comprehension(folder: ExpressionFolder, node: Comprehension, condition: bool) -> ast.expr:
     """Fold each part in its scope; conditions that are always true go."""
-    targets = {n.id for g in node.generators for n in walk(g.target) if isinstance(n, ast.Name)}
-    inside = _inside(folder, targets)
+    inside = _inside(folder, node)
     for index, generator in enumerate(node.generators):
         generator.iter = folder.fold(generator.iter) if index == 0 else inside.when_reached(generator.iter)
         kept: list[ast.expr] = []

@@ -12,7 +12,7 @@ from shrinker.program.symbols.units import DEFINITIONS
 from shrinker.program.symbols.why import Symbols
 from shrinker.report.diff.pair import Pair, Side, fate
 from shrinker.report.diff.values import Reason, Row, TextChange
-from shrinker.report.pages import some
+from shrinker.report.place import some
 from shrinker.values.graph import UNREACHABLE, Edge
 
 _PLACE = re.compile(r"used at (\S+?):\d+")

@@ -6,16 +6,16 @@ import json
 import re
 import zlib
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, fields
 from operator import attrgetter
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from jinja2 import Environment
 
-from shrinker.report.diff.values import Review, Row, TextChange
-from shrinker.report.pages import cell, templates
+from shrinker.report.diff.values import Cause, Review, Row, TextChange
+from shrinker.report.place import cell, templates
 from shrinker.syntax.ranges import one_line
 
 COMMENT_LIMIT = 65_536
@@ -24,7 +24,8 @@ _ROWS = (10_000, 400, 200, 100, 50, 25, 12, 6, 3)
 _CUT = "\n\n_Cut here to fit a comment. The HTML and JSON pages have everything._\n"
 _MARGIN = 400
 """For the sentence that says what was cut."""
-_EXPLAINED = ("upstream", "shrinker")
+_EXPLAINED: tuple[Cause, ...] = ("upstream", "shrinker")
+"""By upstream's own diff."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,41 +35,37 @@ class Table:
     title: str
     columns: str
     """Its headings, each with the part of a row that stands below it."""
-    first: bool | None = False
-    """Whether a reviewer looks at it first; None: at the rows that upstream's own diff does not explain."""
+    later: Collection[Cause] = get_args(Cause)
+    """Causes of the rows that a reviewer need not look at first."""
     intro: str = ""
-
-    def is_first(self, row: Row) -> bool:
-        """Whether a reviewer looks at a row first."""
-        return row.reason.cause not in _EXPLAINED if self.first is None else self.first
 
 
 _FILES = "file:subject lines:after why:reason.text commits"
 _SYMBOLS = "symbol:subject kind:before where why:reason.text commits"
 _OFFERED = "what:subject change:kind before after where why:reason.text"
 TABLES = {
-    "rules": Table("Rules that changed", "rule:subject what:kind kind:after why:reason.text", True),
+    "rules": Table("Rules that changed", "rule:subject what:kind kind:after why:reason.text", ()),
     "uncertain": Table(
         "Uncertain on one side only",
         "file:subject what:kind where why:reason.text",
-        True,
+        (),
         "What stays because it could not be decided, a file that a rule removes and that something needs, for example.",
     ),
-    "kept": Table("Files newly kept", _FILES, None),
-    "removed": Table("Files newly removed", _FILES, None),
-    "symbols_kept": Table("Symbols newly kept, in files that stay", _SYMBOLS, None),
-    "symbols_removed": Table("Symbols newly removed, in files that stay", _SYMBOLS, None),
+    "kept": Table("Files newly kept", _FILES, _EXPLAINED),
+    "removed": Table("Files newly removed", _FILES, _EXPLAINED),
+    "symbols_kept": Table("Symbols newly kept, in files that stay", _SYMBOLS, _EXPLAINED),
+    "symbols_removed": Table("Symbols newly removed, in files that stay", _SYMBOLS, _EXPLAINED),
     "decisions": Table(
         "Conditions that are decided otherwise",
         "condition:subject before after where why:reason.text",
-        None,
+        _EXPLAINED,
         "Those come first that have another outcome or another rule than before, or stand in a file that upstream did not change.",
     ),
-    "changed": Table("Changed files", _FILES, None),
+    "changed": Table("Changed files", _FILES, _EXPLAINED),
     "risks": Table(
         "New risks",
         "code:subject what:kind where in:after why:reason.text",
-        True,
+        (),
         "Places where code computes what it names, runs or loads, and questions about platforms that no rule names.",
     ),
     "growth": Table("Lines by folder", "folder:subject change:kind before after"),
@@ -87,7 +84,7 @@ def _sections(review: Review, first: bool) -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = []
     for name, table in TABLES.items():
         columns, rows = [column.partition(":") for column in table.columns.split()], []
-        for row in (row for row in review.table(name) if table.is_first(row) is first):
+        for row in (row for row in review.table(name) if (row.reason.cause not in table.later) is first):
             cells = [_cell_of(row, field or head) for head, _, field in columns]
             rows.append((cells, row.fate, row.reason.cause, row.path, row.line, row.upstream, row.reason.chain))
         if rows:

@@ -12,8 +12,7 @@ from shrinker.program.answers import SavedRun
 from shrinker.program.reached import rescued
 from shrinker.program.symbols.why import Symbols
 from shrinker.report.diff.values import Cause, Reason, Row
-from shrinker.report.pages import some
-from shrinker.report.place import GRAPH, document
+from shrinker.report.place import GRAPH, document, some
 from shrinker.source.repository import Told
 from shrinker.syntax.bindings import lines_of
 from shrinker.syntax.parsing import parsed

@@ -16,7 +16,7 @@ from shrinker.program.interface.syntax import Syntax
 from shrinker.program.nodes import NATIVE_SUFFIXES, suffix
 from shrinker.report.diff.pair import Pair, Side, compared, fate
 from shrinker.report.diff.values import Reason, Row
-from shrinker.report.pages import some
+from shrinker.report.place import some
 from shrinker.syntax.names import last_name
 from shrinker.syntax.parsing import parsed
 from shrinker.syntax.walk import children
@@ -136,14 +136,17 @@ def _decided(rows: Iterable[Sequence[Any]]) -> dict[tuple[str, str, str], list[i
     return grouped(((kind, text, f"{outcome} by {rule}"), line) for line, rule, kind, text, outcome, *_ in rows)
 
 
-def data_changes(pair: Pair) -> Iterator[Row]:
-    """Data files that differ."""
-    return _file_changes(pair, _TABLES)
+def data_changes(pair: Pair, suffixes: frozenset[str] = _TABLES) -> Iterator[Row]:
+    """Files with some suffixes that differ, by default those of data."""
+    for path, one, other in pair.differing():
+        if suffix(path) in suffixes:
+            before, after = (f"{side.lines_after:,} lines" if side is not None else "" for side in (one, other))
+            yield Row(path, fate(before, after), before, after, path, reason=pair.changed_by(path))
 
 
 def kernel_changes(pair: Pair) -> Iterator[Row]:
     """Native sources, names of kernel libraries and Triton functions that differ."""
-    yield from _file_changes(pair, NATIVE_SUFFIXES)
+    yield from data_changes(pair, NATIVE_SUFFIXES)
     old, new = _imported(pair.old, "kernel"), _imported(pair.new, "kernel")
     for name in sorted(old.keys() ^ new.keys()):
         path, line = (old | new)[name]
@@ -154,13 +157,6 @@ def kernel_changes(pair: Pair) -> Iterator[Row]:
             if was is None or now is None or was[0] != now[0]:
                 line = (now or was or ("", 0))[1]
                 yield Row(name, f"Triton {fate(was, now)}", path=path, line=line, reason=pair.changed_by(path))
-
-
-def _file_changes(pair: Pair, suffixes: frozenset[str]) -> Iterator[Row]:
-    for path, one, other in pair.differing():
-        if suffix(path) in suffixes:
-            before, after = (f"{side.lines_after:,} lines" if side is not None else "" for side in (one, other))
-            yield Row(path, fate(before, after), before, after, path, reason=pair.changed_by(path))
 
 
 def _triton(data: bytes) -> dict[str, tuple[str, int]]:

@@ -1,5 +1,0 @@
-"""`python -m shrinker.cli`: the same as the `shrinker` command."""
-
-from shrinker.cli import main
-
-main()
