@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 from equivalence.levels.scenarios import Declared
 from equivalence.levels.setting import GENERATED, SIDES, UPSTREAM, Call, Expected, Outcome, Setting
-from equivalence.serving.record import walk
+from equivalence.serving.record import MISSING, walk
 from equivalence.simulation import calls
 from shrinker.cache.workers import run_in_child
 from shrinker.values.errors import ShrinkerError
@@ -88,7 +88,7 @@ class Ledger:
 
 
 def _short(value: Any) -> str:
-    text = str(value)
+    text = "not there" if value is MISSING else str(value)
     return text if len(text) <= 200 else f"{text[:200]}…"
 
 

@@ -109,7 +109,7 @@ SAME: dict[str, Any] = {"fields": {"a": "1", "b": "2"}, "environment": {"X": "1"
         ({"error": "ValueError: of ['a', 'b']"}, {"error": "ValueError: of ['a']"}, ""),
         (SAME, {**SAME, "fields": {"a": "2", "b": "2"}}, "a is 2, in upstream 1"),
         (SAME, {**SAME, "fields": {"a": "1", "c": "2"}}, "c is 2, in upstream None"),
-        (SAME, {**SAME, "environment": {}}, "X"),
+        (SAME, {**SAME, "environment": {}}, "X is not there, in upstream 1"),
         (SAME, {"error": "ValueError: x"}, "error is ValueError: x"),
         ({"error": "ValueError: x"}, SAME, "in upstream ValueError: x"),
         ({"error": "ValueError: x"}, {"error": "TypeError: x"}, "TypeError: x"),
