@@ -55,8 +55,7 @@ def main(arguments: list[str] | None = None) -> int:
     """Run, print the table, write gpu.json and gpu.md; returns the exit code."""
     given = vars(parser().parse_args(arguments))
     chosen = dict(name.partition(":")[::2] for name in given.pop("cell"))
-    unknown = [name for name in chosen if name not in CELLS]
-    if unknown:
+    if unknown := [name for name in chosen if name not in CELLS]:
         print(f"error: no cell {', '.join(unknown)}; cells: {', '.join(CELLS)}", file=sys.stderr)
         return 2
     upstream, generated = (Tree(name, given.pop(name)) for name in ("upstream", "generated"))

@@ -83,7 +83,8 @@ def _keep_structure(module: ModuleType) -> None:
         place = Path(importlib.util.cache_from_source(f"{module_path}/{prefix}-{version('transformers')}.py"))
         if not place.exists():
             place.parent.mkdir(parents=True, exist_ok=True)
-            (aside := place.with_suffix(f".{os.getpid()}")).write_bytes(pickle.dumps(find(module_path, prefix)))
+            aside = place.with_suffix(f".{os.getpid()}")
+            aside.write_bytes(pickle.dumps(find(module_path, prefix)))
             aside.replace(place)
         return pickle.loads(place.read_bytes())
 
