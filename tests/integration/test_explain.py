@@ -1,6 +1,8 @@
 """Questions that people ask of the pinned release's tree, and what they are told."""
 
+import json
 import time
+from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
 
@@ -15,8 +17,6 @@ pytestmark = pytest.mark.network
 
 QUESTIONS = Path(__file__).with_name("questions.txt").read_text("utf-8").splitlines()
 """Each with its verdict, and a text of its answer."""
-SECONDS = 0.5
-"""For an answer about something that is there; `shrinker` itself starts in a third of a second."""
 
 
 @pytest.fixture(scope="module")
@@ -99,15 +99,16 @@ def test_both_line_numbers_are_told(explainer: Explainer, newest: Shrunk) -> Non
 
 
 def test_an_answer_takes_half_a_second(newest: Shrunk, explainer: Explainer) -> None:
-    for name in (
-        "RadixCache.match_prefix",
-        "sglang.srt.models.qwen3",
-        "--enable-lora",
-        "SGLANG_USE_AITER",
-        "srt/layers/moe",
-        "sglang.srt.layers.moe.topk.is_cuda",
-        "sglang.srt.managers.scheduler.is_cuda",
-    ):
-        start = time.process_time()
+    def answered(name: str) -> None:
         Explainer(Generated(newest.reports / "graph.json", newest.out, Path("tree"), lambda path: "")).explain(name)
-        assert time.process_time() - start < SECONDS, name
+
+    def seconds(work: Callable[[str], object], *arguments: str) -> float:
+        start = time.process_time()
+        list(map(work, arguments))
+        return time.process_time() - start
+
+    saved = [(newest.reports / name).read_text() for name in ("graph.json", "symbols.json")]
+    names = "RadixCache.match_prefix sglang.srt.models.qwen3 --enable-lora SGLANG_USE_AITER srt/layers/moe"
+    for name in f"{names} sglang.srt.layers.moe.topk.is_cuda sglang.srt.managers.scheduler.is_cuda".split():
+        # To read what a run saved takes an eighth of a second on a quiet machine; one that others use, too, is slow now and then.
+        assert any(seconds(answered, name) < 4 * seconds(json.loads, *saved) for _ in range(5)), name

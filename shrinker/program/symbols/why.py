@@ -75,7 +75,8 @@ class Symbols:
 
     @cached_property
     def _named(self) -> dict[str, list[int]]:
-        return grouped((name, n) for n, unit in enumerate(self.units) for name in {unit.name, *each_name(unit.name)})
+        several = {unit.name: {unit.name, *each_name(unit.name)} for unit in self.units if "," in unit.name}
+        return grouped((name, n) for n, unit in enumerate(self.units) for name in several.get(unit.name, (unit.name,)))
 
     def _at(self, path: str, line: int) -> list[int]:
         """The innermost unit at a line of a file of upstream."""
