@@ -37,6 +37,7 @@ class Environment(ClosedWorld):
         self._memo: dict[tuple[str, str], Value] = {}
         self._interpreting: set[str] = set()
         self._hot: dict[str, frozenset[str]] = {}
+        self._acted_on: dict[Value, bool] = {}
 
     def resolve(self, module: str, name: str) -> Value:
         """Follows re-exports and star imports; `UNKNOWN` inside a cycle."""
@@ -121,8 +122,16 @@ class Environment(ClosedWorld):
             return frozenset()
         if module not in self._hot:
             names = self.outlines[module].names
-            self._hot[module] = frozenset(n for n in names if self.is_hot(self.resolve(module, n)))
+            self._hot[module] = frozenset(n for n in names if self._is_acted_on(self.resolve(module, n)))
         return self._hot[module]
+
+    def _is_acted_on(self, value: Value) -> bool:
+        # Many modules import the same functions.
+        if not isinstance(value, Ref):
+            return self.is_hot(value)
+        if value not in self._acted_on:
+            self._acted_on[value] = self.is_hot(value)
+        return self._acted_on[value]
 
     def interpret(self, name: str) -> Value:
         if name in self._interpreting:

@@ -18,7 +18,8 @@ from shrinker.values.upstream import PACKAGE_PREFIX, module_name
 def removed_by_rule(paths: Iterable[str], rules: Sequence[Remove]) -> dict[str, Remove]:
     """Map every path that a rule takes to the first rule, in file order, that takes it. A Python module is matched by its dotted name; any
     file by the dotted name of its package folder, so that the data of a removed package goes with it; and by its path."""
-    taking = ((path, next((rule for rule in rules if _takes(rule, _dotted(path), path)), None)) for path in paths)
+    dotted = ((path, _dotted(path)) for path in paths)
+    taking = ((path, next((rule for rule in rules if _takes(rule, name, path)), None)) for path, name in dotted)
     return {path: rule for path, rule in taking if rule is not None}
 
 

@@ -1,8 +1,8 @@
 """What the `source` phase returns: the upstream tree, whatever it came from."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Literal
 
@@ -93,7 +93,10 @@ def module_name(path: str) -> str | None:
     return dotted.removesuffix(".__init__")
 
 
-def enclosing(name: str, separator: str = ".") -> Iterator[str]:
-    """The packages around a module, or with a slash the folders around a path, the nearest first."""
+@lru_cache(maxsize=4096)
+def enclosing(name: str, separator: str = ".") -> tuple[str, ...]:
+    """The packages around a module, or with a slash the folders around a path, the nearest first; all rules in turn ask it of one name."""
+    around: list[str] = []
     while name := name.rpartition(separator)[0]:
-        yield name
+        around.append(name)
+    return tuple(around)
