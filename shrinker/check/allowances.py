@@ -42,7 +42,7 @@ _FOR_ELIF = {"if": IF_FOR_ELIF, "else": ELSE_FOR_ELIF}
 RAISE = "\0raise"
 """Stands for the tokens of `raise RuntimeError("shrinker: ...")` in `Allowed`."""
 
-ERRORS = frozenset({"RuntimeError", "ImportError", "AttributeError"})
+ERRORS = frozenset({"AttributeError", "ImportError", "ModuleNotFoundError", "RuntimeError"})
 """The named error is a RuntimeError, or the error that upstream would raise for what is not installed."""
 
 ERROR_PREFIX = "shrinker: "

@@ -135,7 +135,19 @@ def _item(node: ast.Subscript, scope: ValueScope, condition: bool) -> Value:
     base = evaluate(node.value, scope)
     if isinstance(base, TextDomain) and base.items and isinstance(node.slice, ast.Constant) and node.slice.value == 0:
         return replace(base, items=False)
-    return only_removed(base)
+    return base if isinstance(base, Removed) else _removed_part(node.slice, scope)
+
+
+def _removed_part(node: ast.expr, scope: ValueScope) -> Value:
+    """Find what is removed among the parts of a type, as in `Callable[[int], Gone]`.
+
+    Such a type is removed as well. A member of an enumeration is none: it is the key of an item.
+    """
+    if isinstance(node, ast.Tuple | ast.List):
+        parts = (_removed_part(part, scope) for part in node.elts)
+        return next((part for part in parts if isinstance(part, Removed)), UNKNOWN)
+    value = evaluate(node, scope)
+    return value if isinstance(value, Removed) and not value.member else UNKNOWN
 
 
 def _in_domain(name: str, scope: ValueScope, found: Value = UNKNOWN) -> Value:

@@ -7,7 +7,7 @@ from functools import cached_property
 
 from shrinker.cache import pack, unpack
 from shrinker.syntax.bindings import Binding, collect
-from shrinker.syntax.control import is_generator
+from shrinker.syntax.control import is_generator, reads_a_frame
 from shrinker.syntax.imports import names_of, package_of
 from shrinker.syntax.names import dotted, last_name
 from shrinker.syntax.walk import statements, walk
@@ -37,6 +37,8 @@ class Outline:
     """Attribute names read inside f-strings, which are never edited."""
     members: dict[str, tuple[str, ...]]
     """Enumerations of the module, nested ones by dotted name, to the names of their members."""
+    reads_frames: bool
+    """True when code of the module may read the locals of other functions."""
     stored: frozenset[str]
     """Attribute names assigned on an imported name (``module.flag = …``): such a flag may be patched."""
 
@@ -61,7 +63,9 @@ def outline(module: str, is_package: bool, tree: ast.Module) -> Outline:
     stored: set[tuple[str, str]] = set()
     read: set[tuple[str, str]] = set()
     shown: set[str] = set()
+    reads_frames = False
     for node in walk(tree):
+        reads_frames = reads_frames or reads_a_frame(node)
         match node:
             case ast.JoinedStr():
                 shown.update(n.attr for n in walk(node) if isinstance(n, ast.Attribute))
@@ -87,6 +91,7 @@ def outline(module: str, is_package: bool, tree: ast.Module) -> Outline:
         shown=frozenset(shown),
         members=dict(_enumerations(tree.body, "")),
         read=frozenset(attribute for base, attribute in read if not base or base in bound_names),
+        reads_frames=reads_frames,
         stored=frozenset(attribute for base, attribute in stored if base in bound_names),
     )
 

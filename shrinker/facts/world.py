@@ -190,6 +190,16 @@ class ClosedWorld(ABC):
 
     # What the tree says
 
+    @cached_property
+    def _frame_readers(self) -> list[str]:
+        others = tuple(pattern for rule in self.rules.outsides for pattern in rule.frames)
+        readers = (name for name, outline in self.outlines.items() if outline.reads_frames)
+        return [name for name in readers if not any_module_matches(others, name)]
+
+    def reads_frames(self) -> bool:
+        """Tell whether any module may read locals of functions of the tree through their frames."""
+        return bool(self._frame_readers)
+
     def outline_of(self, module: str) -> Outline | None:
         """The outline of a module; None for a module without one."""
         return self.outlines.get(module)

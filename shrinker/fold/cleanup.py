@@ -241,6 +241,9 @@ def _clean_function(function: Function, context: Context, literals: set[Span], l
             return False
         if not (isinstance(value, ast.Constant) or span(value) in literals) or is_read(name):
             return False
+        if context.environment.reads_frames():
+            # A caller or a traceback may hand the local out.
+            return False
         context.sweep(node, "flag", {"unused"})
         return True
 

@@ -158,6 +158,11 @@ def pattern_of(node: ast.AST) -> str:
             return _squeeze(re.sub(r"%[sdr]", "*", pattern_of(one)))
         case ast.Call(func=ast.Attribute(attr="join"), args=[_, _, *_] as parts):
             return _joined(list(map(pattern_of, parts)), "/")
+        case ast.Call(
+            func=ast.Attribute(value=ast.Constant(value=str() as by), attr="join"),
+            args=[ast.List(elts=parts) | ast.Tuple(elts=parts)],
+        ):
+            return _joined(list(map(pattern_of, parts)), by)
         case ast.Call(func=ast.Attribute(value=ast.Constant(value=str() as text), attr="format")):
             return _squeeze(re.sub(r"\{[^}]*\}", "*", text))
     return "*"

@@ -6,8 +6,10 @@ from typing import TypeGuard
 
 from shrinker.syntax.walk import Function, own_nodes, walk
 
-READ_ALL_LOCALS = frozenset({"locals", "vars", "eval", "exec"})
+READ_ALL_LOCALS = frozenset({"dir", "eval", "exec", "locals", "vars"})
 """Builtins that may read any local name."""
+_OF_FRAMES = frozenset({"capture_locals", "co_varnames", "f_locals", "getargvalues", "show_locals"})
+"""What hands out the locals of a function that did not: of a caller, or of a traceback."""
 
 
 def is_main(node: ast.stmt) -> TypeGuard[ast.If]:
@@ -15,6 +17,20 @@ def is_main(node: ast.stmt) -> TypeGuard[ast.If]:
     match node:
         case ast.If(ast.Compare(ast.Name("__name__"), [ast.Eq()], [ast.Constant("__main__")]), orelse=[]):
             return True
+    return False
+
+
+def reads_a_frame(node: ast.AST) -> bool:
+    """Tell whether a node may read the locals of another function.
+
+    `sys._getframe(1).f_locals` does, `TracebackException(*error, capture_locals=True)` does, and
+    so does `getattr(frame, "f_locals")`.
+    """
+    match node:
+        case ast.Attribute(attr=name) | ast.Name(id=name) | ast.keyword(arg=str(name)):
+            return name in _OF_FRAMES
+        case ast.alias(name=name) | ast.Constant(value=str(name)):
+            return name in _OF_FRAMES
     return False
 
 

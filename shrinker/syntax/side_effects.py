@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 from shrinker.syntax.bindings import collect
 from shrinker.syntax.control import is_generator
 from shrinker.syntax.imports import is_type_checking
-from shrinker.syntax.names import dotted
+from shrinker.syntax.names import dotted, first_name
 from shrinker.syntax.scopes import parameters_of
 from shrinker.syntax.walk import Function, evaluated, walk
 
@@ -53,6 +53,10 @@ _OWN_MAKING = frozenset({"__new__", "__setattr__", "__getattribute__", "__getatt
 """Methods by which making an object, or storing in it, is not what Python does by itself, or losing it does something."""
 
 
+Own = frozenset[str]
+"""Names of a module that are bound to what the tree defines: they say nothing by their spelling."""
+
+
 def hands_back(decorator: ast.expr) -> bool:
     """True for a decorator that hands the definition back and tells nobody else of it, whatever making it does."""
     name = dotted(decorator.func if isinstance(decorator, ast.Call) else decorator)
@@ -61,9 +65,9 @@ def hands_back(decorator: ast.expr) -> bool:
     )
 
 
-def only_wraps(decorator: ast.expr) -> bool:
+def only_wraps(decorator: ast.expr, own: Own = frozenset()) -> bool:
     """The same where making the decorator does nothing else either."""
-    return wrapping_calls(decorator) == frozenset()
+    return wrapping_calls(decorator, own) == frozenset()
 
 
 def is_wrapper(value: ast.expr) -> bool:
@@ -76,18 +80,35 @@ def is_pure_value(node: ast.expr) -> bool:
     return open_calls(node) == frozenset()
 
 
-def wrapping_calls(decorator: ast.expr) -> frozenset[str] | None:
-    """Names of the module whose calls must be pure for a decorator to hand the definition back and tell nobody else of it; None where no
-    name can say it."""
-    if not hands_back(decorator):
+def wrapping_calls(decorator: ast.expr, own: Own = frozenset()) -> frozenset[str] | None:
+    """Find what must be pure for a decorator to hand the definition back and tell nobody else of it.
+
+    Args:
+        decorator: as it is written, perhaps a call.
+        own: names of its module that the tree defines.
+
+    Returns:
+        Names of the module whose calls must be pure; None where no name can say it.
+    """
+    made = decorator.func if isinstance(decorator, ast.Call) else decorator
+    of_property = dotted(made).endswith((".setter", ".getter", ".deleter"))
+    if not hands_back(decorator) or (first_name(made) in own and not of_property):
         return frozenset({decorator.id}) if isinstance(decorator, ast.Name) else None
     given = [*decorator.args, *(k.value for k in decorator.keywords)] if isinstance(decorator, ast.Call) else []
-    return joined(open_calls(argument) for argument in given)
+    return joined(open_calls(argument, own) for argument in given)
 
 
-def open_calls(node: ast.expr) -> frozenset[str] | None:
-    """Names of the module whose calls must be pure for an expression to make a value and do nothing else; None where it does more, or no
-    name can say it."""
+def open_calls(node: ast.expr, own: Own = frozenset()) -> frozenset[str] | None:
+    """Find what must be pure for an expression to make a value and do nothing else.
+
+    `[field(name), helper()]` needs that `helper` is pure. Where the module has a `field` of the
+    tree, it needs that of `field`, too; and of `own.copy()` that no class of the tree has a method
+    of this name.
+
+    Returns:
+        Names of the module whose calls must be pure, and names of methods with a dot before them;
+        None where the expression does more, or no name can say it.
+    """
     found: set[str] = set()
     bound: set[str] = set()
     for part in evaluated(node):
@@ -96,7 +117,17 @@ def open_calls(node: ast.expr) -> frozenset[str] | None:
                 return None
             case ast.comprehension():
                 bound.update(name.id for name in walk(part.target) if isinstance(name, ast.Name))
-            case ast.Call() if not _is_known(part):
+            case ast.Call() if _is_known(part):
+                if first_name(part.func) not in own:
+                    continue
+                match part.func:
+                    case ast.Name(id=name):
+                        found.add(name)
+                    case ast.Attribute(attr=method) if method in _PURE_METHODS:
+                        found.add(f".{method}")
+                    case _:
+                        return None
+            case ast.Call():
                 if not isinstance(part.func, ast.Name):
                     return None
                 found.add(part.func.id)
@@ -125,12 +156,15 @@ def _is_known(call: ast.Call) -> bool:
     return name in _PURE_FUNCTIONS or name in _BY_HAND or name.startswith("triton.Config")
 
 
-def function_calls(node: Function, own: str = "", fixed: frozenset[str] = frozenset()) -> tuple[str, ...] | None:
+def function_calls(
+    node: Function, made: str = "", fixed: frozenset[str] = frozenset(), own: Own = frozenset()
+) -> tuple[str, ...] | None:
     """Names of its module, sorted, that a function calls where calling it makes a value and does nothing else; None where it may do more.
 
     Args:
-        own: the parameter whose attributes it may set: the object that is being made.
+        made: the parameter whose attributes it may set: the object that is being made.
         fixed: attributes of that object that may not be set: setting one may call something.
+        own: names of its module that the tree defines.
     """
     # What a decorator hands back may do more than the function.
     if not isinstance(node, ast.FunctionDef) or node.decorator_list:
@@ -139,16 +173,16 @@ def function_calls(node: Function, own: str = "", fixed: frozenset[str] = frozen
     def is_place(target: ast.expr) -> bool:
         match target:
             case ast.Attribute(value=ast.Name(id=name), attr=attribute):
-                return name == own and attribute not in fixed
+                return name == made and attribute not in fixed
         return isinstance(target, ast.Name)
 
-    parts = joined(_statement(statement, is_place) for statement in node.body)
+    parts = joined(_statement(statement, is_place, own) for statement in node.body)
     if parts is None or is_generator(node) or not parts.isdisjoint(parameters_of(node.args) | bound_by(*node.body)):
         return None
     return tuple(sorted(parts))
 
 
-def class_calls(node: ast.ClassDef) -> tuple[str, ...] | None:
+def class_calls(node: ast.ClassDef, own: Own = frozenset()) -> tuple[str, ...] | None:
     """The same of making an object of a class that inherits from nothing and is made as Python makes classes."""
     methods = [s for s in node.body if isinstance(s, Function)]
     if node.bases or node.keywords or node.decorator_list or any(method.name in _OWN_MAKING for method in methods):
@@ -156,28 +190,29 @@ def class_calls(node: ast.ClassDef) -> tuple[str, ...] | None:
     match [method for method in methods if method.name == "__init__"]:
         case []:
             return ()
-        case [made] if parameters := [*made.args.posonlyargs, *made.args.args]:
-            return function_calls(made, parameters[0].arg, bound_by(*node.body))
+        case [init] if parameters := [*init.args.posonlyargs, *init.args.args]:
+            return function_calls(init, parameters[0].arg, bound_by(*node.body), own)
     return None
 
 
-def _statement(node: ast.stmt, is_place: Callable[[ast.expr], bool]) -> frozenset[str] | None:
+def _statement(node: ast.stmt, is_place: Callable[[ast.expr], bool], own: Own = frozenset()) -> frozenset[str] | None:
     """Names whose calls must be pure for a statement to set such targets and do nothing else."""
     match node:
         case ast.Expr(value=ast.Constant()) | ast.Pass() | ast.Nonlocal():
             return frozenset()
         case ast.FunctionDef() | ast.AsyncFunctionDef():
             defaults = (*node.args.defaults, *filter(None, node.args.kw_defaults))
-            return joined((*map(wrapping_calls, node.decorator_list), *map(open_calls, defaults)))
+            decorators = (wrapping_calls(decorator, own) for decorator in node.decorator_list)
+            return joined((*decorators, *(open_calls(default, own) for default in defaults)))
         case ast.Assign(targets=targets, value=value) if all(map(is_place, targets)):
-            return open_calls(value)
+            return open_calls(value, own)
         case ast.AnnAssign(target=target) if not is_place(target):
             return None
         case ast.Return(value=value) | ast.AnnAssign(value=value):
-            return open_calls(value) if value is not None else frozenset()
+            return open_calls(value, own) if value is not None else frozenset()
         case ast.If():
-            blocks = (_statement(statement, is_place) for statement in (*node.body, *node.orelse))
-            return joined((open_calls(node.test), *blocks))
+            blocks = (_statement(statement, is_place, own) for statement in (*node.body, *node.orelse))
+            return joined((open_calls(node.test, own), *blocks))
     return None
 
 
@@ -196,22 +231,36 @@ def is_inert(tree: ast.Module) -> bool:
 
 def acts(node: ast.stmt) -> bool:
     """True for a statement of a module or class that may do something besides binding names."""
+    return acting_calls(node) != frozenset()
+
+
+def acting_calls(node: ast.stmt, own: Own = frozenset()) -> frozenset[str] | None:
+    """Find what must be pure for a statement of a module or class to bind names and do nothing else.
+
+    Returns:
+        As `open_calls` does.
+    """
     match node:
         case ast.Import() | ast.ImportFrom():
-            return False
+            return frozenset()
         case ast.Expr(value=value):
-            return not is_pure_value(value)
+            return open_calls(value, own)
         case ast.ClassDef():
-            quiet = all(map(only_wraps, node.decorator_list)) and all(map(is_pure_value, node.bases))
-            plain = all(dotted(k.value).rpartition(".")[2] == "ABCMeta" for k in node.keywords)
-            return not (quiet and plain) or any(map(acts, node.body))
+            if not all(dotted(k.value).rpartition(".")[2] == "ABCMeta" for k in node.keywords):
+                return None
+            decorators = (wrapping_calls(decorator, own) for decorator in node.decorator_list)
+            bases = (open_calls(base, own) for base in node.bases)
+            return joined((*decorators, *bases, *(acting_calls(part, own) for part in node.body)))
         case ast.If():
-            inside = (*node.body, *node.orelse)
-            return not _typing_only(node) and (not is_pure_value(node.test) or any(map(acts, inside)))
+            if _typing_only(node):
+                return frozenset()
+            inside = (acting_calls(part, own) for part in (*node.body, *node.orelse))
+            return joined((open_calls(node.test, own), *inside))
         case ast.Try():
-            handled = (s for handler in node.handlers for s in handler.body)
-            return any(map(acts, (*node.body, *handled, *node.orelse, *node.finalbody)))
-    return _statement(node, unpacks) != frozenset()
+            handled = [part for handler in node.handlers for part in handler.body]
+            parts = (*node.body, *handled, *node.orelse, *node.finalbody)
+            return joined(acting_calls(part, own) for part in parts)
+    return _statement(node, unpacks, own)
 
 
 def unpacks(target: ast.expr) -> bool:

@@ -15,7 +15,7 @@ def fold_import(folder: StatementFolder, node: Import) -> Folded:
     source = names_of(node, folder.context.package)[0][0]
     rule = folder.context.environment.is_absent(source) if isinstance(node, ast.Import) or not node.level else None
     if rule is not None and folder.kind == "function" and not folder.context.catching:
-        raise EvaluatesRemoved(Removed(rule, "not installed beside CUDA", source, error="ImportError"))
+        raise EvaluatesRemoved(Removed(rule, "not installed beside CUDA", source, error="ModuleNotFoundError"))
     if not (gone := list(removed_names(node, source, folder.context.environment))):
         return [node], False
     if folder.kind != "function" and isinstance(node, ast.Import):

@@ -35,15 +35,22 @@ def _inside(folder: ExpressionFolder, node: ast.Lambda | Comprehension) -> Expre
 
 @folds_expression(ast.ListComp, ast.SetComp, ast.GeneratorExp, ast.DictComp)
 def fold_comprehension(folder: ExpressionFolder, node: Comprehension, condition: bool) -> ast.expr:
-    """Fold each part in its scope; conditions that are always true go."""
+    """Fold each part in its scope; conditions that are always true go.
+
+    Behind one that is never true nothing is evaluated, so that the rest stays as it is: in
+    `[make(x) for x in y if is_hip()]` no `make` is called.
+    """
     inside = _inside(folder, node)
     for index, generator in enumerate(node.generators):
         generator.iter = folder.fold(generator.iter) if index == 0 else inside.when_reached(generator.iter)
         kept: list[ast.expr] = []
-        for test in generator.ifs:
+        for number, test in enumerate(generator.ifs):
             left, value = inside.tested(test, inside.when_reached)
-            if value is None or not value.truth:
-                kept.append(left if value is None else inside.when_reached(left, condition=True))
+            if value is not None and not value.truth:
+                generator.ifs = [*kept, *generator.ifs[number:]]
+                return node
+            if value is None:
+                kept.append(left)
                 continue
             folder.context.forget(test)
             folder.context.edits.append(DropElement(span(test)))

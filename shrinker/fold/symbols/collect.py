@@ -8,23 +8,21 @@ from shrinker.fold.exports import entries, exported, is_export, replaced_names, 
 from shrinker.fold.symbols.uses import Uses
 from shrinker.syntax.control import is_main
 from shrinker.syntax.imports import Import, is_type_checking, names_of
-from shrinker.syntax.names import dotted
+from shrinker.syntax.names import dotted, first_name
 from shrinker.syntax.ranges import span
 from shrinker.syntax.scopes import Scope, scope_of
 from shrinker.syntax.side_effects import (
-    acts,
+    acting_calls,
     bound_by,
     class_calls,
     function_calls,
-    is_pure_value,
     is_wrapper,
     joined,
     only_wraps,
     open_calls,
     unpacks,
-    wrapping_calls,
 )
-from shrinker.syntax.walk import Function
+from shrinker.syntax.walk import Function, own_nodes
 from shrinker.values.folded import Symbol, SymbolTable
 
 _OF_CLASS = frozenset({"__new__", "__init_subclass__", "__class_getitem__"})
@@ -38,11 +36,30 @@ def collect_symbols(tree: ast.Module, package: str) -> SymbolTable:
     return SymbolTable(tuple(collector.units), frozenset(exported(tree)), entries(tree))
 
 
+def _owned(module: Scope) -> frozenset[str]:
+    """Find the names of a module that are bound to what the tree defines.
+
+    A `field` that `from dataclasses import field` binds is none of them.
+    """
+    top = module.package.partition(".")[0]
+    found: set[str] = set()
+    for name, bindings in module.bindings.names.items():
+        outside = (binding.module and binding.module.partition(".")[0] != top for binding in bindings)
+        if not all(outside):
+            found.add(name)
+    return frozenset(found)
+
+
+def _made(decorator: ast.expr) -> ast.expr:
+    return decorator.func if isinstance(decorator, ast.Call) else decorator
+
+
 class _Collector:
     def __init__(self, module: Scope, listing: Set[str]) -> None:
         self.module = module
         self.listing = listing
         """Lists of the module's own names: their texts name nothing by themselves."""
+        self.own = _owned(module)
         self.units: list[Symbol] = []
 
     def block(self, body: Sequence[ast.stmt], parent: int, flags: frozenset[str]) -> None:
@@ -72,7 +89,7 @@ class _Collector:
             # Whatever it finds is there for something else.
             uses.enumerates.clear()
             uses.patterns.clear()
-        self._add("effect", sorted(bound_by(node)), node, parent, uses, runs=acts(node), flags=flags)
+        self._add("effect", sorted(bound_by(node)), node, parent, uses, flags=flags, **self._runs(node))
 
     def _add(self, kind: str, names: Sequence[str], node: ast.stmt, parent: int, uses: Uses, **more: Any) -> int:
         """One more unit, and its number; `more` are fields of it."""
@@ -82,16 +99,20 @@ class _Collector:
     def _function(self, node: Function, parent: int, flags: frozenset[str]) -> None:
         uses = Uses(self.module)
         uses.function(node)
-        calls = joined(wrapping_calls(d) for d in node.decorator_list)
-        more = {"runs": calls != frozenset(), "unproven": tuple(sorted(calls or ())), "pure": function_calls(node)}
-        self._add("function", [node.name], node, parent, uses, flags=flags, **more)
+        pure = function_calls(node, own=self.own)
+        self._add("function", [node.name], node, parent, uses, flags=flags, pure=pure, **self._runs(node))
+
+    def _runs(self, *nodes: ast.stmt) -> dict[str, Any]:
+        """Tell, as fields of `Symbol`, whether statements do something besides binding names."""
+        calls = joined(acting_calls(node, self.own) for node in nodes)
+        return {"runs": calls != frozenset(), "unproven": tuple(sorted(calls or ()))}
 
     def _class(self, node: ast.ClassDef, parent: int, flags: frozenset[str]) -> None:
         own = bound_by(*node.body)
         uses = Uses(self.module, own)
         members = [part for part in node.body if isinstance(part, Function)]
         uses.visit_all((*node.decorator_list, *node.bases, *(keyword.value for keyword in node.keywords)))
-        replaced = not all(map(only_wraps, node.decorator_list))
+        replaced = not all(only_wraps(decorator, self.own) for decorator in node.decorator_list)
         others = [part for part in node.body if not isinstance(part, Function)]
         uses.visit_all(others)
         uses.attributes |= bound_by(*others)
@@ -104,13 +125,34 @@ class _Collector:
             node,
             parent,
             uses,
-            runs=replaced or any(map(acts, others)),
             bases=tuple("|".join(uses.paths_of(b.value if isinstance(b, ast.Subscript) else b)) for b in node.bases),
             flags=flags | more,
-            pure=class_calls(node),
+            pure=class_calls(node, self.own),
+            **self._class_runs(node, replaced),
         )
         for member in members:
             self._member(member, index, own)
+
+    def _class_runs(self, node: ast.ClassDef, replaced: bool) -> dict[str, Any]:
+        """Tell, as fields of `Symbol`, whether making a class does something.
+
+        Its body may load modules, and a decorator of the tree may file a method. What decorates
+        methods from outside, as a validator does, tells the class alone.
+        """
+        loads = any(isinstance(part, Import) for part in own_nodes(node))
+        if replaced or loads:
+            return {"runs": True}
+        others: list[ast.stmt] = []
+        for part in node.body:
+            if isinstance(part, Function):
+                part = ast.FunctionDef(
+                    name=part.name,
+                    args=part.args,
+                    body=[],
+                    decorator_list=[d for d in part.decorator_list if first_name(_made(d)) in self.own],
+                )
+            others.append(part)
+        return self._runs(*others)
 
     def _member(self, node: Function, parent: int, own: frozenset[str]) -> None:
         decorators = {dotted(d.func if isinstance(d, ast.Call) else d).rpartition(".")[2] for d in node.decorator_list}
@@ -123,8 +165,7 @@ class _Collector:
             flags.add("abstract")
         uses = Uses(self.module, own)
         uses.function(node, first=first)
-        quiet = all(map(only_wraps, node.decorator_list))
-        self._add("member", [node.name], node, parent, uses, runs=not quiet, flags=frozenset(flags))
+        self._add("member", [node.name], node, parent, uses, flags=frozenset(flags), **self._runs(node))
 
     def _import(self, node: Import, parent: int, flags: frozenset[str]) -> None:
         if isinstance(node, ast.ImportFrom) and node.module == "__future__":
@@ -146,7 +187,7 @@ class _Collector:
             return
         uses = Uses(self.module)
         uses.visit(node.test)
-        index = self._add("if", (), node, parent, uses, runs=not is_pure_value(node.test), flags=flags)
+        index = self._add("if", (), node, parent, uses, flags=flags, **self._runs(ast.Expr(node.test)))
         inner = flags | {"typing"} if is_type_checking(node.test) else flags
         self.block(node.body, index, inner)
         self.block(node.orelse, index, flags)
@@ -157,7 +198,7 @@ class _Collector:
         targets = node.targets if isinstance(node, ast.Assign) else [node.target]
         names = sorted(bound_by(node))
         plain = all(isinstance(t, ast.Name) for t in targets)
-        calls = open_calls(node.value) if node.value is not None else frozenset()
+        calls = open_calls(node.value, self.own) if node.value is not None else frozenset()
         value = uses.paths_of(node.value) if plain and node.value is not None else ("?",)
         if not self.listing.isdisjoint(names):
             uses.texts.clear()

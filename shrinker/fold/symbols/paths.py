@@ -20,6 +20,8 @@ class Paths:
         self._given: dict[tuple[Scope, str], str] = {}
         self._known: dict[tuple[Scope, str], tuple[str, ...]] = {}
         self._busy: set[tuple[Scope, str]] = set()
+        self.lost: set[str] = set()
+        """Paths of local imports that an answer left out, since it was taken to be anything."""
 
     @property
     def imports(self) -> tuple[tuple[str, str, int], ...]:
@@ -72,6 +74,7 @@ class Paths:
         found = [path for binding in bindings for path in self._bound(binding, owner)]
         self._busy.discard(key)
         result = _bounded(found if given is None else (given, *found)) or (ANYTHING,)
+        self.lost.update(path for path in found if path[0] == "#" and path not in result)
         if not self._busy:
             self._known[key] = result
         return result
@@ -80,6 +83,16 @@ class Paths:
         if binding.kind in ("module", "from"):
             return (self.imported(binding.module, binding.name, binding.line),)
         return (ANYTHING,) if binding.value is None else self.of(binding.value, scope)
+
+
+def is_followed(name: str, scope: Scope) -> bool:
+    """Tell whether every place that gives a local name its value is known.
+
+    It is not for a name of the module or of a class, nor for one that another function sets
+    by `nonlocal`: what such a name holds may be read where no path leads from here.
+    """
+    owner = owner_of(name, scope)
+    return owner is not None and owner.values(name) is not None
 
 
 def owner_of(name: str, scope: Scope) -> Scope | None:

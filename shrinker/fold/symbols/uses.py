@@ -7,7 +7,7 @@ from typing import Any
 
 from shrinker.fold.messages import is_message
 from shrinker.fold.summary import pattern_of
-from shrinker.fold.symbols.paths import ANYTHING, Paths, owner_of
+from shrinker.fold.symbols.paths import ANYTHING, Paths, is_followed, owner_of
 from shrinker.syntax.imports import Import, names_of
 from shrinker.syntax.names import last_name
 from shrinker.syntax.scopes import Comprehension, Scope, arguments_of
@@ -19,9 +19,26 @@ _LETTER = re.compile(r"[A-Za-z]")
 _PIECE = re.compile(r"[\w.:]*")
 _LONGEST = 200
 _ENUMERATES = frozenset({"globals", "vars", "dir", "getmembers", "getmembers_static"})
+_EVALUATES = frozenset({"compile", "eval", "exec"})
 _PLACED = ("uses", "texts", "patterns", "lookups", "enumerates", "open")
 """What is collected with the first line that has it."""
+_FIELD_SIGNS = frozenset("{%$")
+_FIELD = re.compile(r"\{(\w*(?:\.\w+|\[[^\[\]{}]*\])*)(?=[}!:])|%\(([^()]*)\)|\$\{?([A-Za-z_]\w*)")
+"""What `str.format`, ``%`` with a mapping and `string.Template` look up."""
 _LOOKUPS = frozenset({"getattr", "hasattr", "setattr", "delattr", "methodcaller", "attrgetter"})
+
+
+def names_in_fields(text: str) -> list[str]:
+    """Find the names that formatting with a text may look up.
+
+    `"{0.depth} of {report[total].name:>{width}}"` gives `depth`, `report`, `total`, `name` and
+    `width`; `"%(host)s"` gives `host`, and `"${port}"` gives `port`.
+    """
+    found: list[str] = []
+    for row in _FIELD.findall(text):
+        for field in row:
+            found += _WORD.findall(field)
+    return found
 
 
 class Uses:
@@ -46,6 +63,7 @@ class Uses:
 
     def fields(self) -> dict[str, Any]:
         """What was collected, as fields of `Symbol`."""
+        self._note(self.uses, *sorted(self._follow.lost))
         found: dict[str, Any] = {name: tuple(sorted(getattr(self, name).items())) for name in _PLACED}
         found |= {name: tuple(sorted(getattr(self, name))) for name in ("stores", "attributes", "patches")}
         return {**found, "imports": self._follow.imports, "classes": tuple(self.classes)}
@@ -75,11 +93,18 @@ class Uses:
         return scope
 
     def _imported(self, node: Import) -> None:
+        """Note what an import within the unit loads, and what it binds where no path leads to it.
+
+        A module that `try`, `with`, a class body or `global` binds is read by other units and
+        through objects, so that it counts as a value that is handed on.
+        """
         for alias, (source, name, bound) in zip(node.names, names_of(node, self._scope.package), strict=True):
-            self._follow.imported(source, name, node.lineno)
+            path = self._follow.imported(source, name, node.lineno)
             if not name and alias.asname is None:
                 # It binds the package around it.
-                self._follow.imported(bound, "", node.lineno)
+                path = self._follow.imported(bound, "", node.lineno)
+            if name != "*" and not is_followed(bound, self._scope):
+                self._note(self.uses, path)
 
     def _class(self, node: ast.ClassDef) -> None:
         self.visit_all((*node.decorator_list, *(keyword.value for keyword in node.keywords), *node.bases))
@@ -233,7 +258,21 @@ class Uses:
             self._note(self.enumerates, *(self.paths_of(arguments[0]) if arguments else ("",)))
         elif name == "super":
             self._note(self.uses, "@self", "@super")
+        elif name in _EVALUATES or name == "split":
+            self._spelled(node)
         self.visit_all((node.func, *arguments, *(keyword.value for keyword in node.keywords)))
+
+    def _spelled(self, node: ast.Call) -> None:
+        """Note each word of a text that is evaluated, or split into names.
+
+        `eval("ops.add(1)")` names `ops` and `add`; `"run stop".split()` names `run` and `stop`.
+        """
+        spelled: list[ast.expr] = list(node.args)
+        if isinstance(node.func, ast.Attribute):
+            spelled.append(node.func.value)
+        for part in spelled:
+            if isinstance(part, ast.Constant) and isinstance(part.value, str):
+                self._note(self.texts, *_WORD.findall(part.value))
 
     def _computed(self, node: ast.expr, into: dict[str, int]) -> bool:
         """A text that may be computed; False when no letter of it is known."""
@@ -251,3 +290,5 @@ class Uses:
             return
         if (len(text) <= _LONGEST and _NAMES.fullmatch(text)) or "sglang" in text or "import " in text:
             self._note(self.texts, *_WORD.findall(text))
+        elif not _FIELD_SIGNS.isdisjoint(text):
+            self._note(self.texts, *names_in_fields(text))

@@ -123,5 +123,7 @@ def walk_edges(
             if kept is None:
                 kept, weak = ("**",), f"walk over `{package}`, which no [[walk]] rule narrows"
             for name in found:
-                if any(name_matches(pattern, name.removeprefix(f"{package}.")) for pattern in kept):
+                # What stays for another reason lies in the folder, too: the walk finds it there.
+                meant = any(name_matches(pattern, name.removeprefix(f"{package}.")) for pattern in kept)
+                if meant or name in modules:
                     yield origin, Found(module_node(name), "walk", line, weak)

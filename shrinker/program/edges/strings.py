@@ -20,6 +20,8 @@ _DOTTED = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+")
 _PATTERN = re.compile(r"[\w*]+(?:\.[\w*]+)*")
 _COMMAND = re.compile(r"(?:^|\s)-m[\s=]+([A-Za-z_]\w*(?:\.\w+)+)")
 DYNAMIC = ("import_module", "spec_from_file")
+_PLACE = re.compile(r"\{[^{}]*\}|%[sdr]")
+"""What a text leaves open for `format` or ``%``."""
 _LITERALS = 3
 _TOP = f"{PACKAGE}."
 Row = tuple[FoldedModule, StringSite, Found]
@@ -74,7 +76,7 @@ class StringEdges:
             for name in _COMMAND.findall(text):
                 yield from ((node, f"command line `-m {name}` in a string") for node in self._exact(name))
             return
-        dotted, _, attribute = text.partition(":")
+        dotted, _, attribute = _PLACE.sub("*", text).partition(":")
         if not text.startswith(_TOP) or (attribute and not attribute.replace(".", "_").isidentifier()):
             return
         if "*" in dotted:

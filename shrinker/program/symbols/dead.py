@@ -60,7 +60,7 @@ def search_modules(folded: Folded, outside: Outside) -> Search:
         search = Search(Types(Program(folded.values(), inert)), outside)
         search.start()
         search.drain()
-        while _settle_imports(search) or _settle_unnamed(search):
+        while _settle_imports(search) or search.hand_on_submodules() or _settle_unnamed(search):
             search.drain()
     finally:
         sys.setrecursionlimit(before)
@@ -70,7 +70,9 @@ def search_modules(folded: Folded, outside: Outside) -> Search:
 def _settle_imports(search: Search) -> bool:
     """Keep one name of each import that must run for what it loads; True when there was something to do."""
     found, program = False, search.program
-    loading = Loading(program, search.live)
+    acting = search.acting()
+    setting = search.setting()
+    loading = Loading(program, search.live, acting, setting)
     for name in program.order:
         if name not in search.loaded:
             continue
@@ -90,16 +92,18 @@ def _settle_imports(search: Search) -> bool:
                 foreign = any(map(program.is_foreign, loads)) and not (
                     _statement(unit) in running and _is_used_by_dead_code(search, name, unit.names[0])
                 )
-                if foreign or any(loading.matters(t, before, above, beside) for t in targets):
+                read = search.read_submodules(unit)
+                read = [each for each in read if not loading.is_done(each, before, above)]
+                if foreign or read or any(loading.matters(t, before, above, beside) for t in targets):
                     search.keep(key, Reason(f"module:{name}", "import", unit.span.line))
                     running.add(_statement(unit))
                     beside.update(targets)
                     # What it loads may load more: before the next import is looked at.
                     search.drain()
-                    loading = Loading(program, search.live)
+                    loading = Loading(program, search.live, acting, setting)
                     found = True
             if key in search.live and unit.parent < 0:
-                above += loads
+                above += program.sets(*unit.imports[0][:2])
     return found
 
 

@@ -13,12 +13,14 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from shrinker.program.symbols.program import Key
+from shrinker.program.symbols.submodules import SubmoduleReads
 from shrinker.program.symbols.types import Found, Touch, Types, ordered
 from shrinker.ruleset.match import name_matches
 from shrinker.ruleset.models import Ruleset
 from shrinker.syntax.names import is_special
 from shrinker.values.relations import grouped
 
+_MANGLED = re.compile(r"_[A-Za-z]\w*?(__\w*[^\W_])")
 _LAST = chr(sys.maxunicode)
 """A letter after which no other comes."""
 
@@ -94,6 +96,8 @@ class Liveness:
         self.outside = outside
         self.asked: dict[str, tuple[str, int] | None] = {}
         """Names of methods that nothing live looks up, and where any code of upstream does."""
+        loaded = tuple(pattern for rule in outside.rules.outsides for pattern in rule.loads)
+        self.submodules = SubmoduleReads(self.program, loaded)
         self._anywhere = outside.protocol("*") or frozenset()
         self._stack: list[Key] = []
         self._marked: dict[Key, Reason] = {}
@@ -181,6 +185,9 @@ class Liveness:
             self._mark(key, here)
         for key in self._names_in.get(name, ()):
             self.keep(key, here)
+        if mangled := _MANGLED.fullmatch(name):
+            # `_Handler__secret` is `__secret` as the class Handler writes it.
+            self.look_up(mangled[1], here)
 
     def _keep_heir(self, key: Key, reason: Reason) -> None:
         """A class is found through one above it: now, or as soon as its module is loaded."""
@@ -219,10 +226,12 @@ class Liveness:
 
     def _escape(self, name: str, reason: Reason) -> None:
         """A module was handed on as a value: names looked up on anything may be its own."""
-        self._load(name, reason)
         if name in self._escaped or name not in self.program.modules:
+            self._load(name, reason)
             return
+        # Known before it is loaded: a program that a text names runs what a program runs.
         self._escaped[name] = reason
+        self._load(name, reason)
         for symbol, keys in self.program.modules[name].symbols.items():
             for key in keys:
                 if symbol in sys.stdlib_module_names and "whole" in self.program.unit(key).flags:

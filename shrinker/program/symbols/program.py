@@ -1,6 +1,6 @@
 """The units of all kept modules as one program: where names are bound, which module loads which, and what importing one does."""
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from itertools import chain
@@ -50,6 +50,11 @@ class Program:
         """Names that are set on something other than the own object: on a module or class, they may replace what is there."""
         self._loads: dict[tuple[str, str], tuple[str, ...]] = {}
         self._calm: dict[tuple[str, str], bool] = {}
+        self._leading: dict[frozenset[str], frozenset[str]] = {}
+        """The last question of `leading_to` with its answer."""
+        self._methods = frozenset(
+            name for m in self.modules.values() for unit in m.units if unit.kind == "member" for name in unit.names
+        )
         for module in self.modules.values():
             module.units = tuple(self._proven(module.name, unit) for unit in module.units)
         self.packages = frozenset(n.rpartition(".")[0] for n in self.modules)
@@ -71,7 +76,12 @@ class Program:
         return replace(unit, runs=False)
 
     def _is_pure(self, module: str, name: str) -> bool:
-        """True when calling what a name of a module stands for makes a value and does nothing else."""
+        """Tell whether calling what a name of a module stands for makes a value and does nothing else.
+
+        A name with a dot before it is that of a method, which does where no class of the tree has one.
+        """
+        if name[0] == ".":
+            return name[1:] not in self._methods
         if (module, name) not in self._calm:
             # What leads back to itself is not proven.
             self._calm[module, name] = False
@@ -137,10 +147,15 @@ class Program:
         return frozenset(own).union(name for name, found in self._loading.items() if any(map(self.is_foreign, found)))
 
     @cached_property
-    def loud(self) -> frozenset[str]:
-        """Modules whose import does something besides binding names, here or in what they import."""
-        importers = grouped((target, name) for name, targets in self.imports.items() for target in targets)
-        return frozenset(reached(self.acting, lambda name: importers.get(name, ())))
+    def _importers(self) -> Mapping[str, Sequence[str]]:
+        return grouped((target, name) for name, targets in self.imports.items() for target in targets)
+
+    def leading_to(self, modules: frozenset[str]) -> frozenset[str]:
+        """Find the modules that load any of these when they are imported, these among them."""
+        if modules not in self._leading:
+            found = reached(modules, lambda name: self._importers.get(name, ()))
+            self._leading = {modules: frozenset(found)}
+        return self._leading[modules]
 
     @cached_property
     def order(self) -> tuple[str, ...]:
@@ -159,7 +174,11 @@ class Program:
     def importing(self) -> Mapping[str, list[tuple[Key, tuple[str, ...]]]]:
         """Imports of each name at the module level of each module, whatever is live, and what they load."""
         outer = ((key, unit) for key, unit in self.keyed() if unit.kind == "import" and unit.parent < 0)
-        return grouped((key[0], (key, self.loads(*unit.imports[0][:2]))) for key, unit in outer)
+        return grouped((key[0], (key, self.sets(*unit.imports[0][:2]))) for key, unit in outer)
+
+    def sets(self, module: str, name: str) -> tuple[str, ...]:
+        """List what an import loads, and what it may set on packages outside the tree."""
+        return tuple(dict.fromkeys((*self.loads(module, name), *self.submodules(module, name))))
 
     def loads(self, module: str, name: str) -> tuple[str, ...]:
         """Modules that an import loads, with the packages around them."""
@@ -167,21 +186,58 @@ class Program:
             self._loads[module, name] = tuple(self._find_loads(module, name))
         return self._loads[module, name]
 
+    def submodules(self, module: str, name: str) -> list[str]:
+        """List the modules that an import sets on the packages around them.
+
+        Of what is outside the tree nothing tells whether `name` is a module: it may be one.
+        """
+        found = list(self.loads(module, name))
+        if not self.is_module(module):
+            inner = [f"{module}.{name}"] if name not in ("", "*") else []
+            found = [*inner, module, *enclosing(module)]
+        return [each for each in found if "." in each]
+
     def _find_loads(self, module: str, name: str) -> list[str]:
         if not self.is_module(module):
             return [module] if module.partition(".")[0] not in self.top else []
         inner = f"{module}.{name}"
-        defined = module in self.modules and name in self.modules[module].symbols
-        found = [module, inner] if inner in self.modules and not defined else [module]
+        loaded = inner in self.modules and not self._defines(module, name)
+        found = [module, inner] if loaded else [module]
         return [*found, *(around for each in found for around in enclosing(each) if around in self.modules)]
+
+    def _defines(self, package: str, name: str) -> bool:
+        """Tell whether a package gives a name another value than its submodule of that name."""
+        if package not in self.modules:
+            return False
+        bound = (self.unit(key) for key in self.modules[package].symbols.get(name, ()))
+        own = (package, name)
+        return any(unit.kind != "import" or unit.imports[0][:2] != own for unit in bound)
 
 
 class Loading:
     """What imports load in one state of a search, in which these units stay."""
 
-    def __init__(self, program: Program, live: Collection[Key]) -> None:
+    def __init__(
+        self,
+        program: Program,
+        live: Collection[Key],
+        acting: frozenset[str],
+        setting: Mapping[str, Collection[str]],
+    ) -> None:
+        """Take what holds in this state.
+
+        Args:
+            program: the units of all modules.
+            live: those that stay.
+            acting: modules that do something when they are imported, by themselves.
+            setting: of a module, the submodules that it loads and that live code reads through
+                the package around them.
+        """
         self._program = program
         self._live = live
+        self._acting = acting
+        self._setting = setting
+        self._loud = program.leading_to(acting.union(setting))
         self._direct: dict[str, frozenset[str]] = {}
         self._reached: dict[frozenset[str], frozenset[str]] = {}
 
@@ -200,10 +256,16 @@ class Loading:
             found |= {around} if name in reached else reached
         return frozenset(found)
 
+    def is_done(self, target: str, before: frozenset[str], above: Iterable[str]) -> bool:
+        """Tell whether a module is certainly loaded where an import stands: `before` its module
+        is, or by what that loads `above` the import.
+        """
+        return target in before or target in self._reach(above)
+
     def matters(self, target: str, before: frozenset[str], above: Iterable[str], beside: Iterable[str]) -> bool:
         """True when loading a module may do something that would not be done anyway, or in another order: beside what is loaded `before`
         the importer (which is among it), what the importer loads `above` the import, and what it loads `beside` that."""
-        if target in before or target not in self._program.loud:
+        if target in before or target not in self._loud:
             return False
         before |= self._reach(above)
         if target in before:
@@ -220,7 +282,9 @@ class Loading:
             cyclic = name in self._reach(self.direct(name))
             if name in anyway and not cyclic:
                 continue
-            if cyclic or name in self._program.acting:
+            if cyclic or name in self._acting:
+                return True
+            if not all(each in before or each in anyway for each in self._setting.get(name, ())):
                 return True
             stack.extend(self._program.imports.get(name, ()))
         return False

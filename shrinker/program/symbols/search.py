@@ -16,6 +16,8 @@ _LETTERS = re.compile(r"[A-Za-z]")
 _PRIVATE = re.compile(r"_[a-z]")
 _DEFINED = frozenset({"function", "class", "assign"})
 """Kinds of units that a star of an `api` rule stands for."""
+_LOADING = frozenset({"class", "effect", "import"})
+"""Kinds of units whose imports run when their module is loaded."""
 _FEWEST = 3
 """Letters that a computed text must spell out to name something by itself."""
 
@@ -50,6 +52,40 @@ class Search(Liveness):
         """Visit everything that became live."""
         while self._stack:
             self._visit(self._stack.pop())
+
+    def acting(self) -> frozenset[str]:
+        """Find the modules that do something when they are imported, by themselves.
+
+        Beside what runs there, making a class may tell others of it, and a class may be found
+        through one above it.
+        """
+        classes = (key for key, unit in self.program.keyed() if unit.kind == "class")
+        telling = {key[0] for key in classes if self._told(key)}
+        return self.program.acting.union(telling, self._heirs)
+
+    def setting(self) -> dict[str, list[str]]:
+        """Find by module the submodules that its imports load and that live code reads."""
+        found: dict[str, list[str]] = {}
+        for key, unit in self.program.keyed():
+            if unit.kind in _LOADING and (read := self.read_submodules(unit)):
+                found.setdefault(key[0], []).extend(read)
+        return found
+
+    def read_submodules(self, unit: Symbol) -> list[str]:
+        """List what a unit loads that live code reads through the package around it."""
+        found: list[str] = []
+        for module, name, _ in unit.imports:
+            names = self.program.submodules(module, name)
+            found += [each for each in names if self.submodules.is_read(each, self.names)]
+        return found
+
+    def hand_on_submodules(self) -> bool:
+        """Take loaded submodules of packages that live code holds for values; tell if there were any."""
+        held = [name for name in sorted(self.loaded) if self.submodules.is_handed_on(name, self.names)]
+        fresh = [name for name in held if name not in self._escaped]
+        for name in fresh:
+            self._escape(name, Reason(f"module:{name.rpartition('.')[0]}", "submodule"))
+        return bool(fresh)
 
     def from_removed(self) -> dict[tuple[Node, Node], Reason]:
         """What units name that are not live, for explanations: after this the search decides nothing any more."""
@@ -110,7 +146,10 @@ class Search(Liveness):
             self._load(name, Reason(key, "around"))
         owner = self.owner(key)
         for path, line in unit.uses:
-            self._touch(self.types.follow(name, owner, path, key[1]), Reason(key, "name", line))
+            found = self.types.follow(name, owner, path, key[1])
+            self._touch(found, Reason(key, "name", line))
+            root = path.partition(".")[0]
+            self.submodules.note(found, self.types.follow(name, owner, root, key[1]))
         for text, line in unit.texts:
             if not self.outside.is_label(name, text):
                 reason = Reason(key, "string", line)
@@ -134,6 +173,7 @@ class Search(Liveness):
         for line, kind, target in self.outside.edges.get(name, ()):
             if unit.span.line <= line <= unit.span.end_line and line > 1:
                 self._escape(target, Reason(key, kind, line))
+                self.submodules.spell(target)
         if unit.kind == "class":
             self._class(key)
 
@@ -156,6 +196,8 @@ class Search(Liveness):
                 ordered(self.types.follow(key[0], owner, path, key[1]).values) if path else [Value("module", key[0])]
             )
             for value in found:
+                if value.kind in ("module", "outside"):
+                    self.submodules.enumerate(value)
                 if value.kind == "module":
                     self._all_of(value.module, reason, private)
                 elif value.kind in ("class", "subclass", "object"):
@@ -180,6 +222,9 @@ class Search(Liveness):
                     self.keep(member, Reason(key, "protocol"))
                 elif holder is not None and not name.startswith("_"):
                     self.keep(member, Reason(f"root:{holder}", "root"))
+        if self.types.has_metaclass(key):
+            # It is given the whole body of each class.
+            self._mark_all([key], Reason(key, "metaclass"), ("",))
         if _unpickles(self.types, key):
             # What comes in names any class below it, and clients write it with what the classes have for that.
             reason = Reason(key, "unpickled")

@@ -149,12 +149,12 @@ class Types:
 
     def registers(self, key: Key) -> bool:
         """True when making the class may tell others of it: a metaclass, or a base that is told of its subclasses."""
-        return any(
-            "metaclass" in self.program.unit(k).flags
-            or (k != key and "__init_subclass__" in self.program.members.get(k, ()))
-            for k in self.ancestors(key)
-            if k[1] >= 0
-        )
+        above = (k for k in self.ancestors(key) if k != key)
+        return self.has_metaclass(key) or any("__init_subclass__" in self.program.members.get(k, ()) for k in above)
+
+    def has_metaclass(self, key: Key) -> bool:
+        """True when a metaclass of its own makes the class."""
+        return any("metaclass" in self.program.unit(k).flags for k in self.ancestors(key) if k[1] >= 0)
 
     def follow(self, module: str, owner: int, path: str, unit: int) -> Found:
         """What a path finds that stands in a module, and in a class with this number (-1: in none; -2: its `self` is anything); local
@@ -252,7 +252,9 @@ class Types:
         value, name = where
         match value.kind:
             case "outside":
-                return _found([Value("outside", f"{value.module}.{name}")])
+                # `type.__subclasses__(cls)` asks any class.
+                touches = [Touch("name", name=name)] if name == "__subclasses__" else []
+                return _found([Value("outside", f"{value.module}.{name}")], touches)
             case "module":
                 return self._in_module(value.module, name)
             case "class" | "subclass" | "object":

@@ -55,6 +55,10 @@ class Outside(Telling):
 
     inert: tuple[str, ...] = ()
     """Packages whose import does nothing that other code could miss: an import of which no name is used may go."""
+    loads: tuple[str, ...] = ()
+    """Submodules that importing their package loads, as patterns: an import of one is not what makes it there."""
+    frames: tuple[str, ...] = ()
+    """Modules of the tree, as patterns, that read frames of other packages alone: no local of the tree is read there."""
     holds: tuple[str, ...] = ()
     """Classes of the tree whose objects people's own code holds: patterns over qualified names. Their public members stay."""
 
