@@ -108,16 +108,17 @@ class _Scope:
         said = self.words.of(chain.from_iterable(map(words, gone)), False)
         self._lose(gone[0], said, what, ", ".join(map(ast.unparse, gone)))
 
-    def _walk(self, body: Sequence[ast.stmt]) -> None:
+    def _walk(self, body: Sequence[ast.stmt]) -> bool:
+        """Find what a suite lost; tell whether nothing behind the suite can run."""
         for node in body:
             if id(node) in self._cut:
-                return  # The named error stands here.
+                return True  # The named error stands here.
             partner = self._pairs.get(id(node))
             if partner is not None:
                 self._within(node, partner)
             elif isinstance(node, ast.If):
                 if self._decided(node):
-                    return
+                    return True
                 continue
             elif not any(suites_of(node)):
                 self._statement(node)
@@ -126,6 +127,7 @@ class _Scope:
             standing = [*filter(self._stands, suites_of(node))]
             for suite in standing or ([] if partner else [*suites_of(node)][:1]):
                 self._walk(suite)
+        return bool(body) and leaves(body[-1])
 
     def _lost_imports(self, node: ast.Try, partner: ast.stmt | None) -> None:
         """What a `try` imports no more, so that a handler binds what is read."""
@@ -153,8 +155,9 @@ class _Scope:
         """What an `if` lost that is not there any more; whether nothing behind it can run."""
         body, other = self._stands(node.body), self._stands(node.orelse)
         text = ast.unparse(node.test)
+        ends = False
         if body:
-            self._walk(node.body)
+            ends = self._walk(node.body)
             # Without an `else` it is what follows when the test fails that is gone.
             if not other and not (node.orelse and self.aligner.is_idle(node.orelse)):
                 self._lose(node, self.words.reason(node.test, True), "what runs unless", text)
@@ -163,8 +166,8 @@ class _Scope:
             said = self.words.of_all(self._said(node.body), True)
             self._lose(node, self.words.reason(node.test, False) or said, "what runs if", text)
         if other:
-            self._walk(node.orelse)
-        return (body and leaves(node.body[-1])) or (other and leaves(node.orelse[-1]))
+            ends |= self._walk(node.orelse)
+        return ends
 
     def _said(self, body: Sequence[ast.stmt]) -> Iterator[str | None]:
         """Of each thing that a suite does, the word that it says; an `if` that does not hold does nothing."""
