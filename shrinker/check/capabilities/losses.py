@@ -13,6 +13,7 @@ from shrinker.check.allowances import error_target, is_named_error
 from shrinker.check.capabilities.alignment import Aligner, Pairs, below, is_part, likeness, matched, suites_of
 from shrinker.check.capabilities.vocabulary import Around, Vocabulary, entries_without_name, names_read, words
 from shrinker.syntax.control import is_main, leaves
+from shrinker.syntax.imports import is_type_checking
 from shrinker.syntax.ranges import one_line
 from shrinker.syntax.side_effects import bound_by
 from shrinker.syntax.walk import Definition
@@ -124,7 +125,7 @@ class _Scope:
                 self._statement(node)
             if isinstance(node, ast.Try):
                 self._lost_imports(node, partner)
-            standing = [*filter(self._stands, suites_of(node))]
+            standing = [*filter(self._stands, _suites_that_run(node))]
             for suite in standing or ([] if partner else [*suites_of(node)][:1]):
                 self._walk(suite)
         return bool(body) and leaves(body[-1])
@@ -186,8 +187,9 @@ class _Scope:
         partners = {id(self._pairs[id(our)]): at for at, our in enumerate(order) if id(our) in self._pairs}
         before, ifs = -1, (node for node in below(theirs) if isinstance(node, ast.If))
         tests = grouped((id(node), each.test) for each in ifs for node in below(each.body))
-        # Of programs that no root runs.
+        # Of programs that no root runs, and of what only type checkers read.
         idle = {id(node) for program in filter(is_main, theirs) for node in below(program.body)}
+        idle |= {id(node) for suite in _unread_suites(theirs) for node in below(suite)}
         for node in (node for node in below(theirs) if id(node) not in idle):
             if id(node) in partners:
                 before = partners[id(node)]
@@ -285,3 +287,31 @@ class _Scope:
                 self._lose(one, self.words.reason(one, every) or rest, "the operand", ast.unparse(one))
             else:
                 self._piece(one, other)
+
+
+def _suites_that_run(node: ast.stmt) -> Iterator[list[ast.stmt]]:
+    """Find the suites of a statement, but for those that only type checkers read."""
+    for suite in suites_of(node):
+        if not (isinstance(node, ast.If) and _is_for_types(node.test, suite is node.body)):
+            yield suite
+
+
+def _unread_suites(body: Sequence[ast.stmt]) -> Iterator[list[ast.stmt]]:
+    """Find the suites, on every level of a body, that only type checkers read."""
+    for node in below(body):
+        if isinstance(node, ast.If) and _is_for_types(node.test, True):
+            yield node.body
+        if isinstance(node, ast.If) and _is_for_types(node.test, False):
+            yield node.orelse
+
+
+def _is_for_types(test: ast.expr, value: bool) -> bool:
+    """Tell whether a test has a value for type checkers alone, as `TYPE_CHECKING` is true."""
+    match test:
+        case ast.UnaryOp(op=ast.Not(), operand=operand):
+            return _is_for_types(operand, not value)
+        case ast.BoolOp(op=op, values=values):
+            parts = [_is_for_types(each, value) for each in values]
+            # One operand is enough to keep an `and` from being true, or an `or` from being false.
+            return any(parts) if isinstance(op, ast.And) is value else all(parts)
+    return value and is_type_checking(test)

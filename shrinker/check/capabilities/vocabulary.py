@@ -9,6 +9,7 @@ from functools import cached_property, partial
 
 from shrinker.ruleset.models import Dropped
 from shrinker.syntax.bindings import Binding
+from shrinker.syntax.imports import is_type_checking
 from shrinker.syntax.names import last_name
 from shrinker.syntax.scopes import Scope, scope_of
 from shrinker.syntax.side_effects import acts, bound_by
@@ -115,6 +116,8 @@ class Vocabulary:
         match test:
             case ast.Constant():
                 return _CONSTANT if bool(test.value) is value else None
+            case ast.Name() | ast.Attribute() if is_type_checking(test):
+                return None if value else _CONSTANT
             case ast.UnaryOp(op=ast.Not(), operand=operand):
                 return ask(operand, not value)
             case ast.BoolOp(op=op, values=values):
