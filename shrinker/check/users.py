@@ -63,6 +63,10 @@ class Users:
         storing = [function for other, function, holder in stored if other == path or holder != "self"]
         return not storing or not all(map(self.idle, storing))
 
+    def naming(self, word: str) -> Iterator[str]:
+        """Find the Python files of upstream that have a word."""
+        return (path for path, _ in self._texts(word))
+
     def _texts(self, name: str) -> Iterator[tuple[str, bytes]]:
         """Python files that have the word."""
         word = re.compile(rf"\b{re.escape(name)}\b".encode())

@@ -59,6 +59,35 @@ def test_a_loss_that_no_word_explains(judge: Judge, name: str) -> None:
     assert judge(**trees) == [message]
 
 
+SWITCH = """class A:
+    def __init__(self):
+        self.off = False
+    def f(self):
+        if self.off:  # gone
+            return  # gone
+        self.go()
+"""
+
+
+@pytest.mark.parametrize(
+    ("other", "found"),
+    [
+        ("def f(x):\n    return x.off\n", []),
+        ("def f(x):\n    x.off = False\n", []),
+        ("def f(x):  # gone\n    x.off = True  # gone\n", []),
+        ("x = 1\ndef f(x):  # gone\n    x.off = True  # gone\n", []),
+        ("def f(x):\n    x.off = True\n", ["A.f: what runs if `self.off`"]),
+        ("def f(x):\n    x.off = x.a\n", ["A.f: what runs if `self.off`"]),
+        ("def f(x):\n    x.go()\n    x.off = True  # gone\n", ["A.f: what runs if `self.off`"]),
+        ("def f(x:\n    x.off = x.a\n", ["A.f: what runs if `self.off`"]),
+    ],
+)
+def test_an_attribute_that_another_file_stores(case: Build, other: str, found: list[str]) -> None:
+    trees = case({"srt/a.py": SWITCH, "srt/b.py": other}).ruled(RULES)
+    judged = trees.evidence(levels.CAPABILITIES)
+    assert [finding.message for finding in judged.open] == found
+
+
 DECIDED = [
     "is_tpu()",
     "not is_fast()",

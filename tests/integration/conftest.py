@@ -1,6 +1,7 @@
 """The releases, each shrunk once a run, whichever processes ask for it."""
 
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -23,9 +24,14 @@ def shared(tmp_path_factory: pytest.TempPathFactory, worker_id: str, testrun_uid
     return folder
 
 
+PINNED = "0.5.15.post1"
+"""The default release: every profile of it is generated strictly."""
+
+
 def shrunk(shared: Path, release: str, profile: str = "deepseek") -> Shrunk:
     """Made by the process that asks first; the others wait."""
-    tree = Shrunk(release, shared / f"{release}-{profile}", jobs=2, profile=profile)
+    folder = shared / f"{release}-{profile}"
+    tree = Shrunk(release, folder, jobs=2, profile=profile, strict=release == PINNED)
     with locked(tree.folder):
         if not (tree.folder / "result.json").exists():
             tree.folder.mkdir(exist_ok=True)
@@ -34,9 +40,15 @@ def shrunk(shared: Path, release: str, profile: str = "deepseek") -> Shrunk:
 
 
 @pytest.fixture(scope="session")
-def newest(shared: Path) -> Shrunk:
+def pinned(shared: Path) -> Callable[[str], Shrunk]:
+    """Give the default release in a profile, generated strictly."""
+    return lambda profile: shrunk(shared, PINNED, profile)
+
+
+@pytest.fixture(scope="session")
+def newest(pinned: Callable[[str], Shrunk]) -> Shrunk:
     """The default release."""
-    return shrunk(shared, "0.5.15.post1")
+    return pinned("deepseek")
 
 
 @pytest.fixture(scope="session")
@@ -46,12 +58,12 @@ def older(shared: Path) -> Shrunk:
 
 
 @pytest.fixture(scope="session")
-def narrower(shared: Path) -> Shrunk:
+def narrower(pinned: Callable[[str], Shrunk]) -> Shrunk:
     """The default release in the profile of the production build."""
-    return shrunk(shared, "0.5.15.post1", "deepseek-r1-nvfp4")
+    return pinned("deepseek-r1-nvfp4")
 
 
 @pytest.fixture(scope="session")
-def smallest(shared: Path) -> Shrunk:
+def smallest(pinned: Callable[[str], Shrunk]) -> Shrunk:
     """The default release in the profile of one cluster."""
-    return shrunk(shared, "0.5.15.post1", "deepseek-r1-minimal")
+    return pinned("deepseek-r1-minimal")

@@ -35,12 +35,16 @@ class Shrunk:
     folder: Path
     jobs: int
     profile: str = "deepseek"
+    strict: bool = False
 
     def make(self) -> "Shrunk":
         """Run `shrinker shrink`."""
         places = ("--out", str(self.out), "--reports", str(self.reports))
-        what = ("--upstream", f"release:{self.release}", "--profile", self.profile)
-        done = command("shrink", *what, *places, "--jobs", str(self.jobs), "--json")
+        what = ["--upstream", f"release:{self.release}", "--profile", self.profile]
+        if self.strict:
+            what.append("--strict")
+        # On a machine that does much else, one takes ten minutes now and then.
+        done = command("shrink", *what, *places, "--jobs", str(self.jobs), "--json", timeout=1800)
         (self.folder / "stderr").write_text(done.stderr)
         assert done.returncode == 0, done.stderr[-4000:]
         (self.folder / "result.json").write_text(done.stdout)

@@ -17,6 +17,7 @@ from pathlib import Path
 from shrinker.cache.workers import map_cached
 from shrinker.check.allowances import OWN_FILES
 from shrinker.check.capabilities.losses import Loss, losses
+from shrinker.check.capabilities.stores import Stores
 from shrinker.check.capabilities.vocabulary import Vocabulary
 from shrinker.check.outside import TABLE, refused_rows
 from shrinker.check.trees import Seen, Trees
@@ -36,13 +37,23 @@ def unexplained_losses(trees: Trees, seen: Seen) -> None:
     replaced = frozenset(after for _, after in trees.manifest.defaults)
     layer = trees.cache.layer("capabilities", repr(trees.stated.dropped), *sorted(replaced))
     found = map_cached(partial(_of_file, root, trees.out, vocabulary, replaced), layer, contents, root, jobs=trees.jobs)
+    stores = Stores(trees)
     reasons: Counter[str] = Counter()
-    for path, loss in ((path, loss) for path, some in found.items() for loss in some):
-        reason = loss.reason or vocabulary.whole(f"{module_name(path)}.{loss.where}")
-        if reason is None:
-            seen.ask(path, loss.line, f"{loss.where or 'the module'}: {loss.what}")
-        reasons[f"explained by {reason}" if reason else "losses that no word explains"] += 1
+    for path, some in found.items():
+        if not all(_reason(vocabulary, path, loss) for loss in some):
+            # What is stored takes both trees to tell: only the few files are asked that need it.
+            more = Vocabulary(trees.stated.dropped, partial(stores.always, path))
+            some = _of_file(root, trees.out, more, replaced, path)
+        for loss in some:
+            reason = _reason(vocabulary, path, loss)
+            if reason is None:
+                seen.ask(path, loss.line, f"{loss.where or 'the module'}: {loss.what}")
+            reasons[f"explained by {reason}" if reason else "losses that no word explains"] += 1
     seen.counts.update(dict(sorted(reasons.items())))
+
+
+def _reason(vocabulary: Vocabulary, path: str, loss: Loss) -> str | None:
+    return loss.reason or vocabulary.whole(f"{module_name(path)}.{loss.where}")
 
 
 def _of_file(root: Path, out: Path, vocabulary: Vocabulary, replaced: frozenset[str], path: str) -> list[Loss]:

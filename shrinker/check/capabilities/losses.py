@@ -13,6 +13,7 @@ from shrinker.check.allowances import error_target, is_named_error
 from shrinker.check.capabilities.alignment import Aligner, Pairs, below, is_part, likeness, matched, suites_of
 from shrinker.check.capabilities.vocabulary import Around, Vocabulary, entries_without_name, names_read, words
 from shrinker.syntax.control import is_main, leaves
+from shrinker.syntax.imports import is_type_checking
 from shrinker.syntax.ranges import one_line
 from shrinker.syntax.side_effects import bound_by
 from shrinker.syntax.walk import Definition
@@ -108,24 +109,26 @@ class _Scope:
         said = self.words.of(chain.from_iterable(map(words, gone)), False)
         self._lose(gone[0], said, what, ", ".join(map(ast.unparse, gone)))
 
-    def _walk(self, body: Sequence[ast.stmt]) -> None:
+    def _walk(self, body: Sequence[ast.stmt]) -> bool:
+        """Find what a suite lost; tell whether nothing behind the suite can run."""
         for node in body:
             if id(node) in self._cut:
-                return  # The named error stands here.
+                return True  # The named error stands here.
             partner = self._pairs.get(id(node))
             if partner is not None:
                 self._within(node, partner)
             elif isinstance(node, ast.If):
                 if self._decided(node):
-                    return
+                    return True
                 continue
             elif not any(suites_of(node)):
                 self._statement(node)
             if isinstance(node, ast.Try):
                 self._lost_imports(node, partner)
-            standing = [*filter(self._stands, suites_of(node))]
+            standing = [*filter(self._stands, _suites_that_run(node))]
             for suite in standing or ([] if partner else [*suites_of(node)][:1]):
                 self._walk(suite)
+        return bool(body) and leaves(body[-1])
 
     def _lost_imports(self, node: ast.Try, partner: ast.stmt | None) -> None:
         """What a `try` imports no more, so that a handler binds what is read."""
@@ -153,8 +156,9 @@ class _Scope:
         """What an `if` lost that is not there any more; whether nothing behind it can run."""
         body, other = self._stands(node.body), self._stands(node.orelse)
         text = ast.unparse(node.test)
+        ends = False
         if body:
-            self._walk(node.body)
+            ends = self._walk(node.body)
             # Without an `else` it is what follows when the test fails that is gone.
             if not other and not (node.orelse and self.aligner.is_idle(node.orelse)):
                 self._lose(node, self.words.reason(node.test, True), "what runs unless", text)
@@ -163,8 +167,8 @@ class _Scope:
             said = self.words.of_all(self._said(node.body), True)
             self._lose(node, self.words.reason(node.test, False) or said, "what runs if", text)
         if other:
-            self._walk(node.orelse)
-        return (body and leaves(node.body[-1])) or (other and leaves(node.orelse[-1]))
+            ends |= self._walk(node.orelse)
+        return ends
 
     def _said(self, body: Sequence[ast.stmt]) -> Iterator[str | None]:
         """Of each thing that a suite does, the word that it says; an `if` that does not hold does nothing."""
@@ -183,8 +187,9 @@ class _Scope:
         partners = {id(self._pairs[id(our)]): at for at, our in enumerate(order) if id(our) in self._pairs}
         before, ifs = -1, (node for node in below(theirs) if isinstance(node, ast.If))
         tests = grouped((id(node), each.test) for each in ifs for node in below(each.body))
-        # Of programs that no root runs.
+        # Of programs that no root runs, and of what only type checkers read.
         idle = {id(node) for program in filter(is_main, theirs) for node in below(program.body)}
+        idle |= {id(node) for suite in _unread_suites(theirs) for node in below(suite)}
         for node in (node for node in below(theirs) if id(node) not in idle):
             if id(node) in partners:
                 before = partners[id(node)]
@@ -282,3 +287,31 @@ class _Scope:
                 self._lose(one, self.words.reason(one, every) or rest, "the operand", ast.unparse(one))
             else:
                 self._piece(one, other)
+
+
+def _suites_that_run(node: ast.stmt) -> Iterator[list[ast.stmt]]:
+    """Find the suites of a statement, but for those that only type checkers read."""
+    for suite in suites_of(node):
+        if not (isinstance(node, ast.If) and _is_for_types(node.test, suite is node.body)):
+            yield suite
+
+
+def _unread_suites(body: Sequence[ast.stmt]) -> Iterator[list[ast.stmt]]:
+    """Find the suites, on every level of a body, that only type checkers read."""
+    for node in below(body):
+        if isinstance(node, ast.If) and _is_for_types(node.test, True):
+            yield node.body
+        if isinstance(node, ast.If) and _is_for_types(node.test, False):
+            yield node.orelse
+
+
+def _is_for_types(test: ast.expr, value: bool) -> bool:
+    """Tell whether a test has a value for type checkers alone, as `TYPE_CHECKING` is true."""
+    match test:
+        case ast.UnaryOp(op=ast.Not(), operand=operand):
+            return _is_for_types(operand, not value)
+        case ast.BoolOp(op=op, values=values):
+            parts = [_is_for_types(each, value) for each in values]
+            # One operand is enough to keep an `and` from being true, or an `or` from being false.
+            return any(parts) if isinstance(op, ast.And) is value else all(parts)
+    return value and is_type_checking(test)

@@ -3,12 +3,13 @@
 import ast
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from copy import copy
 from functools import cached_property, partial
 
 from shrinker.ruleset.models import Dropped
 from shrinker.syntax.bindings import Binding
+from shrinker.syntax.imports import is_type_checking
 from shrinker.syntax.names import last_name
 from shrinker.syntax.scopes import Scope, scope_of
 from shrinker.syntax.side_effects import acts, bound_by
@@ -17,6 +18,7 @@ from shrinker.syntax.walk import Definition
 _LONGEST = 80
 """Characters of a text that still names something; a longer one is a message."""
 _CONSTANT = "a constant"
+_STORED = "what is stored"
 _NEGATED = (ast.NotEq, ast.NotIn, ast.IsNot)
 
 _OF_ARGUMENTS = frozenset(
@@ -25,6 +27,8 @@ _OF_ARGUMENTS = frozenset(
 """Calls that ask what their arguments say."""
 Around = tuple[ast.Module | Definition, ...]
 """A module, function or class, the last, and what it stands in, the module first."""
+Always = Callable[[str, bool, bool], bool]
+"""Whether an attribute always has a truth value, see `Stores.always`."""
 _Seen = frozenset[str]
 """Names that were followed already."""
 _PART = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
@@ -73,8 +77,10 @@ def names_read(node: ast.AST) -> Iterator[str]:
 class Vocabulary:
     """Patterns of how parts of identifiers begin: those that something dropped goes by, and those that always hold."""
 
-    def __init__(self, dropped: Iterable[Dropped]) -> None:
+    def __init__(self, dropped: Iterable[Dropped], always: Always | None = None) -> None:
+        """Take the rows; and `always` where what is stored on attributes may explain, too."""
         self._rows = rows = tuple(dropped)
+        self._always = always
         self._dropped = [(row.id, _pattern(row.words)) for row in rows if row.words]
         self._holding = [(row.id, _pattern(row.holds)) for row in rows if row.holds]
         self._said: dict[tuple[str, bool], str | None] = {}
@@ -110,6 +116,8 @@ class Vocabulary:
         match test:
             case ast.Constant():
                 return _CONSTANT if bool(test.value) is value else None
+            case ast.Name() | ast.Attribute() if is_type_checking(test):
+                return None if value else _CONSTANT
             case ast.UnaryOp(op=ast.Not(), operand=operand):
                 return ask(operand, not value)
             case ast.BoolOp(op=op, values=values):
@@ -120,7 +128,10 @@ class Vocabulary:
                 value = value is isinstance(op, _NEGATED)
                 if right is None and isinstance(left, ast.Name):
                     return self._of_name(left.id, value, scope, seen, nothing=True)
-                return ask(left, value)
+                if right is None and isinstance(left, ast.Attribute):
+                    return self._of_attribute(left, value, nothing=True)
+                # False is not all that makes an attribute false.
+                return self.of(words(left), value) if isinstance(left, ast.Attribute) else ask(left, value)
             case ast.Compare(left=left, ops=[ast.Gt() | ast.LtE() as op], comparators=[ast.Constant(value=0)]):
                 return ask(left, value is isinstance(op, ast.Gt))
             case ast.Compare(left=left, ops=[op], comparators=[right]):
@@ -136,6 +147,8 @@ class Vocabulary:
                 return said or (self._of_call(func.id, value, scope, seen) if isinstance(func, ast.Name) else None)
             case ast.Name(id=name):
                 return self._of_name(name, value, scope, seen)
+            case ast.Attribute():
+                return self._of_attribute(test, value)
         return self.of(words(test), value)
 
     def _of_name(self, name: str, value: bool, scope: Scope | None, seen: _Seen, nothing: bool = False) -> str | None:
@@ -157,6 +170,13 @@ class Vocabulary:
         said = self.of_all(sorted(reasons, key=lambda reason: reason == _CONSTANT), True)
         # Another module may set a name of this one.
         return None if isinstance(owner.node, ast.Module) and said == _CONSTANT else said
+
+    def _of_attribute(self, node: ast.Attribute, value: bool, nothing: bool = False) -> str | None:
+        """By the words of the attribute, or by what is stored on it. For `nothing` see `_of_name`."""
+        said = self.of(words(node), value)
+        if said is None and self._always is not None and self._always(node.attr, value, nothing):
+            return _STORED
+        return said
 
     def _of_call(self, name: str, value: bool, scope: Scope | None, seen: _Seen) -> str | None:
         """By what a function of the same file answers that does nothing else."""
