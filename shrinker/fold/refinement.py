@@ -141,7 +141,9 @@ def _forget(node: ast.stmt, context: Context) -> None:
     first, whole = first_line(node), span(node)
     context.decisions = [each for each in context.decisions if not first <= each.line <= whole.end_line]
     context.uncertain = [each for each in context.uncertain if not first <= each.line <= whole.end_line]
-    start = Span(first, 0, first, 0)
+    # Another statement may stand before it on its line; a decorator begins one.
+    column = node.col_offset if first == node.lineno else 0
+    start = Span(first, column, first, column)
     # A block that took the place of its statement is around it.
     context.edits = [e for e in context.edits if not (start <= e.span < whole.after and _within(e.span, whole))]
 

@@ -1,6 +1,7 @@
 """What a folded module still names: imports, strings that may be paths, calls whose target is computed."""
 
 import ast
+import copy
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
@@ -13,7 +14,7 @@ from shrinker.fold.exports import is_export
 from shrinker.fold.messages import is_message
 from shrinker.ruleset.models import Registry
 from shrinker.syntax.imports import Import, catches_import_error, is_type_checking, names_of
-from shrinker.syntax.names import assigned, last_name
+from shrinker.syntax.names import assigned, dotted, last_name
 from shrinker.syntax.ranges import span
 from shrinker.syntax.side_effects import bound_by, is_inert
 from shrinker.syntax.unroll import Unroller
@@ -86,7 +87,7 @@ def summarise(tree: ast.Module, context: Context) -> dict[str, Any]:
     return {
         "imports": tuple(_imports(nodes, context.package)),
         "strings": tuple(sorted(strings, key=lambda site: (site.line, site.text, site.key, site.rule))),
-        "dynamic": tuple(_dynamic(nodes, unroller)),
+        "dynamic": tuple(_dynamic(nodes, unroller, context)),
         "defines": tuple(_defines(tree.body)),
         "summary": _harvest(nodes, context),
     }
@@ -176,10 +177,63 @@ def _squeeze(text: str) -> str:
     return re.sub(r"\*+", "*", text) if "**" in text else text
 
 
-def _dynamic(nodes: _Nodes, unroller: Unroller) -> Iterator[DynamicSite]:
+class _SpelledOut(ast.NodeTransformer):
+    """Writes what a module calls itself in the place of `__name__` and `__package__`."""
+
+    def __init__(self, context: Context) -> None:
+        self._known = {"__name__": context.module, "__package__": context.package}
+
+    def visit_Name(self, node: ast.Name) -> ast.expr:
+        text = self._known.get(node.id)
+        return node if text is None else ast.copy_location(ast.Constant(text), node)
+
+    def visit_FormattedValue(self, node: ast.FormattedValue) -> ast.expr:
+        inner = self.visit(node.value)
+        return inner if isinstance(inner, ast.Constant) else node
+
+
+def _spelled_out(node: ast.expr, context: Context) -> ast.expr:
+    found: ast.expr = _SpelledOut(context).visit(copy.deepcopy(node))
+    return found
+
+
+def _asked_module(call: ast.Call, nodes: _Nodes, context: Context) -> ast.expr | None:
+    """The expression of the module or package that a dynamic import or a walk asks for.
+
+    `import_module("." + name, __package__)` asks for what `__package__ + "." + name` names, and
+    `iter_modules(plugins.__path__)` for the package that `plugins` is.
+    """
+    if not call.args:
+        return None
+    asked = call.args[0]
+    if isinstance(asked, ast.List) and len(asked.elts) == 1:
+        asked = asked.elts[0]
+    match asked:
+        case ast.Name(id="__path__"):
+            return ast.copy_location(ast.Constant(context.package), asked)
+        case ast.Attribute(value=ast.Call(args=[ast.Constant() as named, *_]), attr="__path__"):
+            return named
+        case ast.Attribute(value=package, attr="__path__") if dotted(package):
+            root, _, rest = dotted(package).partition(".")
+            for node in nodes.of(ast.Import, ast.ImportFrom):
+                for source, name, bound in names_of(node, context.package):
+                    if bound == root:
+                        whole = ".".join(part for part in (source if name or rest == "" else root, name, rest) if part)
+                        return ast.copy_location(ast.Constant(whole), asked)
+    spelled = _spelled_out(asked, context)
+    if not pattern_of(spelled).startswith(".") or last_name(call.func) != "import_module":
+        return spelled
+    around: object = context.package
+    if len(call.args) > 1 and isinstance(given := _spelled_out(call.args[1], context), ast.Constant):
+        around = given.value
+    return ast.copy_location(ast.BinOp(ast.Constant(str(around)), ast.Add(), spelled), asked)
+
+
+def _dynamic(nodes: _Nodes, unroller: Unroller, context: Context) -> Iterator[DynamicSite]:
     calls = (call for call in nodes.of(ast.Call) if last_name(call.func) in _MECHANISMS)
     for node in sorted(calls, key=_place):
-        target = pattern_of(node.args[0]) if node.args else "*"
+        asked = _asked_module(node, nodes, context)
+        target = pattern_of(asked) if asked is not None else "*"
         text = " ".join(ast.unparse(node).split())
         exact = unroller.texts(node.args[0]) if node.args and "*" in target else None
         for each in (target,) if exact is None else exact:

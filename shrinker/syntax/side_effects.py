@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 from shrinker.syntax.bindings import collect
 from shrinker.syntax.control import is_generator
 from shrinker.syntax.imports import is_type_checking
-from shrinker.syntax.names import dotted, first_name
+from shrinker.syntax.names import dotted, first_name, last_name
 from shrinker.syntax.scopes import parameters_of
 from shrinker.syntax.walk import Function, evaluated, walk
 
@@ -45,6 +45,8 @@ _PURE_METHODS = frozenset(
     | {"items", "join", "keys", "lower", "lstrip", "replace", "rstrip", "split", "startswith", "strip", "union"}
     | {"upper", "values", "with_suffix"}
 )
+_CALLING = frozenset({"map", "max", "min", "sorted"})
+"""Functions that call what they are given."""
 _BY_HAND = frozenset(
     {"lru_cache", "functools.lru_cache", "functools.cache", "torch.compile", "triton.jit", "triton.autotune"}
 )
@@ -118,6 +120,9 @@ def open_calls(node: ast.expr, own: Own = frozenset()) -> frozenset[str] | None:
             case ast.comprehension():
                 bound.update(name.id for name in walk(part.target) if isinstance(name, ast.Name))
             case ast.Call() if _is_known(part):
+                if last_name(part.func) in _CALLING:
+                    given = (*part.args, *(keyword.value for keyword in part.keywords))
+                    found.update(each.id for each in given if isinstance(each, ast.Name) and each.id in own)
                 if first_name(part.func) not in own:
                     continue
                 match part.func:
@@ -152,6 +157,9 @@ def _is_known(call: ast.Call) -> bool:
             return dotted(decorator) in _BY_HAND
         case ast.Attribute(attr=method) if method in _PURE_METHODS:
             return True
+        case ast.Name(id="type"):
+            # With bases it makes a class, which may tell others of it.
+            return len(call.args) == 1
     name = dotted(call.func)
     return name in _PURE_FUNCTIONS or name in _BY_HAND or name.startswith("triton.Config")
 

@@ -135,6 +135,9 @@ class ModuleSummary:
     """Names and attributes in the code that folding dropped, and its strings that are an identifier."""
 
 
+EVERY_MEMBER = "?*"
+"""The path of what may be any object, of which all members are listed."""
+
 Named = tuple[str, int]
 """A path, text or pattern, and its line."""
 
@@ -170,6 +173,8 @@ class Symbol:
     """Paths of modules, classes and objects of which it may look up all names; ``""`` for the modules around it."""
     open: tuple[Named, ...] = ()
     """Paths of those of which it looks up a name that it is handed."""
+    written: tuple[str, ...] = ()
+    """Names of keywords and parameters in it: code may look them up on an object (`getattr(self, key)`)."""
     stores: tuple[str, ...] = ()
     """Globals that it sets."""
     attributes: tuple[str, ...] = ()

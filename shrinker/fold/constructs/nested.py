@@ -43,6 +43,8 @@ def fold_comprehension(folder: ExpressionFolder, node: Comprehension, condition:
     inside = _inside(folder, node)
     for index, generator in enumerate(node.generators):
         generator.iter = folder.fold(generator.iter) if index == 0 else inside.when_reached(generator.iter)
+        if isinstance(generator.iter, ast.Tuple | ast.List) and not generator.iter.elts:
+            return node
         kept: list[ast.expr] = []
         for number, test in enumerate(generator.ifs):
             left, value = inside.tested(test, inside.when_reached)

@@ -12,6 +12,7 @@ from shrinker.syntax.imports import Import, names_of
 from shrinker.syntax.names import last_name
 from shrinker.syntax.scopes import Comprehension, Scope, arguments_of
 from shrinker.syntax.walk import Function, children, walk
+from shrinker.values.folded import EVERY_MEMBER
 
 _NAMES = re.compile(r"[A-Za-z_][\w.:\-,/|]*")
 _WORD = re.compile(r"[A-Za-z_]\w*")
@@ -19,12 +20,16 @@ _LETTER = re.compile(r"[A-Za-z]")
 _PIECE = re.compile(r"[\w.:]*")
 _LONGEST = 200
 _ENUMERATES = frozenset({"globals", "vars", "dir", "getmembers", "getmembers_static"})
+_COMPARED = frozenset({"startswith", "endswith", "removeprefix", "removesuffix"})
 _EVALUATES = frozenset({"compile", "eval", "exec"})
+_OF_OBJECTS = frozenset({"dir", "getmembers", "getmembers_static"})
+"""What lists methods along with the rest."""
 _PLACED = ("uses", "texts", "patterns", "lookups", "enumerates", "open")
 """What is collected with the first line that has it."""
 _FIELD_SIGNS = frozenset("{%$")
 _FIELD = re.compile(r"\{(\w*(?:\.\w+|\[[^\[\]{}]*\])*)(?=[}!:])|%\(([^()]*)\)|\$\{?([A-Za-z_]\w*)")
 """What `str.format`, ``%`` with a mapping and `string.Template` look up."""
+_UNPLACED = ("written", "stores", "attributes", "patches")
 _LOOKUPS = frozenset({"getattr", "hasattr", "setattr", "delattr", "methodcaller", "attrgetter"})
 
 
@@ -54,18 +59,27 @@ class Uses:
         self.lookups: dict[str, int] = {}
         self.enumerates: dict[str, int] = {}
         self.open: dict[str, int] = {}
+        self.written: set[str] = set()
         self.stores: set[str] = set()
         self.attributes: set[str] = set()
         self.patches: set[str] = set()
         self.classes: list[tuple[str, ...]] = []
+        self._ends: dict[str, int] = {}
+        """Patterns of the texts that names are compared with, as `name.startswith("on_")` does."""
         self._scope = module
         self._follow = Paths()
 
     def fields(self) -> dict[str, Any]:
         """What was collected, as fields of `Symbol`."""
         self._note(self.uses, *sorted(self._follow.lost))
+        chosen = {pattern: line for pattern, line in self._ends.items() if pattern.strip("*_")}
+        if any(path[0] == ANYTHING for path in (*self.enumerates, *self.open) if path):
+            # All names of something unknown, of which those are taken that begin or end so.
+            self.lookups = {**chosen, **self.lookups}
+        if chosen:
+            self.enumerates.pop(EVERY_MEMBER, None)
         found: dict[str, Any] = {name: tuple(sorted(getattr(self, name).items())) for name in _PLACED}
-        found |= {name: tuple(sorted(getattr(self, name))) for name in ("stores", "attributes", "patches")}
+        found |= {name: tuple(sorted(getattr(self, name))) for name in _UNPLACED}
         return {**found, "imports": self._follow.imports, "classes": tuple(self.classes)}
 
     def paths_of(self, node: ast.expr) -> tuple[str, ...]:
@@ -88,6 +102,7 @@ class Uses:
         if first and (positional := [*args.posonlyargs, *args.args]):
             self._follow.give(scope, positional[0].arg, first)
         for arg in arguments_of(args):
+            self.written.add(arg.arg)
             if arg.annotation is not None:
                 self.annotation(arg.annotation)
         return scope
@@ -180,6 +195,12 @@ class Uses:
             case ast.JoinedStr() | ast.BinOp(op=ast.Add() | ast.Mod()):
                 self._computed(node, self.patterns)
                 self.visit_all(children(node))
+            case ast.Compare(
+                ast.Constant(str() as text), [ast.In() | ast.NotIn()], [ast.Call(args=[asked]) as call]
+            ) if last_name(call.func) in _OF_OBJECTS:
+                # `"name" in dir(x)` asks for one name.
+                self._note(self.uses, *(f"{path}.{text}" for path in self.paths_of(asked)))
+                self.visit(asked)
             case ast.MatchClass(kwd_attrs=names):
                 self._note(self.uses, *(f"?.{name}" for name in names))
                 self.visit_all(children(node))
@@ -255,12 +276,25 @@ class Uses:
         elif name == "type" and len(arguments) == 3 and isinstance(arguments[1], ast.Tuple):
             self.classes.append(tuple("|".join(self.paths_of(b)) for b in arguments[1].elts))
         elif name in _ENUMERATES:
-            self._note(self.enumerates, *(self.paths_of(arguments[0]) if arguments else ("",)))
+            found = self.paths_of(arguments[0]) if arguments else ("",)
+            if name in _OF_OBJECTS and ANYTHING in found:
+                found = (*found, EVERY_MEMBER)
+            self._note(self.enumerates, *found)
         elif name == "super":
             self._note(self.uses, "@self", "@super")
+        elif name in _COMPARED:
+            self._compared(node, name)
         elif name in _EVALUATES or name == "split":
             self._spelled(node)
+        self.written.update(keyword.arg for keyword in node.keywords if keyword.arg is not None)
         self.visit_all((node.func, *arguments, *(keyword.value for keyword in node.keywords)))
+
+    def _compared(self, node: ast.Call, name: str) -> None:
+        """Note the texts that a name may begin or end with."""
+        for part in walk(node):
+            if isinstance(part, ast.Constant) and isinstance(part.value, str) and _WORD.fullmatch(part.value):
+                starts = name in ("startswith", "removeprefix")
+                self._note(self._ends, f"{part.value}*" if starts else f"*{part.value}")
 
     def _spelled(self, node: ast.Call) -> None:
         """Note each word of a text that is evaluated, or split into names.

@@ -60,7 +60,12 @@ def search_modules(folded: Folded, outside: Outside) -> Search:
         search = Search(Types(Program(folded.values(), inert)), outside)
         search.start()
         search.drain()
-        while _settle_imports(search) or search.hand_on_submodules() or _settle_unnamed(search):
+        while (
+            search.look_up_written()
+            or _settle_imports(search)
+            or search.hand_on_submodules()
+            or _settle_unnamed(search)
+        ):
             search.drain()
     finally:
         sys.setrecursionlimit(before)
@@ -94,7 +99,8 @@ def _settle_imports(search: Search) -> bool:
                 )
                 read = search.read_submodules(unit)
                 read = [each for each in read if not loading.is_done(each, before, above)]
-                if foreign or read or any(loading.matters(t, before, above, beside) for t in targets):
+                fails = program.is_missing(*unit.imports[0][:2])
+                if foreign or fails or read or any(loading.matters(t, before, above, beside) for t in targets):
                     search.keep(key, Reason(f"module:{name}", "import", unit.span.line))
                     running.add(_statement(unit))
                     beside.update(targets)

@@ -72,6 +72,10 @@ class Outside:
             self._protocols[base] = frozenset(n for rule in found for n in rule.calls) if found else None
         return self._protocols[base]
 
+    def lists_others(self, module: str) -> bool:
+        """True for a module that lists names of objects from outside the tree alone."""
+        return any(_names(rule.lists, module) for rule in self.rules.outsides)
+
     def holder(self, name: str) -> str | None:
         """The rule that says that people's own code holds objects of a class of the tree."""
         return next((rule.id for rule in self.rules.outsides if _names(rule.holds, name)), None)

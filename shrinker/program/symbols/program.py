@@ -205,6 +205,13 @@ class Program:
         found = [module, inner] if loaded else [module]
         return [*found, *(around for each in found for around in enclosing(each) if around in self.modules)]
 
+    def is_missing(self, module: str, name: str) -> bool:
+        """Tell whether importing a name from a module of the tree raises ImportError."""
+        found = self.modules.get(module)
+        if found is None or name in ("", "*") or found.stars or "__getattr__" in found.symbols:
+            return False
+        return name not in found.symbols and name not in found.globals and not self.is_module(f"{module}.{name}")
+
     def _defines(self, package: str, name: str) -> bool:
         """Tell whether a package gives a name another value than its submodule of that name."""
         if package not in self.modules:
@@ -280,10 +287,11 @@ class Loading:
             seen.add(name)
             # Modules in a cycle may load in one order only, and a package is loaded before its parts.
             cyclic = name in self._reach(self.direct(name))
-            if name in anyway and not cyclic:
-                continue
             if cyclic or name in self._acting:
+                # What it does may be seen by what would be loaded before it then.
                 return True
+            if name in anyway:
+                continue
             if not all(each in before or each in anyway for each in self._setting.get(name, ())):
                 return True
             stack.extend(self._program.imports.get(name, ()))

@@ -9,7 +9,7 @@ from shrinker.program.symbols.program import Key
 from shrinker.program.symbols.types import Found, Types, Value, ordered
 from shrinker.ruleset.models import Api
 from shrinker.syntax.names import is_special
-from shrinker.values.folded import Symbol
+from shrinker.values.folded import EVERY_MEMBER, Symbol
 from shrinker.values.relations import reached
 
 _LETTERS = re.compile(r"[A-Za-z]")
@@ -78,6 +78,22 @@ class Search(Liveness):
             names = self.program.submodules(module, name)
             found += [each for each in names if self.submodules.is_read(each, self.names)]
         return found
+
+    def look_up_written(self) -> bool:
+        """Look up the names of keywords, parameters and fields of live code; tell if one was new.
+
+        `getattr(engine, key)` for each keyword that it is called with finds methods of that name.
+        """
+        fresh: dict[str, Key] = {}
+        for key in sorted(self.live):
+            unit = self.program.unit(key)
+            names = (*unit.written, *(unit.attributes if unit.kind == "class" else ()))
+            for name in names:
+                if name not in self.names and (name in self._by_name or name in self._names_in):
+                    fresh.setdefault(name, key)
+        for name, key in fresh.items():
+            self.look_up(name, Reason(key, "written", self.program.unit(key).span.line))
+        return bool(fresh)
 
     def hand_on_submodules(self) -> bool:
         """Take loaded submodules of packages that live code holds for values; tell if there were any."""
@@ -150,13 +166,16 @@ class Search(Liveness):
             self._touch(found, Reason(key, "name", line))
             root = path.partition(".")[0]
             self.submodules.note(found, self.types.follow(name, owner, root, key[1]))
+            base, _, last = path.rpartition(".")
+            if last == "__all__" and base:
+                self._exported_by(self.types.follow(name, owner, base, key[1]), Reason(key, "enumeration", line))
         for text, line in unit.texts:
             if not self.outside.is_label(name, text):
                 reason = Reason(key, "string", line)
                 self.look_up(text, reason)
                 # Evaluated as an annotation, or looked up among the module's own names.
-                for named in module.symbols.get(text, ()):
-                    self.keep(named, reason)
+                if text in module.symbols:
+                    self._touch(self.types.follow(name, -1, text, key[1]), reason)
         spelled = [row for row in unit.patterns if len(_LETTERS.findall(row[0])) >= _FEWEST]
         for pattern, line in (*(row for row in spelled if not self.outside.is_label(name, row[0])), *unit.lookups):
             self._pattern(pattern, Reason(key, "pattern", line))
@@ -192,6 +211,8 @@ class Search(Liveness):
         paths = [*((path, line, ("",)) for path, line in unit.enumerates), *((*each, begun) for each in unit.open)]
         for path, line, private in paths:
             reason = Reason(key, "enumeration", line)
+            if path == EVERY_MEMBER and not self.outside.lists_others(key[0]):
+                self._mark_all(self.program.members, reason, private)
             found = (
                 ordered(self.types.follow(key[0], owner, path, key[1]).values) if path else [Value("module", key[0])]
             )
@@ -203,6 +224,15 @@ class Search(Liveness):
                 elif value.kind in ("class", "subclass", "object"):
                     self._mark_all(self.types.family(value.key), reason, private)
 
+    def _exported_by(self, found: Found, reason: Reason) -> None:
+        """All names that modules export may be looked up: `getattr(api, name) for name in api.__all__`."""
+        for value in ordered(found.values):
+            held = [value.module] if value.kind == "module" else sorted(self._escaped)
+            for module in held:
+                if module in self.program.modules:
+                    for name in sorted(self.program.modules[module].exports):
+                        self._touch(self.types.imported(module, name), reason)
+
     def _all_of(self, name: str, reason: Reason, private: tuple[str, ...]) -> None:
         self._load(name, reason)
         for key, unit in self.program.modules[name].keyed if name in self.program.modules else ():
@@ -210,6 +240,7 @@ class Search(Liveness):
                 self.keep(key, reason)
 
     def _class(self, key: Key) -> None:
+        self._look_up_protocol(key)
         called = self._called_from_outside(key)
         holder = self.outside.holder(f"{key[0]}.{self.program.unit(key).names[0]}")
         for name, members in self.program.members.get(key, {}).items():
@@ -232,6 +263,16 @@ class Search(Liveness):
                 self._mark_all(self.types.ancestors(each), reason)
                 self._keep_heir(each, reason)
 
+    def _look_up_protocol(self, key: Key) -> None:
+        """`isinstance` of a class that is checked at run time looks up each of its members."""
+        unit = self.program.unit(key)
+        paths = (self.types.follow(key[0], key[1], path, key[1]) for path, _ in unit.uses)
+        asked = any(value.module in _CHECKED for found in paths for value in found.values)
+        if asked:
+            for name in (*self.program.members.get(key, ()), *unit.attributes):
+                if not is_special(name):
+                    self.look_up(name, Reason(key, "protocol"))
+
     def _called_from_outside(self, key: Key) -> frozenset[str] | None:
         """Names that a base outside the tree may look up; None when it may be any."""
         bases = (base for each in (key, *self.types.below(key)) for base in self.types.outsiders(each))
@@ -243,6 +284,7 @@ _LOADERS = frozenset(
     f"{package}.{name}" for package in ("pickle", "dill", "cloudpickle") for name in ("load", "loads", "Unpickler")
 )
 _OWN = frozenset({"classmethod", "static"})
+_CHECKED = frozenset({"typing.runtime_checkable", "typing_extensions.runtime_checkable"})
 
 
 def _is_meant(name: str, private: tuple[str, ...]) -> bool:

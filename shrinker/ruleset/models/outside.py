@@ -59,6 +59,8 @@ class Outside(Telling):
     """Submodules that importing their package loads, as patterns: an import of one is not what makes it there."""
     frames: tuple[str, ...] = ()
     """Modules of the tree, as patterns, that read frames of other packages alone: no local of the tree is read there."""
+    lists: tuple[str, ...] = ()
+    """Modules of the tree, as patterns, that go through all names of objects of these packages alone."""
     holds: tuple[str, ...] = ()
     """Classes of the tree whose objects people's own code holds: patterns over qualified names. Their public members stay."""
 
