@@ -1,13 +1,18 @@
 """Refuse runs that ask for what is not part of this server. Written by shrinker; see NOTICE and SHRINK.json.
 
-Each row of `REFUSALS` names the function that looks, the attributes it looks at, and what is refused there. `GONE`
-names the modules that went: importing one ends with the same error. `NAMES` names what modules that stay have lost: they
-answer for it in the same way. `ENDPOINTS` names the paths that went: the server
-answers them with it. `OPTIONS` names the flags and choices that went: the command line's own error tells of them.
+Each row of `REFUSALS` names the function that looks, the attributes it looks at, and what is refused
+there. `GONE` names the modules that went: importing one ends with the same error. `NAMES` names what
+modules that stay, and their classes, have lost: they answer for it in the same way. `VALUES` names
+what of it is a constant in this server, `HANDED` what another module still has: who asks gets these.
+`ENDPOINTS` names the paths that went: the server answers them with the error. `OPTIONS` names the
+flags and choices that went: the command line's own error tells of them.
 """
 
+import abc
 import argparse
+import contextlib
 import dis
+import enum
 import functools
 import importlib.machinery
 import os  # noqa: F401 -- The end of the module does.
@@ -103,24 +108,112 @@ GONE: tuple[tuple[str, str, str], ...] = ()
 one went with it. Those of the rule `unreachable` went because nothing that is left of the server uses them."""
 
 NAMES: tuple[tuple[str, str, str], ...] = ()
-"""The same of what modules that stay have lost: a module, with a colon, and public names of it."""
+"""The same of what modules that stay have lost: a module, with a colon, and names of it; a member of
+a class stands with the name of its class."""
+
+VALUES: tuple[tuple[Any, str], ...] = ()
+"""Constants, and which lost names are such in this server: parentheses stand after what answers with
+it when it is called, an equals sign after what only objects of the class have."""
+
+HANDED: tuple[tuple[str, str], ...] = ()
+"""Modules that stay, and which names of theirs other modules have handed on."""
 
 
-def _modules(words: str) -> Iterator[str]:
-    package = ""
-    for word in words.split():
-        if word.endswith(":"):
-            package = word
-        else:
-            yield (package[:-1] + "." + word).lstrip(".")
+def _sections(words: str) -> list[tuple[str, str]]:
+    """Cut words of a table into each package or module, and the names that follow it."""
+    return re.findall(r"(\S*):((?: [^\s:]+)*)(?!\S)", words)
 
 
-MODULES = {module: rule for rule, _, words in GONE for module in _modules(words)}
-LOST: dict[str, dict[str, str]] = {}
-for each, _, words in NAMES:
-    for module, _, name in (whole.rpartition(".") for whole in _modules(words)):
-        LOST.setdefault(module, {})[name] = each
+class _Gone:
+    """A lost name of a module or class, of which nothing but the rule is known.
+
+    As a member of a class it stands behind whatever an object of the class has by itself.
+    """
+
+    __slots__ = ("module", "path", "rule")
+
+    def __init__(self, module: str, path: str, rule: str) -> None:
+        self.module, self.path, self.rule = module, path, rule
+
+    def told(self) -> str:
+        """Say what is not there, and why."""
+        owner, _, name = self.path.rpartition(".")
+        holder = f"class {self.module}.{owner}" if owner else f"module {self.module}"
+        what = f"the name {name} of the {holder}"
+        return _told(what, FEATURES.get(self.rule, ""), self.rule, "", "api")
+
+    def __get__(self, instance: Any, owner: Any = None) -> Any:
+        raise RemovedAttributeError(self.told())
+
+
+class _Unset:
+    """A member that objects have and their class has not: the constant that each would set."""
+
+    __slots__ = ("name", "value")
+
+    def __init__(self, name: str, value: Any) -> None:
+        self.name, self.value = name, value
+
+    def __get__(self, instance: Any, owner: Any = None) -> Any:
+        if instance is None:
+            message = f"type object {owner.__name__!r} has no attribute {self.name!r}"
+            raise AttributeError(message, name=self.name, obj=owner)
+        own = getattr(type(instance), "__getattr__", None)
+        # A module of PyTorch finds its parameters there.
+        with contextlib.suppress(AttributeError):
+            return self.value if own is None else own(instance, self.name)
+        return self.value
+
+
+class _Handed:
+    """A name that another module still has."""
+
+    __slots__ = ("name", "origin")
+
+    def __init__(self, module: str, name: str, origin: str) -> None:
+        self.name, self.origin = name, origin
+
+    def __get__(self, instance: Any, owner: Any = None) -> Any:
+        return getattr(importlib.import_module(self.origin), self.name)
+
+
+def _constant(module: str, path: str, value: Any) -> Any:
+    """What stands for a lost name of which the value is known."""
+    if path.endswith("="):
+        return _Unset(path.rpartition(".")[2][:-1], value)
+    if not path.endswith("()"):
+        return value
+
+    def answer(*arguments: Any, **named: Any) -> Any:
+        return value
+
+    return answer
+
+
+MODULES = {
+    f"{package}.{name}".lstrip("."): rule
+    for rule, _, words in GONE
+    for package, names in _sections(words)
+    for name in names.split()
+}
 FEATURES = {rule: feature for rule, feature, _ in (*GONE, *NAMES)}
+LOST: dict[str, list[tuple[Any, Any, str]]] = {}
+"""By module what makes an answer, of what, and for which lost names: read when the module is loaded."""
+for make, rows in (
+    (_Gone, [(rule, words) for rule, _, words in NAMES]),
+    (_constant, VALUES),
+    (_Handed, HANDED),
+):
+    for said, words in rows:
+        for module, names in _sections(words):
+            LOST.setdefault(module, []).append((make, said, names))
+
+
+def _lost_names(module: str) -> dict[str, Any]:
+    """Make the answers for all lost names of a module; a member has the name of its class before it."""
+    return {
+        name.rstrip("()="): make(module, name, said) for make, said, names in LOST[module] for name in names.split()
+    }
 
 
 class _Guard:
@@ -170,16 +263,27 @@ def _answer_for(module: Any) -> None:
     Each import inside a function asks a module for `__path__`: what it never had is answered for without a line of Python. A class of its
     own for the module would cost nothing there, but picklers and Triton know a module by its exact type.
     """
+    found = _lost_names(module.__name__)
+    lost = {name: said for name, said in found.items() if "." not in name}
+    _answer_for_members(module, found)
+    if not lost:
+        return
     own = vars(module).get("__getattr__")
-    lost = LOST[module.__name__]
 
-    def answer(name: str) -> Any:
+    def answer(gone: _Gone) -> Any:
         frame = next(_callers(machinery=True))
         imports = dis.opname[frame.f_code.co_code[frame.f_lasti]] == "IMPORT_FROM"
-        what = f"the name {name} of the module {module.__name__}"
-        raise _probed(RemovedNameError if imports else RemovedAttributeError)(
-            _told(what, FEATURES.get(lost[name], ""), lost[name], "", "api")
-        )
+        raise _probed(RemovedNameError if imports else RemovedAttributeError)(gone.told())
+
+    # The error for any other name calls the object by its class, whose own `__module__` is no name
+    # of the module.
+    members: dict[str, Any] = {"__module__": property()}
+    for name, said in lost.items():
+        if type(said) is _Gone:
+            members[name] = property(lambda _, gone=said: answer(gone))  # type: ignore[misc]
+        else:
+            members[name] = staticmethod(said) if callable(said) else said
+    look_up = functools.partial(getattr, type(module.__name__, (), members)())
 
     def after_own(name: str) -> Any:
         try:
@@ -187,12 +291,31 @@ def _answer_for(module: Any) -> None:
         except AttributeError:
             if name not in lost:
                 raise
-        return answer(name)
+        return look_up(name)
 
-    told = {name: property(lambda _, name=name: answer(name)) for name in lost}  # type: ignore[misc]
-    # The error for any other name calls the object by its class, whose own `__module__` is no name of the module.
-    answers = type(module.__name__, (), {"__module__": property(), **told})
-    module.__getattr__ = after_own if own else functools.partial(getattr, answers())
+    module.__getattr__ = after_own if own else look_up
+
+
+def _answer_for_members(module: Any, lost: dict[str, Any]) -> None:
+    """Let classes of a module tell of the members that they have lost.
+
+    What is set stands behind all that an object has by itself, and a class that has the name from
+    elsewhere is left alone, as is one whose own class may look at what is set.
+    """
+    for path, said in lost.items():
+        owner, _, name = path.rpartition(".")
+        kind = vars(module).get(owner)
+        if type(kind) not in (type, abc.ABCMeta, enum.EnumMeta):
+            continue
+        if kind.__module__ != module.__name__:
+            continue
+        if all(name not in vars(each) or (each, name) in _TOLD for each in kind.__mro__):
+            setattr(kind, name, said)
+            _TOLD.add((kind, name))
+
+
+_TOLD: set[tuple[type, str]] = set()
+"""Classes, and the lost members that were set on them."""
 
 
 def _probed(error: type[RemovedFeatureError]) -> type[RemovedFeatureError]:
