@@ -35,6 +35,8 @@ def refuse(place: str, argument: Any) -> None:
     gone = [row for row in ENDPOINTS if row.place == place]
     if gone:
         _answer(argument, gone)
+    if hasattr(argument, "add_exception_handler"):
+        _answer_refusals(argument)
 
 
 def _answer(application: Any, rows: list[Endpoint]) -> None:
@@ -66,6 +68,28 @@ def _answer(application: Any, rows: list[Endpoint]) -> None:
         # Starlette adds HEAD where GET is, FastAPI does not.
         route.methods = set(row.methods)
         application.router.routes.append(route)
+
+
+def _answer_refusals(application: Any) -> None:
+    """Answer a request that asks for something removed with status 400 and the text of the error.
+
+    A Starlette application has made its middleware by the time its lifespan begins: what it is told
+    of later counts only where the layer that handles errors is told, too.
+    """
+    json_response = importlib.import_module("starlette.responses").JSONResponse
+
+    async def refused_request(request: Any, error: Exception) -> Any:
+        if request.scope["type"] != "http":
+            raise error
+        said = {"message": str(error), "type": "BadRequestError", "param": None, "code": "removed_feature"}
+        return json_response({"error": said}, status_code=400)
+
+    layer = application
+    while layer is not None:
+        if hasattr(layer, "add_exception_handler"):
+            layer.add_exception_handler(RemovedFeatureError, refused_request)
+        first = layer is application
+        layer = getattr(layer, "middleware_stack" if first else "app", None)
 
 
 def _values(value: Any) -> list[str]:

@@ -1,6 +1,8 @@
 """The module that refuses: what it lets pass first."""
 
+import asyncio
 import os
+import sys
 import types
 from collections.abc import Callable
 from typing import Any
@@ -152,3 +154,34 @@ def test_the_argument_itself(argument: object) -> None:
     module.refuse(place, None)
     with pytest.raises(ValueError, match="choose=old is not part of this server"):
         module.refuse(place, argument)
+
+
+def test_a_server_answers_with_the_refusal(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The layer of a built application that handles errors gets a handler, the others do not."""
+    told: list[tuple[str, type[Exception], Any]] = []
+
+    class Layer:
+        def __init__(self, name: str, **below: Any) -> None:
+            vars(self).update(below, name=name)
+
+    class Handling(Layer):
+        def add_exception_handler(self, error: type[Exception], handler: Any) -> None:
+            told.append((vars(self)["name"], error, handler))
+
+    responses = types.ModuleType("starlette.responses")
+    vars(responses)["JSONResponse"] = lambda content, status_code: (status_code, content)
+    monkeypatch.setitem(sys.modules, "starlette.responses", responses)
+    module = removed_features(PATH, _looks("sglang.server.lifespan", "app"), [], [])
+    module.refuse("sglang.server.lifespan", Layer("no application"))
+    assert not told
+    inner = Handling("errors", app=Layer("router"))
+    module.refuse("sglang.server.lifespan", Handling("application", middleware_stack=Layer("metrics", app=inner)))
+    assert [(name, error) for name, error, _ in told] == [
+        ("application", module.RemovedFeatureError),
+        ("errors", module.RemovedFeatureError),
+    ]
+    handler, error = told[0][2], module.RemovedFeatureError("shrinker: it is not part of this server")
+    status, content = asyncio.run(handler(types.SimpleNamespace(scope={"type": "http"}), error))
+    assert (status, content["error"]["message"]) == (400, str(error))
+    with pytest.raises(ValueError, match="it is not part"):
+        asyncio.run(handler(types.SimpleNamespace(scope={"type": "websocket"}), error))
