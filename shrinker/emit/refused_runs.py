@@ -37,6 +37,8 @@ def refuse(place: str, argument: Any) -> None:
         _answer(argument, gone)
     if hasattr(argument, "add_exception_handler"):
         _answer_refusals(argument)
+    if hasattr(argument, "send_communicator_req"):
+        _look_at_requests(place, argument)
 
 
 def _answer(application: Any, rows: list[Endpoint]) -> None:
@@ -90,6 +92,17 @@ def _answer_refusals(application: Any) -> None:
             layer.add_exception_handler(RemovedFeatureError, refused_request)
         first = layer is application
         layer = getattr(layer, "middleware_stack" if first else "app", None)
+
+
+def _look_at_requests(place: str, manager: Any) -> None:
+    """Look at each request that a gRPC server sends to the scheduler, where an error would end all."""
+    send = manager.send_communicator_req
+
+    async def send_communicator_req(request: Any, *arguments: Any, **named: Any) -> Any:
+        refuse(place, request)
+        return await send(request, *arguments, **named)
+
+    manager.send_communicator_req = send_communicator_req
 
 
 def _values(value: Any) -> list[str]:

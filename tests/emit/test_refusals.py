@@ -185,3 +185,23 @@ def test_a_server_answers_with_the_refusal(monkeypatch: pytest.MonkeyPatch) -> N
     assert (status, content["error"]["message"]) == (400, str(error))
     with pytest.raises(ValueError, match="it is not part"):
         asyncio.run(handler(types.SimpleNamespace(scope={"type": "websocket"}), error))
+
+
+def test_requests_over_grpc_are_looked_at_where_they_are_sent() -> None:
+    """An error of the scheduler would end the server for everybody."""
+    place = "sglang.server.add_routes"
+    rule = _rule("kind", "kind", values=("old",), function=place, argument="manager")
+    module = removed_features(PATH, _looks(place, "manager"), [rule], [])
+    sent: list[object] = []
+
+    async def send(request: object, name: str, timeout: float = 0) -> str:
+        sent.append((request, name, timeout))
+        return "answered"
+
+    manager = types.SimpleNamespace(send_communicator_req=send)
+    module.refuse(place, manager)
+    passes, ends = (types.SimpleNamespace(kind=[kind]) for kind in ("new", "old"))
+    assert asyncio.run(manager.send_communicator_req(passes, "profile", timeout=3)) == "answered"
+    with pytest.raises(ValueError, match="kind=old is not part of this server"):
+        asyncio.run(manager.send_communicator_req(ends, "profile"))
+    assert sent == [(passes, "profile", 3)]
