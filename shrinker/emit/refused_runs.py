@@ -1,6 +1,8 @@
 """The end of `removed_features`: what a run, or a client, asks of a server and does not get. Both are one module in a tree."""
 
+import contextlib
 import importlib
+import json
 import os
 from typing import Any
 
@@ -24,12 +26,13 @@ def refuse(place: str, argument: Any) -> None:
             )
     looks = [(row, attribute) for row in REFUSALS if row.place == place for attribute in row.attributes]
     for row, attribute in looks:
-        value = argument
-        for part in filter(None, attribute.split(".")):
+        file, _, path = attribute.rpartition(":")
+        value = _read_checkpoint(argument, file) if file else argument
+        for part in filter(None, path.split(".")):
             value = value.get(part) if isinstance(value, dict) else getattr(value, part, None)
         for one in _values(value):
             if row.refuses(one):
-                name = attribute.rpartition(".")[2] or row.place.rpartition(".")[2]
+                name = path.rpartition(".")[2] or row.place.rpartition(".")[2]
                 raise RemovedFeatureError(_told(f"{name}={one}", row.feature, row.rule, row.instead))
 
     gone = [row for row in ENDPOINTS if row.place == place]
@@ -39,6 +42,20 @@ def refuse(place: str, argument: Any) -> None:
         _answer_refusals(argument)
     if hasattr(argument, "send_communicator_req"):
         _look_at_requests(place, argument)
+
+
+def _read_checkpoint(model: Any, name: str) -> Any:
+    """Read a JSON file of a checkpoint, which is a folder or the name of a repository.
+
+    It is empty where it cannot be read: who loads the checkpoint next says why.
+    """
+    with contextlib.suppress(Exception):
+        path: Any = os.path.join(model, name)
+        if not os.path.isdir(model):
+            path = importlib.import_module("transformers.utils").cached_file(str(model), name)
+        with open(path, encoding="utf-8") as file:
+            return json.load(file)
+    return {}
 
 
 def _answer(application: Any, rows: list[Endpoint]) -> None:

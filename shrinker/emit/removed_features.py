@@ -15,6 +15,7 @@ import dis
 import enum
 import functools
 import importlib.machinery
+import json  # noqa: F401 -- The end of the module does.
 import os  # noqa: F401 -- The end of the module does.
 import re
 import sys

@@ -5,6 +5,7 @@ import os
 import sys
 import types
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -154,6 +155,22 @@ def test_the_argument_itself(argument: object) -> None:
     module.refuse(place, None)
     with pytest.raises(ValueError, match="choose=old is not part of this server"):
         module.refuse(place, argument)
+
+
+def test_a_file_of_the_checkpoint(tmp_path: Path) -> None:
+    """What cannot be read refuses nothing: who loads it next says why."""
+    place = "sglang.args.load"
+    rule = _rule("kind", "config.json:table.kind", values=("old",), function=place, argument="model")
+    module = removed_features(PATH, _looks(place, "model"), [rule], [])
+    for text in ("{}", "[]", "no JSON", '{"table": {"kind": "new"}}'):
+        (tmp_path / "config.json").write_text(text)
+        module.refuse(place, str(tmp_path))
+    module.refuse(place, "no/folder")
+    module.refuse(place, None)
+    (tmp_path / "config.json").write_text('{"table": {"kind": "old"}}')
+    for model in (tmp_path, str(tmp_path)):
+        with pytest.raises(ValueError, match="kind=old is not part of this server"):
+            module.refuse(place, model)
 
 
 def test_a_server_answers_with_the_refusal(monkeypatch: pytest.MonkeyPatch) -> None:
