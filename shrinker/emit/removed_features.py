@@ -20,7 +20,7 @@ import os  # noqa: F401 -- The end of the module does.
 import re
 import sys
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 
 class Refusal(NamedTuple):
@@ -306,9 +306,9 @@ def _answer_for_members(module: Any, lost: dict[str, Any]) -> None:
     for path, said in lost.items():
         owner, _, name = path.rpartition(".")
         kind = vars(module).get(owner)
-        if type(kind) not in (type, abc.ABCMeta, enum.EnumMeta):
+        if type(kind) not in (type, abc.ABCMeta, enum.EnumMeta, type(Protocol)):
             continue
-        if kind.__module__ != module.__name__:
+        if kind.__module__ != module.__name__ or vars(kind).get("_is_protocol"):
             continue
         if all(name not in vars(each) or (each, name) in _TOLD for each in kind.__mro__):
             setattr(kind, name, said)
