@@ -125,70 +125,57 @@ def _sections(words: str) -> list[tuple[str, str]]:
     return re.findall(r"(\S*):((?: [^\s:]+)*)(?!\S)", words)
 
 
-class _Gone:
-    """A lost name of a module or class, of which nothing but the rule is known.
+# What is answered is a tuple, which is made without a line of Python: a server's start makes thousands.
+
+
+class _Gone(tuple[str, str, str]):
+    """A lost name: its module, the name with that of its class, and the rule, of which no more is known.
 
     As a member of a class it stands behind whatever an object of the class has by itself.
     """
 
-    __slots__ = ("module", "path", "rule")
-
-    def __init__(self, module: str, path: str, rule: str) -> None:
-        self.module, self.path, self.rule = module, path, rule
+    __slots__ = ()
 
     def told(self) -> str:
         """Say what is not there, and why."""
-        owner, _, name = self.path.rpartition(".")
-        holder = f"class {self.module}.{owner}" if owner else f"module {self.module}"
-        what = f"the name {name} of the {holder}"
-        return _told(what, FEATURES.get(self.rule, ""), self.rule, "", "api")
+        module, path, rule = self
+        owner, _, name = path.rpartition(".")
+        holder = f"class {module}.{owner}" if owner else f"module {module}"
+        return _told(f"the name {name} of the {holder}", FEATURES.get(rule, ""), rule, "", "api")
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         raise RemovedAttributeError(self.told())
 
 
-class _Unset:
-    """A member that objects have and their class has not: the constant that each would set."""
+class _Unset(tuple[Any, ...]):
+    """A member that objects have and their class has not: its module, its name, and the constant."""
 
-    __slots__ = ("name", "value")
-
-    def __init__(self, name: str, value: Any) -> None:
-        self.name, self.value = name, value
+    __slots__ = ()
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
+        _, path, value = self
+        name = path.rpartition(".")[2]
         if instance is None:
-            message = f"type object {owner.__name__!r} has no attribute {self.name!r}"
-            raise AttributeError(message, name=self.name, obj=owner)
+            message = f"type object {owner.__name__!r} has no attribute {name!r}"
+            raise AttributeError(message, name=name, obj=owner)
         own = getattr(type(instance), "__getattr__", None)
         # A module of PyTorch finds its parameters there.
         with contextlib.suppress(AttributeError):
-            return self.value if own is None else own(instance, self.name)
-        return self.value
+            return value if own is None else own(instance, name)
+        return value
 
 
-class _Handed:
-    """A name that another module still has."""
+class _Handed(tuple[str, str, str]):
+    """A name of a module that another one still has: both, with the name between them."""
 
-    __slots__ = ("name", "origin")
-
-    def __init__(self, module: str, name: str, origin: str) -> None:
-        self.name, self.origin = name, origin
+    __slots__ = ()
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
-        return getattr(importlib.import_module(self.origin), self.name)
+        return getattr(importlib.import_module(self[2]), self[1])
 
 
-def _constant(module: str, path: str, value: Any) -> Any:
-    """What stands for a lost name of which the value is known."""
-    if path.endswith("="):
-        return _Unset(path.rpartition(".")[2][:-1], value)
-    if not path.endswith("()"):
-        return value
-
-    def answer(*arguments: Any, **named: Any) -> Any:
-        return value
-
-    return answer
+def _answer_with(value: Any, *arguments: Any, **named: Any) -> Any:
+    return value
 
 
 MODULES = {
@@ -199,22 +186,15 @@ MODULES = {
 }
 FEATURES = {rule: feature for rule, feature, _ in (*GONE, *NAMES)}
 LOST: dict[str, list[tuple[Any, Any, str]]] = {}
-"""By module what makes an answer, of what, and for which lost names: read when the module is loaded."""
-for make, rows in (
+"""By module what kind of answer it has, of what, and for which lost names."""
+for kind, rows in (
     (_Gone, [(rule, words) for rule, _, words in NAMES]),
-    (_constant, VALUES),
+    (None, VALUES),
     (_Handed, HANDED),
 ):
     for said, words in rows:
         for module, names in _sections(words):
-            LOST.setdefault(module, []).append((make, said, names))
-
-
-def _lost_names(module: str) -> dict[str, Any]:
-    """Make the answers for all lost names of a module; a member has the name of its class before it."""
-    return {
-        name.rstrip("()="): make(module, name, said) for make, said, names in LOST[module] for name in names.split()
-    }
+            LOST.setdefault(module, []).append((kind, said, names))
 
 
 class _Guard:
@@ -264,27 +244,32 @@ def _answer_for(module: Any) -> None:
     Each import inside a function asks a module for `__path__`: what it never had is answered for without a line of Python. A class of its
     own for the module would cost nothing there, but picklers and Triton know a module by its exact type.
     """
-    found = _lost_names(module.__name__)
-    lost = {name: said for name, said in found.items() if "." not in name}
-    _answer_for_members(module, found)
+    name = module.__name__
+    lost: dict[str, Any] = {}
+    members: dict[str, Any] = {}
+    for kind, said, paths in LOST[name]:
+        for path in paths.split():
+            plain = path.rstrip("()=")
+            found = members if "." in plain else lost
+            if kind is not None:
+                found[plain] = kind((name, path, said))
+            elif path.endswith("()"):
+                found[plain] = staticmethod(functools.partial(_answer_with, said))
+            else:
+                found[plain] = _Unset((name, plain, said)) if path.endswith("=") else said
+    if members:
+        _answer_for_members(module, members)
     if not lost:
         return
     own = vars(module).get("__getattr__")
 
-    def answer(gone: _Gone) -> Any:
-        frame = next(_callers(machinery=True))
-        imports = dis.opname[frame.f_code.co_code[frame.f_lasti]] == "IMPORT_FROM"
-        raise _probed(RemovedNameError if imports else RemovedAttributeError)(gone.told())
-
     # The error for any other name calls the object by its class, whose own `__module__` is no name
     # of the module.
-    members: dict[str, Any] = {"__module__": property()}
-    for name, said in lost.items():
-        if type(said) is _Gone:
-            members[name] = property(lambda _, gone=said: answer(gone))  # type: ignore[misc]
-        else:
-            members[name] = staticmethod(said) if callable(said) else said
-    look_up = functools.partial(getattr, type(module.__name__, (), members)())
+    answers: dict[str, Any] = {"__module__": property()}
+    for path, said in lost.items():
+        gone = type(said) is _Gone
+        answers[path] = property(functools.partial(_refuse_name, said)) if gone else said
+    look_up = functools.partial(getattr, type(name, (), answers)())
 
     def after_own(name: str) -> Any:
         try:
@@ -295,6 +280,13 @@ def _answer_for(module: Any) -> None:
         return look_up(name)
 
     module.__getattr__ = after_own if own else look_up
+
+
+def _refuse_name(gone: _Gone, asked: Any) -> Any:
+    """Raise the named error for who asks a module for a name that it has lost."""
+    frame = next(_callers(machinery=True))
+    imports = dis.opname[frame.f_code.co_code[frame.f_lasti]] == "IMPORT_FROM"
+    raise _probed(RemovedNameError if imports else RemovedAttributeError)(gone.told())
 
 
 def _answer_for_members(module: Any, lost: dict[str, Any]) -> None:
@@ -310,7 +302,10 @@ def _answer_for_members(module: Any, lost: dict[str, Any]) -> None:
             continue
         if kind.__module__ != module.__name__ or vars(kind).get("_is_protocol"):
             continue
-        if all(name not in vars(each) or (each, name) in _TOLD for each in kind.__mro__):
+        for each in kind.__mro__:
+            if name in vars(each) and (each, name) not in _TOLD:
+                break
+        else:
             setattr(kind, name, said)
             _TOLD.add((kind, name))
 
