@@ -1,18 +1,19 @@
-"""Write `sglang/removed_features.py`: the tables of what a generated tree refuses, and the function that looks. Among them are endpoints that a
-generated server no longer has, flags and choices that command lines no longer have, and public names that kept modules have lost.
+"""Write `sglang/removed_features.py`: the tables of what a generated tree refuses, and the function that looks.
+
+Among them are endpoints that a generated server no longer has, flags and choices that command lines no longer
+have, and names that kept modules have lost.
 """
 
 import ast
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from textwrap import wrap
+from typing import Any
 
-from shrinker.cache import Cache
+from shrinker.emit.lost_names import LostNames, Row
 from shrinker.emit.removed_features import Endpoint, Option
-from shrinker.program.decided import rule_of
-from shrinker.program.written import Definition, public_definitions
 from shrinker.ruleset import Ruleset
 from shrinker.ruleset.match import any_name_matches, name_matches
 from shrinker.ruleset.models import Refusal
@@ -22,7 +23,7 @@ from shrinker.values.folded import FoldedModule
 from shrinker.values.graph import UNREACHABLE, Removal
 from shrinker.values.interface import UNEXPLAINED, Interface
 from shrinker.values.relations import grouped
-from shrinker.values.upstream import UpstreamTree, module_name
+from shrinker.values.upstream import module_name
 
 _WIDTH = 108
 """Of the names on one line."""
@@ -40,7 +41,7 @@ def refusals_module(
     features: Mapping[str, str] | None = None,
     endpoints: Iterable[Endpoint] = (),
     options: Iterable[Option] = (),
-    names: Iterable[tuple[str, str]] = (),
+    lost: LostNames | None = None,
 ) -> str | None:
     """Text of the module; None when no kept function looks and no kept module guards imports.
 
@@ -51,7 +52,7 @@ def refusals_module(
         features: rule to the feature that it removes.
         endpoints: what the server no longer answers.
         options: flags and choices that command lines no longer take.
-        names: that kept modules have lost, below their modules, with their rules; for a guard of imports.
+        lost: what kept modules have lost; for a guard of imports.
     """
     kept = sorted(kept)
     edits = [edit for path in kept if path in folded for edit in folded[path].edits]
@@ -62,19 +63,27 @@ def refusals_module(
     if not looks and not guards:
         return None
     gone = removed_modules(removed or {}, kept) if guards else {}
-    modules = sorted(gone.items(), key=lambda row: row[0].rpartition(".")[0])
+    split = ((*name.rpartition(".")[::2], rule) for name, rule in gone.items())
+    modules = sorted((Row(package, name, rule) for package, name, rule in split), key=lambda row: row[0])
+    lost = lost if lost is not None and guards else LostNames()
 
-    def went(rows: Iterable[tuple[str, str]]) -> list[str]:
-        return _by_rule((rule, f"{(features or {}).get(rule, '')!a}, ", word) for word, rule in _in_packages(rows))
+    def went(rows: Iterable[Row[str]]) -> list[str]:
+        told = (row._replace(said=f"{row.said!a}, {(features or {}).get(row.said, '')!a}") for row in rows)
+        return _by_what_is_said(told)
+
+    def known(rows: Iterable[Row[Any]]) -> list[str]:
+        return _by_what_is_said(row._replace(said=ascii(row.said)) for row in rows)
 
     text = _TEMPLATE.read_text("utf-8").replace(_FOR_END, "") + _END.read_text("utf-8").partition(_BEGINS)[2]
     for name, kind, lines in (
         ("REFUSALS", "tuple[Refusal, ...]", rows),
-        ("SWITCHES", "tuple[tuple[str, str], ...]", _by_rule((rule, "", name) for name, rule in switches)),
+        ("SWITCHES", "tuple[tuple[str, str], ...]", _in_lines((ascii(rule), name) for name, rule in switches)),
         ("ENDPOINTS", "tuple[Endpoint, ...]", [f"    Endpoint{tuple(row)!a},\n" for row in endpoints]),
         ("OPTIONS", "tuple[Option, ...]", [f"    Option{tuple(row)!a},\n" for row in options] if guards else []),
         ("GONE", "tuple[tuple[str, str, str], ...]", went(modules)),
-        ("NAMES", "tuple[tuple[str, str, str], ...]", went(names) if guards else []),
+        ("NAMES", "tuple[tuple[str, str, str], ...]", went(lost.gone)),
+        ("VALUES", "tuple[tuple[Any, str], ...]", known(lost.values)),
+        ("HANDED", "tuple[tuple[str, str], ...]", known(lost.handed)),
     ):
         empty = f"{name}: {kind} = ()"
         assert empty in text, "the template holds the empty tables"
@@ -87,13 +96,21 @@ def _refusal(rule: Refusal, place: str) -> str:
     return f"    Refusal{(*fields, True) if rule.any_case else fields!a},\n"
 
 
-def _by_rule(rows: Iterable[tuple[str, str, str]]) -> list[str]:
-    """Rows of rule, more of it, and all names that have both: several names a line, so that the tables are shorter than what reads
-    them."""
+def _by_what_is_said(rows: Iterable[Row[str]]) -> list[str]:
+    """Write rows of the same said thing as one, each package or module once, with a colon, before its words."""
+    by_package = grouped(((row.said, row.package), row.word) for row in rows)
+    return _in_lines(
+        (said, word) for (said, package), words in by_package.items() for word in (f"{package}:", *sorted(words))
+    )
+
+
+def _in_lines(rows: Iterable[tuple[str, str]]) -> list[str]:
+    """Write rows of what is said and all words of which it is: several words a line, so that the tables are shorter
+    than what reads them."""
     found: list[str] = []
-    for (rule, more), names in sorted(grouped(((rule, more), name) for rule, more, name in rows).items()):
-        lines = wrap(" ".join(names), _WIDTH, break_on_hyphens=False)
-        found.append(f"    ({rule!a}, {more}" + "\n        ".join(f"{line + ' '!a}" for line in lines) + "),\n")
+    for said, words in sorted(grouped(rows).items()):
+        lines = wrap(" ".join(words), _WIDTH, break_on_hyphens=False)
+        found.append(f"    ({said}, " + "\n        ".join(f"{line + ' '!a}" for line in lines) + "),\n")
     return found
 
 
@@ -114,13 +131,6 @@ def removed_modules(removed: Mapping[str, Removal], kept: Iterable[str]) -> dict
             if not above or found[above] != rule:
                 found[name] = rule
     return found
-
-
-def _in_packages(rows: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
-    """Words of the table and their rule: each package or module once, with a colon, before what of it went by the rule."""
-    split = ((rule, dotted.rpartition(".")) for dotted, rule in rows)
-    by_package = grouped(((rule, package), name) for rule, (package, _, name) in split)
-    return [(word, rule) for (rule, package), names in by_package.items() for word in (f"{package}:", *sorted(names))]
 
 
 def removed_endpoints(
@@ -177,44 +187,6 @@ def _option(names: tuple[str, ...], choice: str, rule: str, rules: Ruleset) -> O
             # A person wrote what to do instead.
             return Option(names, (), refusal.feature, refusal.id, refusal.instead)
     return Option(names, (), feature_of(rules, rule), rule, "")
-
-
-def lost_names(
-    tree: UpstreamTree,
-    rules: Ruleset,
-    folded: Mapping[str, FoldedModule],
-    written: Mapping[str, str],
-    read: Callable[[str], bytes],
-    cache: Cache,
-) -> dict[str, dict[Definition, str]]:
-    """By path of each kept module that lost any, its lost names with the rule that removed them, or ``unreachable``.
-
-    A name in a branch that facts refute is none: upstream does not have it there either.
-
-    `written` has the SHA-256 of each module of the tree that was rewritten, by path.
-    """
-    paths = [path for path in sorted(written) if path in folded]
-    before = public_definitions({path: tree.by_path[path].sha256 for path in paths}, tree.read, cache)
-    after = public_definitions({path: written[path] for path in paths}, read, cache)
-    removes = {rule.id for rule in rules.removes}
-    stated = {rule.id for rule in rules.all_rules()}.difference(removes)
-    found: defaultdict[str, dict[Definition, str]] = defaultdict(dict)
-    left = {path: {one.name for one in after[path]} for path in paths}
-    for path in paths:
-        for one in before[path]:
-            if one.name not in left[path] and one.kind != "star":
-                why = rule_of(path, one.line, one.end_line, folded, {}, one.name).split("+")
-                if not one.guarded or stated.isdisjoint(why):
-                    found[path][one] = next((r for r in why if r in removes), UNREACHABLE)
-    # What a module has lost, those that take all of its names have lost, too; such imports may stand in a row.
-    paths_of = {folded[path].module: path for path in before}
-    stars = [(path, one) for path in before for one in before[path] if one.kind == "star" and one.name in paths_of]
-    for path, star in stars * len(stars):
-        known = {one.name for one in found.get(path, ())} | left[path]
-        for one, rule in list(found.get(paths_of[star.name], {}).items()):
-            if one.name not in known:
-                found[path][Definition(one.name, "import", star.line, star.end_line)] = rule
-    return found
 
 
 def feature_of(rules: Ruleset, rule: str) -> str:

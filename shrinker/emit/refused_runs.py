@@ -1,6 +1,8 @@
 """The end of `removed_features`: what a run, or a client, asks of a server and does not get. Both are one module in a tree."""
 
+import contextlib
 import importlib
+import json
 import os
 from typing import Any
 
@@ -24,17 +26,36 @@ def refuse(place: str, argument: Any) -> None:
             )
     looks = [(row, attribute) for row in REFUSALS if row.place == place for attribute in row.attributes]
     for row, attribute in looks:
-        value = argument
-        for part in filter(None, attribute.split(".")):
+        file, _, path = attribute.rpartition(":")
+        value = _read_checkpoint(argument, file) if file else argument
+        for part in filter(None, path.split(".")):
             value = value.get(part) if isinstance(value, dict) else getattr(value, part, None)
         for one in _values(value):
             if row.refuses(one):
-                name = attribute.rpartition(".")[2] or row.place.rpartition(".")[2]
+                name = path.rpartition(".")[2] or row.place.rpartition(".")[2]
                 raise RemovedFeatureError(_told(f"{name}={one}", row.feature, row.rule, row.instead))
 
     gone = [row for row in ENDPOINTS if row.place == place]
     if gone:
         _answer(argument, gone)
+    if hasattr(argument, "add_exception_handler"):
+        _answer_refusals(argument)
+    if hasattr(argument, "send_communicator_req"):
+        _look_at_requests(place, argument)
+
+
+def _read_checkpoint(model: Any, name: str) -> Any:
+    """Read a JSON file of a checkpoint, which is a folder or the name of a repository.
+
+    It is empty where it cannot be read: who loads the checkpoint next says why.
+    """
+    with contextlib.suppress(Exception):
+        path: Any = os.path.join(model, name)
+        if not os.path.isdir(model):
+            path = importlib.import_module("transformers.utils").cached_file(str(model), name)
+        with open(path, encoding="utf-8") as file:
+            return json.load(file)
+    return {}
 
 
 def _answer(application: Any, rows: list[Endpoint]) -> None:
@@ -66,6 +87,39 @@ def _answer(application: Any, rows: list[Endpoint]) -> None:
         # Starlette adds HEAD where GET is, FastAPI does not.
         route.methods = set(row.methods)
         application.router.routes.append(route)
+
+
+def _answer_refusals(application: Any) -> None:
+    """Answer a request that asks for something removed with status 400 and the text of the error.
+
+    A Starlette application has made its middleware by the time its lifespan begins: what it is told
+    of later counts only where the layer that handles errors is told, too.
+    """
+    json_response = importlib.import_module("starlette.responses").JSONResponse
+
+    async def refused_request(request: Any, error: Exception) -> Any:
+        if request.scope["type"] != "http":
+            raise error
+        said = {"message": str(error), "type": "BadRequestError", "param": None, "code": "removed_feature"}
+        return json_response({"error": said}, status_code=400)
+
+    layer = application
+    while layer is not None:
+        if hasattr(layer, "add_exception_handler"):
+            layer.add_exception_handler(RemovedFeatureError, refused_request)
+        first = layer is application
+        layer = getattr(layer, "middleware_stack" if first else "app", None)
+
+
+def _look_at_requests(place: str, manager: Any) -> None:
+    """Look at each request that a gRPC server sends to the scheduler, where an error would end all."""
+    send = manager.send_communicator_req
+
+    async def send_communicator_req(request: Any, *arguments: Any, **named: Any) -> Any:
+        refuse(place, request)
+        return await send(request, *arguments, **named)
+
+    manager.send_communicator_req = send_communicator_req
 
 
 def _values(value: Any) -> list[str]:

@@ -1,20 +1,26 @@
 """Refuse runs that ask for what is not part of this server. Written by shrinker; see NOTICE and SHRINK.json.
 
-Each row of `REFUSALS` names the function that looks, the attributes it looks at, and what is refused there. `GONE`
-names the modules that went: importing one ends with the same error. `NAMES` names what modules that stay have lost: they
-answer for it in the same way. `ENDPOINTS` names the paths that went: the server
-answers them with it. `OPTIONS` names the flags and choices that went: the command line's own error tells of them.
+Each row of `REFUSALS` names the function that looks, the attributes it looks at, and what is refused
+there. `GONE` names the modules that went: importing one ends with the same error. `NAMES` names what
+modules that stay, and their classes, have lost: they answer for it in the same way. `VALUES` names
+what of it is a constant in this server, `HANDED` what another module still has: who asks gets these.
+`ENDPOINTS` names the paths that went: the server answers them with the error. `OPTIONS` names the
+flags and choices that went: the command line's own error tells of them.
 """
 
+import abc
 import argparse
+import contextlib
 import dis
+import enum
 import functools
 import importlib.machinery
+import json  # noqa: F401 -- The end of the module does.
 import os  # noqa: F401 -- The end of the module does.
 import re
 import sys
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 
 class Refusal(NamedTuple):
@@ -103,24 +109,92 @@ GONE: tuple[tuple[str, str, str], ...] = ()
 one went with it. Those of the rule `unreachable` went because nothing that is left of the server uses them."""
 
 NAMES: tuple[tuple[str, str, str], ...] = ()
-"""The same of what modules that stay have lost: a module, with a colon, and public names of it."""
+"""The same of what modules that stay have lost: a module, with a colon, and names of it; a member of
+a class stands with the name of its class."""
+
+VALUES: tuple[tuple[Any, str], ...] = ()
+"""Constants, and which lost names are such in this server: parentheses stand after what answers with
+it when it is called, an equals sign after what only objects of the class have."""
+
+HANDED: tuple[tuple[str, str], ...] = ()
+"""Modules that stay, and which names of theirs other modules have handed on."""
 
 
-def _modules(words: str) -> Iterator[str]:
-    package = ""
-    for word in words.split():
-        if word.endswith(":"):
-            package = word
-        else:
-            yield (package[:-1] + "." + word).lstrip(".")
+def _sections(words: str) -> list[tuple[str, str]]:
+    """Cut words of a table into each package or module, and the names that follow it."""
+    return re.findall(r"(\S*):((?: [^\s:]+)*)(?!\S)", words)
 
 
-MODULES = {module: rule for rule, _, words in GONE for module in _modules(words)}
-LOST: dict[str, dict[str, str]] = {}
-for each, _, words in NAMES:
-    for module, _, name in (whole.rpartition(".") for whole in _modules(words)):
-        LOST.setdefault(module, {})[name] = each
+# What is answered is a tuple, which is made without a line of Python: a server's start makes thousands.
+
+
+class _Gone(tuple[str, str, str]):
+    """A lost name: its module, the name with that of its class, and the rule, of which no more is known.
+
+    As a member of a class it stands behind whatever an object of the class has by itself.
+    """
+
+    __slots__ = ()
+
+    def told(self) -> str:
+        """Say what is not there, and why."""
+        module, path, rule = self
+        owner, _, name = path.rpartition(".")
+        holder = f"class {module}.{owner}" if owner else f"module {module}"
+        return _told(f"the name {name} of the {holder}", FEATURES.get(rule, ""), rule, "", "api")
+
+    def __get__(self, instance: Any, owner: Any = None) -> Any:
+        raise RemovedAttributeError(self.told())
+
+
+class _Unset(tuple[Any, ...]):
+    """A member that objects have and their class has not: its module, its name, and the constant."""
+
+    __slots__ = ()
+
+    def __get__(self, instance: Any, owner: Any = None) -> Any:
+        _, path, value = self
+        name = path.rpartition(".")[2]
+        if instance is None:
+            message = f"type object {owner.__name__!r} has no attribute {name!r}"
+            raise AttributeError(message, name=name, obj=owner)
+        own = getattr(type(instance), "__getattr__", None)
+        # A module of PyTorch finds its parameters there.
+        with contextlib.suppress(AttributeError):
+            return value if own is None else own(instance, name)
+        return value
+
+
+class _Handed(tuple[str, str, str]):
+    """A name of a module that another one still has: both, with the name between them."""
+
+    __slots__ = ()
+
+    def __get__(self, instance: Any, owner: Any = None) -> Any:
+        return getattr(importlib.import_module(self[2]), self[1])
+
+
+def _answer_with(value: Any, *arguments: Any, **named: Any) -> Any:
+    return value
+
+
+MODULES = {
+    f"{package}.{name}".lstrip("."): rule
+    for rule, _, words in GONE
+    for package, names in _sections(words)
+    for name in names.split()
+}
 FEATURES = {rule: feature for rule, feature, _ in (*GONE, *NAMES)}
+LOST: dict[str, list[tuple[Any, Any, str]]] = {}
+"""By module what kind of answer it has, of what, and for which lost names."""
+for kind, rows in (
+    (_Gone, [(rule, words) for rule, _, words in NAMES]),
+    (None, VALUES),
+    (_Handed, HANDED),
+):
+    for said, words in rows:
+        for module, names in _sections(words):
+            LOST.setdefault(module, []).append((kind, said, names))
 
 
 class _Guard:
@@ -170,16 +244,32 @@ def _answer_for(module: Any) -> None:
     Each import inside a function asks a module for `__path__`: what it never had is answered for without a line of Python. A class of its
     own for the module would cost nothing there, but picklers and Triton know a module by its exact type.
     """
+    name = module.__name__
+    lost: dict[str, Any] = {}
+    members: dict[str, Any] = {}
+    for kind, said, paths in LOST[name]:
+        for path in paths.split():
+            plain = path.rstrip("()=")
+            found = members if "." in plain else lost
+            if kind is not None:
+                found[plain] = kind((name, path, said))
+            elif path.endswith("()"):
+                found[plain] = staticmethod(functools.partial(_answer_with, said))
+            else:
+                found[plain] = _Unset((name, plain, said)) if path.endswith("=") else said
+    if members:
+        _answer_for_members(module, members)
+    if not lost:
+        return
     own = vars(module).get("__getattr__")
-    lost = LOST[module.__name__]
 
-    def answer(name: str) -> Any:
-        frame = next(_callers(machinery=True))
-        imports = dis.opname[frame.f_code.co_code[frame.f_lasti]] == "IMPORT_FROM"
-        what = f"the name {name} of the module {module.__name__}"
-        raise _probed(RemovedNameError if imports else RemovedAttributeError)(
-            _told(what, FEATURES.get(lost[name], ""), lost[name], "", "api")
-        )
+    # The error for any other name calls the object by its class, whose own `__module__` is no name
+    # of the module.
+    answers: dict[str, Any] = {"__module__": property()}
+    for path, said in lost.items():
+        gone = type(said) is _Gone
+        answers[path] = property(functools.partial(_refuse_name, said)) if gone else said
+    look_up = functools.partial(getattr, type(name, (), answers)())
 
     def after_own(name: str) -> Any:
         try:
@@ -187,12 +277,41 @@ def _answer_for(module: Any) -> None:
         except AttributeError:
             if name not in lost:
                 raise
-        return answer(name)
+        return look_up(name)
 
-    told = {name: property(lambda _, name=name: answer(name)) for name in lost}  # type: ignore[misc]
-    # The error for any other name calls the object by its class, whose own `__module__` is no name of the module.
-    answers = type(module.__name__, (), {"__module__": property(), **told})
-    module.__getattr__ = after_own if own else functools.partial(getattr, answers())
+    module.__getattr__ = after_own if own else look_up
+
+
+def _refuse_name(gone: _Gone, asked: Any) -> Any:
+    """Raise the named error for who asks a module for a name that it has lost."""
+    frame = next(_callers(machinery=True))
+    imports = dis.opname[frame.f_code.co_code[frame.f_lasti]] == "IMPORT_FROM"
+    raise _probed(RemovedNameError if imports else RemovedAttributeError)(gone.told())
+
+
+def _answer_for_members(module: Any, lost: dict[str, Any]) -> None:
+    """Let classes of a module tell of the members that they have lost.
+
+    What is set stands behind all that an object has by itself, and a class that has the name from
+    elsewhere is left alone, as is one whose own class may look at what is set.
+    """
+    for path, said in lost.items():
+        owner, _, name = path.rpartition(".")
+        kind = vars(module).get(owner)
+        if type(kind) not in (type, abc.ABCMeta, enum.EnumMeta, type(Protocol)):
+            continue
+        if kind.__module__ != module.__name__ or vars(kind).get("_is_protocol"):
+            continue
+        for each in kind.__mro__:
+            if name in vars(each) and (each, name) not in _TOLD:
+                break
+        else:
+            setattr(kind, name, said)
+            _TOLD.add((kind, name))
+
+
+_TOLD: set[tuple[type, str]] = set()
+"""Classes, and the lost members that were set on them."""
 
 
 def _probed(error: type[RemovedFeatureError]) -> type[RemovedFeatureError]:

@@ -12,14 +12,15 @@ from pathlib import Path
 from shrinker import __version__
 from shrinker.cache import Cache
 from shrinker.cache.workers import Progress, cached
+from shrinker.emit.lost_names import find_lost_names
 from shrinker.emit.package import NOTE, notice, pyproject, version_module
-from shrinker.emit.refusals import lost_names, refusals_module, removed_endpoints, removed_options
+from shrinker.emit.refusals import refusals_module, removed_endpoints, removed_options
 from shrinker.emit.rewrite import rewrite_modules
 from shrinker.program.decided import Analysis, looking
+from shrinker.program.definitions import Definition
 from shrinker.program.interface.compare import compare_interfaces
 from shrinker.program.interface.offers import read_offered
 from shrinker.program.interface.syntax import Syntax
-from shrinker.program.written import Definition
 from shrinker.project import PACKAGE
 from shrinker.ruleset.models import Ruleset
 from shrinker.syntax.ranges import count_lines
@@ -123,7 +124,7 @@ def emit_tree(
     modules = {file.path: file.sha256 for file in writer.files if module_name(file.path)}
     # What a server no longer has is seen where it is written.
     interface = _interface(tree, rules, folded, graph, writer.read, modules, cache)
-    lost = lost_names(tree, rules, folded, modules, writer.read, cache)
+    lost = find_lost_names(tree, rules, folded, modules, writer.read, cache, analysis.known)
     asked = looking(folded)
     # With an equals sign where they are never set.
     off = [(name, fact) for fact in rules.facts for name in fact.environment if not fact.value]
@@ -136,7 +137,7 @@ def emit_tree(
         features,
         removed_endpoints(interface, rules, folded, graph.kept),
         removed_options(interface, rules),
-        [(f"{folded[path].module}.{one.name}", rule) for path, names in lost.items() for one, rule in names.items()],
+        lost,
     )
     if refused is not None:
         own[_REFUSALS_PATH] = refused.encode()
@@ -151,7 +152,7 @@ def emit_tree(
         tuple(sorted({(rule.text, rule.by) for rule in rules.defaults})),
     )
     writer.write(MANIFEST, manifest.to_json().encode())
-    return Emitted(manifest, interface, lost)
+    return Emitted(manifest, interface, lost.public)
 
 
 def without_lines(path: str, data: bytes, cuts: Sequence[Cut]) -> bytes:

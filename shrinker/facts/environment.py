@@ -154,8 +154,14 @@ class Environment(ClosedWorld):
         definition = alive[0] if len(alive) == 1 else None
         if not isinstance(definition, ast.FunctionDef):
             return UNKNOWN
-        result = _run(definition.body, function_scope(definition, outer, found.package))
+        result = self.result_of(module, definition)
         return result if isinstance(result, Known) and result.rules else UNKNOWN
+
+    def result_of(self, module: str, definition: ast.FunctionDef) -> Value | None:
+        """Interpret a function or method that stands in a module; None where it only falls through."""
+        outer = ModuleScope(self, module)
+        package = self.outlines[module].package
+        return _run(definition.body, function_scope(definition, outer, package))
 
 
 def _run(body: list[ast.stmt], scope: ValueScope, rules: frozenset[str] = NO_RULES) -> Value | None:

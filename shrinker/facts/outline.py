@@ -105,7 +105,7 @@ def _enumerations(body: list[ast.stmt], prefix: str) -> Iterator[tuple[str, tupl
             yield from _enumerations(node.body, f"{prefix}{node.name}.")
 
 
-def _may_be_constant(node: ast.FunctionDef) -> bool:
+def may_be_constant(node: ast.FunctionDef) -> bool:
     """False for most functions: long ones, those that begin with what is not interpreted, and generators, which give an iterator whatever
     their `return` says; decorators may only remember the result."""
     first = next((s for s in node.body if not isinstance(s, ast.Expr | ast.Pass | ast.Import | ast.ImportFrom)), None)
@@ -118,7 +118,7 @@ def _may_be_constant(node: ast.FunctionDef) -> bool:
 
 def _trim(binding: Binding) -> Binding:
     node, value = binding.node, binding.value
-    if binding.kind == "def" and not (isinstance(node, ast.FunctionDef) and _may_be_constant(node)):
+    if binding.kind == "def" and not (isinstance(node, ast.FunctionDef) and may_be_constant(node)):
         return replace(binding, node=None)
     if isinstance(node, ast.ClassDef):
         shell = ast.ClassDef(node.name, node.bases, node.keywords, [], node.decorator_list)

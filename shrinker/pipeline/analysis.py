@@ -15,6 +15,7 @@ from shrinker.fold.module import fold_companions
 from shrinker.pipeline.run import Run, Told
 from shrinker.program.decided import Analysis
 from shrinker.program.distributions import decide_distributions, with_uncertain
+from shrinker.program.known import find_known_names
 from shrinker.program.native.cuts import cargo_cuts, refuted_cuts
 from shrinker.program.native.prune import prune_companions
 from shrinker.program.propagation import find_needed, propagate_attributes
@@ -126,10 +127,11 @@ class _Steps:
         if run.explained:
             with run.timed("symbols"):
                 symbols, edges = found_symbols(search, units, tree, graph, written, environment.outlines)
+        known = find_known_names(engine.environment, tree, folded, run.cache)
         graph = with_uncertain(graph, distributions)
         by_path = {path: tuple(sorted({*found})) for path, found in sorted(grouped(cuts).items())}
         found = (graph, folded, rescued, written, distributions, symbols, edges)
-        return Analysis(*found, dict(engine.refinements), by_path)
+        return Analysis(*found, dict(engine.refinements), by_path, known)
 
     def _graph(self, engine: FoldEngine) -> tuple[Graph, dict[str, FoldedModule]]:
         graph, folded = self.files.build(engine.fold, engine.rescued)

@@ -1,7 +1,7 @@
 """What all phases that decide come to, and which of a module's decisions took a line of upstream away."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from operator import attrgetter
 from typing import Any
 
@@ -9,6 +9,7 @@ from shrinker.values.distributions import Distributions
 from shrinker.values.edits import Cut
 from shrinker.values.folded import Decision, Folded, FoldedModule, Refinement
 from shrinker.values.graph import Graph, Removal
+from shrinker.values.outside import KnownNames
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +32,8 @@ class Analysis:
     """What was known of a module beside its text when it was folded last, by path; of others nothing was."""
     cuts: Mapping[str, tuple[Cut, ...]]
     """Lines that go of files that are no Python, by path."""
+    known: Mapping[str, KnownNames] = field(default_factory=dict)
+    """What is known of names that the tree may lack, by path; for code outside that asks."""
 
 
 _PLACED = "refusal"

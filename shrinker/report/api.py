@@ -10,7 +10,8 @@ from typing import Any
 
 from shrinker.cache import Cache
 from shrinker.check.capabilities.vocabulary import Vocabulary
-from shrinker.program.written import Definition, Written, public_definitions
+from shrinker.program.definitions import Definition, read_public_names
+from shrinker.program.written import Written
 from shrinker.ruleset import Ruleset
 from shrinker.ruleset.match import any_name_matches
 from shrinker.values.graph import UNREACHABLE, Graph
@@ -44,7 +45,7 @@ class ApiPage:
 def removed_definitions(tree: UpstreamTree, graph: Graph, cache: Cache) -> dict[str, tuple[Definition, ...]]:
     """Public names of modules that are not in the tree, by path."""
     hashes = {path: tree.by_path[path].sha256 for path in sorted(graph.removed) if module_name(path) is not None}
-    return public_definitions(hashes, tree.read, cache)
+    return read_public_names(hashes, tree.read, cache)
 
 
 def api_page(

@@ -11,7 +11,7 @@ from shrinker.check.embedders import Read, verify_embedders
 from shrinker.check.embedders.uses import uses_of_file
 from shrinker.check.trees import Trees
 from shrinker.ruleset import Ruleset
-from shrinker.ruleset.models import Remove
+from shrinker.ruleset.models import Dropped, Remove
 from shrinker.source import open_upstream
 from shrinker.source.cache import default_folder
 from shrinker.source.wheels import load_wheels, open_wheel
@@ -71,6 +71,30 @@ def test_what_a_rule_removes_is_named(case: Build, removed: dict[str, tuple[str,
     assert "sglang.gone.f (remove-it)" in dict(result.figures)["embedder-1.0"]
     other = Ruleset(removes=(rule.model_copy(update={"modules": ("sglang.b",), "definitions": (), "paths": ()}),))
     assert len(judged(here, "from sglang.gone import f\n", other).evidence.findings) == 1
+
+
+def test_what_the_tree_answers_for_is_not_missed(case: Build) -> None:
+    """It has the value of one name and one member in a table, and another module has the third."""
+    program = "from sglang.a import _flag, f\nfrom sglang.a import C\nC.is_it\nC().of_it_all\n"
+    upstream = {
+        "a.py": "from sglang.b import f\n_flag = False\nclass C:\n    is_it = 1\n    of_it_all = 2\n",
+        "b.py": "f = 1\n",
+    }
+    left = {"a.py": "class C:\n    pass\n"}
+    assert len(judged(case(upstream, left), program).evidence.findings) == 4
+    table = "VALUES = (\n    (False, 'sglang.a: _flag C.is_it C.of_it_all= '),\n)\n"
+    table += "HANDED = (\n    ('sglang.b', 'sglang.a: f '),\n)\n"
+    here = case(upstream, {**left, "removed_features.py": table})
+    assert said(judged(here, program)) == []
+
+
+def test_what_speaks_of_something_dropped_is_not_missed(case: Build) -> None:
+    words = Dropped(id="dropped-npu", why="Not part of this profile.", words=("npu",))
+    here = case({"a.py": "class C:\n    def on_npu(self): ...\n"}, {"a.py": "class C:\n    pass\n"})
+    program = "from sglang.a import C\nC.on_npu\n"
+    result = judged(here, program, Ruleset(dropped=(words,), digest="1"))
+    assert result.passed and "on_npu (dropped-npu)" in dict(result.figures)["embedder-1.0"]
+    assert not judged(here, program, Ruleset(digest="1")).passed
 
 
 def test_what_is_required_must_load(case: Build) -> None:

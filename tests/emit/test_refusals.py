@@ -1,8 +1,11 @@
 """The module that refuses: what it lets pass first."""
 
+import asyncio
 import os
+import sys
 import types
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -152,3 +155,70 @@ def test_the_argument_itself(argument: object) -> None:
     module.refuse(place, None)
     with pytest.raises(ValueError, match="choose=old is not part of this server"):
         module.refuse(place, argument)
+
+
+def test_a_file_of_the_checkpoint(tmp_path: Path) -> None:
+    """What cannot be read refuses nothing: who loads it next says why."""
+    place = "sglang.args.load"
+    rule = _rule("kind", "config.json:table.kind", values=("old",), function=place, argument="model")
+    module = removed_features(PATH, _looks(place, "model"), [rule], [])
+    for text in ("{}", "[]", "no JSON", '{"table": {"kind": "new"}}'):
+        (tmp_path / "config.json").write_text(text)
+        module.refuse(place, str(tmp_path))
+    module.refuse(place, "no/folder")
+    module.refuse(place, None)
+    (tmp_path / "config.json").write_text('{"table": {"kind": "old"}}')
+    for model in (tmp_path, str(tmp_path)):
+        with pytest.raises(ValueError, match="kind=old is not part of this server"):
+            module.refuse(place, model)
+
+
+def test_a_server_answers_with_the_refusal(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The layer of a built application that handles errors gets a handler, the others do not."""
+    told: list[tuple[str, type[Exception], Any]] = []
+
+    class Layer:
+        def __init__(self, name: str, **below: Any) -> None:
+            vars(self).update(below, name=name)
+
+    class Handling(Layer):
+        def add_exception_handler(self, error: type[Exception], handler: Any) -> None:
+            told.append((vars(self)["name"], error, handler))
+
+    responses = types.ModuleType("starlette.responses")
+    vars(responses)["JSONResponse"] = lambda content, status_code: (status_code, content)
+    monkeypatch.setitem(sys.modules, "starlette.responses", responses)
+    module = removed_features(PATH, _looks("sglang.server.lifespan", "app"), [], [])
+    module.refuse("sglang.server.lifespan", Layer("no application"))
+    assert not told
+    inner = Handling("errors", app=Layer("router"))
+    module.refuse("sglang.server.lifespan", Handling("application", middleware_stack=Layer("metrics", app=inner)))
+    assert [(name, error) for name, error, _ in told] == [
+        ("application", module.RemovedFeatureError),
+        ("errors", module.RemovedFeatureError),
+    ]
+    handler, error = told[0][2], module.RemovedFeatureError("shrinker: it is not part of this server")
+    status, content = asyncio.run(handler(types.SimpleNamespace(scope={"type": "http"}), error))
+    assert (status, content["error"]["message"]) == (400, str(error))
+    with pytest.raises(ValueError, match="it is not part"):
+        asyncio.run(handler(types.SimpleNamespace(scope={"type": "websocket"}), error))
+
+
+def test_requests_over_grpc_are_looked_at_where_they_are_sent() -> None:
+    """An error of the scheduler would end the server for everybody."""
+    place = "sglang.server.add_routes"
+    rule = _rule("kind", "kind", values=("old",), function=place, argument="manager")
+    module = removed_features(PATH, _looks(place, "manager"), [rule], [])
+    sent: list[object] = []
+
+    async def send(request: object, name: str, timeout: float = 0) -> str:
+        sent.append((request, name, timeout))
+        return "answered"
+
+    manager = types.SimpleNamespace(send_communicator_req=send)
+    module.refuse(place, manager)
+    passes, ends = (types.SimpleNamespace(kind=[kind]) for kind in ("new", "old"))
+    assert asyncio.run(manager.send_communicator_req(passes, "profile", timeout=3)) == "answered"
+    with pytest.raises(ValueError, match="kind=old is not part of this server"):
+        asyncio.run(manager.send_communicator_req(ends, "profile"))
+    assert sent == [(passes, "profile", 3)]

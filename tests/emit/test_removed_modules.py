@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from shrinker.check.subsequence import align, split
+from shrinker.emit.lost_names import LostNames, Row
 from shrinker.emit.refusals import refusals_module, removed_modules
 from shrinker.emit.rewrite import rewrite_file
 from shrinker.values.edits import Guard, Span
@@ -41,13 +42,15 @@ ROWS = {
     "sglang.srt.models.llama": "models",
     "sglang.vision": "vision",
 }
-NAMES = [
-    ("sglang.OpenEye", "vision"),
-    ("sglang.mixed.kept.helper", "unreachable"),
-    ("sglang.mixed.kept.Tool", "unreachable"),
-    ("sglang.srt.handed_on", "unreachable"),
-    ("sglang.srt.models.one.went", "unreachable"),
-]
+LOST = LostNames(
+    [
+        Row("sglang", "OpenEye", "vision"),
+        Row("sglang.mixed.kept", "helper", "unreachable"),
+        Row("sglang.mixed.kept", "Tool", "unreachable"),
+        Row("sglang.srt", "handed_on", "unreachable"),
+        Row("sglang.srt.models.one", "went", "unreachable"),
+    ]
+)
 TEXTS = read_archive(Path(__file__).with_name("removed_modules.txtar"))
 SOURCE = '"""The package."""\n\nfrom __future__ import annotations\n\n# First.\nVERSION = 1\n'
 
@@ -58,7 +61,7 @@ FOLDED = {KEPT[0]: folded_module(KEPT[0], (Guard(Span(6, 0, 6, 11)),))}
 @pytest.fixture
 def tree(tmp_path: Path) -> Path:
     features = {"models": "other models", "vision": "vision models"}
-    text = refusals_module([], [], FOLDED, KEPT, REMOVED, features, names=NAMES)
+    text = refusals_module([], [], FOLDED, KEPT, REMOVED, features, lost=LOST)
     assert text is not None
     written = rewrite_file(SOURCE.encode(), FOLDED[KEPT[0]].edits).decode()
     own = {KEPT[0]: written, KEPT[-1]: TEXTS["own.py"], KEPT[-2]: TEXTS["asking.py"], f"{P}removed_features.py": text}

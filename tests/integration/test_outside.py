@@ -74,8 +74,16 @@ DRAFTS = {
 WRITTEN = read_archive(Path(__file__).with_name("outside.txtar"))
 LOADED = WRITTEN.pop("loaded")
 """What each worker of a server does, without the server around it."""
+CONSTANTS = WRITTEN.pop("constants")
+"""Says what names are for which the generated tree has a value, or another module that has them."""
 ROUTER = "sglang.srt.entrypoints.ollama.smart_router"
-PROGRAMS = ("sglang.srt.managers.configure_logging", "sglang.srt.mem_cache.flush_cache", "sglang.auto_benchmark")
+PROGRAMS = (
+    "sglang.srt.managers.configure_logging",
+    "sglang.srt.mem_cache.flush_cache",
+    "sglang.test.few_shot_gsm8k",
+    "sglang.test.send_one",
+    "sglang.auto_benchmark",
+)
 SCRIPTS = {
     # It takes nothing, and is only looked for.
     ROUTER: f"import importlib.util as u\nprint('usage:', bool(u.find_spec({ROUTER!r})))",
@@ -99,6 +107,8 @@ def said(newest: Shrunk, narrower: Shrunk, upstream: Path, tmp_path_factory: pyt
     trees = {"upstream": upstream, **{each.profile: each.out / "python" for each in (newest, narrower)}}
     start = f"--model-path {checkpoint(made)} {OPTIONS}"
     loading = {options: ("-c", LOADED.format(words=f"{start} {options}")) for options in GGUF}
+    table = str(newest.out / "python/sglang/removed_features.py")
+    loading["constants"] = ("-c", CONSTANTS.format(table=table))
     call = Call("usage", {tree: {"commands": COMMANDS | loading, "seconds": 300} for tree in trees}, 3000, "usage")
     ended = {name: setting.program(name, tree, call) for name, tree in trees.items()}
     assert [outcome.failure for outcome in ended.values()] == [""] * len(trees)
@@ -125,6 +135,37 @@ def test_a_processor_of_logits_travels_by_reference(said: Said) -> None:
 def test_programs_that_hold_the_server_may_probe(said: Said) -> None:
     text = said["deepseek"]["probed"][1]
     assert text.endswith("fine\n"), text[-2000:]
+
+
+def _constants(text: str) -> dict[tuple[str, str], str]:
+    rows = (line.split(" ", 3) for line in text.splitlines() if line.startswith("told "))
+    return {(module, name): said for _, module, name, said in rows}
+
+
+def test_who_asks_for_a_lost_name_gets_upstreams_value(said: Said) -> None:
+    """A property of upstream's class is none to compare: only an object has its value."""
+    here, there = (_constants(said[tree]["constants"][1]) for tree in ("deepseek", "upstream"))
+    both = here.keys() & there.keys()
+    assert len(both) > 500, said["deepseek"]["constants"][1][-2000:]
+    assert {each: here[each] for each in both if here[each] != there[each]} == {}
+    fp8 = "sglang.srt.layers.quantization.fp8"
+    for name in ("_is_hip", "_use_aiter", "_is_fp8_fnuz", "_use_hip_int4"):
+        assert there[fp8, name] == "False"
+
+
+def test_kinds_of_multimodal_checkpoints_are_refused(said: Said) -> None:
+    for profile in ("deepseek", "deepseek-r1-nvfp4"):
+        text = said[profile]["kinds"][1]
+        ended = [line for line in text.splitlines() if line.startswith("ended RemovedFeatureError")]
+        assert len(ended) == 4 and all("refuse-checkpoints-by-kind" in line for line in ended), text[-3000:]
+
+
+def test_scripts_about_accuracy(said: Said) -> None:
+    before = said["upstream"]["accuracy"][1].splitlines()
+    assert before[-2:] == ["30000 Invalid backend: other", "there"]
+    for profile in ("deepseek", "deepseek-r1-nvfp4"):
+        found = said[profile]["accuracy"][1].splitlines()
+        assert found[-2] == before[-2] and "left out on purpose" in found[-1], found[-2:]
 
 
 @pytest.mark.parametrize("algorithm", DRAFTS)

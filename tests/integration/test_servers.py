@@ -54,9 +54,20 @@ def counted(tree: Path, folder: Path) -> tuple[dict[str, events.Events], Answer]
     return events.read(counts), last
 
 
+def _check_refusal(served: Served) -> None:
+    """Ask for a profile by AMD's tool: the client gets the error, and the server goes on."""
+    request = Request("refused", "/start_profile", {"activities": ["CPU", "RPD"]})
+    found = send(served.address(), request, 300)
+    said = found.body["error"]
+    assert (found.status, said["code"]) == (400, "removed_feature"), found
+    for part in ("activities=RPD", "(AMD ROCm, removed by rule refuse-rpd", "To get it back"):
+        assert part in said["message"], found
+
+
 def answer(tree: Path, folder: Path, *, measured: bool = False) -> Answer:
-    """Serve a tree and ask it; where it is measured, its own benchmark of a server runs to its end beside it."""
+    """Serve a generated tree and ask it; where it is measured, its own benchmark runs to its end."""
     with serving(tree, folder) as served:
+        _check_refusal(served)
         first = asked(served)
         if not measured:
             return first

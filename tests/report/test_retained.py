@@ -4,8 +4,9 @@ from pathlib import Path
 from typing import Any
 
 from shrinker.cache import Cache
+from shrinker.program.definitions import read_public_names
 from shrinker.program.ways import Cuts
-from shrinker.program.written import public_definitions, written_imports
+from shrinker.program.written import written_imports
 from shrinker.report.api import DROPPED, IMPORTED, INTERNAL, SAID, api_page, definitions_data, removed_definitions
 from shrinker.report.effects import questionable
 from shrinker.report.retained import Retained, retained_data
@@ -134,7 +135,7 @@ def _tree(folder: Path) -> UpstreamTree:
 def test_what_counts(tmp_path: Path) -> None:
     tree = _tree(tmp_path)
     path = f"{P}kept.py"
-    (found,) = public_definitions({path: tree.by_path[path].sha256}, tree.read, Cache()).values()
+    (found,) = read_public_names({path: tree.by_path[path].sha256}, tree.read, Cache()).values()
     assert [(one.name, one.kind, one.guarded) for one in found] == [
         ("on", "import", False),
         ("near", "import", False),
@@ -163,7 +164,7 @@ def test_why_they_went(tmp_path: Path) -> None:
         "docs/other.py": Removal("unreachable", "r"),
     }
     graph = Graph((), {path: "root"}, removed, ())
-    (found,) = public_definitions({path: tree.by_path[path].sha256}, tree.read, Cache()).values()
+    (found,) = read_public_names({path: tree.by_path[path].sha256}, tree.read, Cache()).values()
     named = {one.name: one for one in found}
     lost = {path: {named[n]: "unreachable" for n in ("a", "alone", "used", "on")} | {named["Tool"]: "remove-tool"}}
     gone = removed_definitions(tree, graph, Cache())

@@ -7,6 +7,9 @@ Wheels of declared dependencies and known embedders, or a folder of somebody's o
     texts: dotted paths in strings.
     members: names looked up on any object, that a kept class of upstream lost and no class of the tree has any more.
 
+What the tree answers for without having it (`VALUES` and `HANDED` in its table) is there. What a rule
+removes by name, or a word of a `[[dropped]]` rule speaks of, is not missed.
+
 Limits: what upstream lacks as well is not looked at: it belongs to another release. A name that a program computes, and an attribute of an
 object that only running code would tell, is not seen. Parameters never go, and *references* lets no field go that a class is made with.
 """
@@ -25,7 +28,9 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from shrinker.cache.workers import cached
+from shrinker.check.capabilities.vocabulary import Vocabulary
 from shrinker.check.embedders.uses import IMPORTS, KINDS, MEMBERS, Use, uses_of
+from shrinker.check.outside import tables_of
 from shrinker.check.resolve import Modules
 from shrinker.check.trees import Trees
 from shrinker.ruleset.match import any_name_matches
@@ -82,6 +87,7 @@ def _judge(trees: Trees, wheels: Sequence[Read], required: frozenset[str]) -> Le
     calls = ((wheel, layer.key(wheel.sha256), partial(uses_of, wheel.file)) for wheel in wheels)
     used: dict[Read, tuple[Use, ...]] = {wheel: cached(layer, key, call) for wheel, key, call in calls}
     upstream, lost_members = _before(trees, chain.from_iterable(used.values()))
+    answered, dropped = _answered(trees.out), Vocabulary(trees.stated.dropped)
     counts: Counter[str] = Counter(dict.fromkeys(("wheels", *KINDS), 0))
     findings: list[Finding] = []
     figures: list[tuple[str, str]] = []
@@ -95,10 +101,12 @@ def _judge(trees: Trees, wheels: Sequence[Read], required: frozenset[str]) -> Le
                 what = lost_members.get(use.names[0], "")
             else:
                 what = "" if trees.modules.resolves(use.module, use.names) else use.dotted
+            if what and not answered.isdisjoint(_places(upstream, use, what)):
+                continue
             # What is imported is said there.
             if not what or (use.kind != IMPORTS and not gone.isdisjoint(with_packages([what]))):
                 continue
-            rule = _removed_by(trees, upstream, use.module or what, use.names if use.module else ())
+            rule = _removed_by(trees, _places(upstream, use, what)) or dropped.of(use.names, False)
             message = f"upstream has {what}, this tree has not, and no rule says so"
             if use.kind == IMPORTS:
                 gone.add(what)
@@ -132,12 +140,34 @@ def _before(trees: Trees, uses: Iterable[Use]) -> tuple[Modules, dict[str, str]]
     return Modules(trees.source.root, there, before), lost
 
 
-def _removed_by(trees: Trees, upstream: Modules, module: str, names: tuple[str, ...]) -> str:
-    """Id of the rule that removes a module, or one of the names that lead to what is asked for."""
+def _answered(out: Path) -> frozenset[str]:
+    """Read the names of which the tree knows the value, or the module that still has them."""
+    tables = tables_of(out)
+    rows = (row for table in ("VALUES", "HANDED") for _, row in tables.get(table, ()))
+    found: set[str] = set()
+    module = ""
+    for word in (word for _, words in rows for word in words.split()):
+        if word.endswith(":"):
+            module = word[:-1]
+        else:
+            found.add(f"{module}.{word.rstrip('()=')}")
+    return frozenset(found)
+
+
+def _places(upstream: Modules, use: Use, what: str) -> frozenset[str]:
+    """Find the qualified names of what is asked for, and of what leads to it, where it is defined, too."""
+    if not use.module:
+        return frozenset({what})
+    module, names = use.module, use.names
     places = {".".join((module, *names[:end])) for end in range(len(names) + 1)}
     if names:
         where, name = upstream.definition(module, names[0]) or (module, names[0])
         places |= {where, ".".join((where, name)), ".".join((where, name, *names[1:2]))}
+    return frozenset(places)
+
+
+def _removed_by(trees: Trees, places: Iterable[str]) -> str:
+    """Id of the rule that removes one of these qualified names; empty for none."""
     for rule in trees.stated.removes:
         for place in sorted(places):
             path = f"python/{place.replace('.', '/')}"

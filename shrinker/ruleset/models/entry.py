@@ -20,7 +20,8 @@ class Refusal(Rule):
     """The parameter that is looked at."""
     attribute: str | tuple[str, ...]
     """Attributes of that argument, dotted where one is an attribute of an attribute, or a key of a dictionary; the empty
-    text for the argument itself. An attribute that is not there refuses nothing."""
+    text for the argument itself. ``config.json:model_type`` is a key of a file of the checkpoint that the argument
+    names. An attribute that is not there refuses nothing."""
     values: tuple[str, ...] = ()
     """Values that are refused; each item of a list, and each key of a dictionary, counts as a value."""
     only: tuple[str, ...] = ()
