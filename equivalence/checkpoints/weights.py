@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator, Mapping
+from math import prod
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -84,6 +85,21 @@ def weights(config: Mapping[str, Any]) -> Iterator[Weight]:
             yield from _named(prefix, "embedding", embed_tokens=(vocabulary, hidden))
     yield Weight("model.norm.weight", (hidden,), "norm")
     yield Weight("lm_head.weight", (vocabulary, hidden), "head")
+
+
+def block_size(config: Mapping[str, Any]) -> tuple[int, int] | None:
+    """Return rows and columns of the blocks that share a scale of FP8; None without FP8."""
+    rows, columns = (config.get("quantization_config") or {}).get("weight_block_size") or (0, 0)
+    return (rows, columns) if rows else None
+
+
+def stored_bytes(config: Mapping[str, Any]) -> int:
+    """Tell how many bytes the weights take, without the scales of their blocks."""
+    linear = 1 if block_size(config) else 2
+    total = 0
+    for weight in weights(config):
+        total += prod(weight.shape) * (linear if weight.role == "linear" else 2)
+    return total
 
 
 def _named(prefix: str, role: Role = "linear", **shapes: tuple[int, ...]) -> Iterator[Weight]:

@@ -5,15 +5,16 @@ bit of a sum decides the text. By itself, `python -m equivalence.checkpoints.wri
 """
 
 import base64
+import hashlib
 import json
 import pickle
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from equivalence.checkpoints.weights import Weight, adapter, weights
+from equivalence.checkpoints.weights import Weight, adapter, block_size, weights
 from equivalence.serving.script import TENSORS
 
 _HEAD_SCALE = 8.0
@@ -21,6 +22,7 @@ _SCALES = {"bias": 0.01, "embedding": 1.0}
 _SENT = ("model.norm.weight", "model.layers.1.self_attn.o_proj.weight")
 """Tensors that are written once more, for a request that carries them."""
 _RANK = 8
+_SHARD_BYTES = 4 * 2**30
 _TEMPLATE = Path(__file__).with_name("chat_template.jinja")
 """The marks of DeepSeek's own template, with the full-width bar; tools are named before the first turn."""
 
@@ -37,22 +39,91 @@ def write_checkpoint(
     import torch
 
     generator = torch.Generator().manual_seed(seed)
-    tensors: dict[str, Any] = {}
-    shared: dict[tuple[str, tuple[int, ...]], Any] = {}
-    block = (config.get("quantization_config") or {}).get("weight_block_size")
-    for weight in weights(config):
-        values = _values(torch, weight, generator)
-        if weight.role in ("embedding", "head"):
-            # The next-token layer's are the model's own, as in the published checkpoints.
-            tensors[weight.name] = shared.setdefault((weight.role, weight.shape), values.to(torch.bfloat16)).clone()
-        elif block and weight.role == "linear":
-            tensors[weight.name], tensors[f"{weight.name}_scale_inv"] = _quantized(torch, values, *block)
-        else:
-            wide = weight.name.endswith(("e_score_correction_bias", "k_norm.weight", "k_norm.bias"))
-            tensors[weight.name] = values if wide else values.to(torch.bfloat16)
+
+    def noise(weight: Weight) -> Any:
+        return torch.randn(*weight.shape, generator=generator)
+
+    tensors = dict(_tensors(torch, config, noise))
     count = _save(tensors, out / "model.safetensors")
     sent = [(name, tensors[name]) for name in _SENT if name in tensors]
     (out / TENSORS).write_text(base64.b64encode(pickle.dumps(sent)).decode("ascii"), "ascii")
+    _write_beside(config, out, tokenizer, template or {})
+    return count
+
+
+def write_wide_checkpoint(
+    config: Mapping[str, Any],
+    out: Path,
+    tokenizer: Path,
+    seed: int = 7,
+    device: str = "cpu",
+    shard_bytes: int = _SHARD_BYTES,
+) -> int:
+    """Write a checkpoint of more bytes than should stand in memory, and return its parameters.
+
+    Each tensor is drawn on the device from a seed of its name, so that a GPU writes forty
+    gigabytes in about a minute. The same seed and device give the same bytes.
+    """
+    import torch
+
+    def noise(weight: Weight) -> Any:
+        digest = hashlib.sha256(f"{seed} {weight.name}".encode()).digest()
+        generator = torch.Generator(device).manual_seed(int.from_bytes(digest[:6], "big"))
+        return torch.randn(*weight.shape, generator=generator, device=device)
+
+    count, index = 0, dict[str, str]()
+    for number, shard in enumerate(_cut_shards(_tensors(torch, config, noise), shard_bytes)):
+        name = f"model-{number:05}.safetensors"
+        count += _save(shard, out / name)
+        index |= dict.fromkeys(shard, name)
+    _write(out / "model.safetensors.index.json", {"metadata": {}, "weight_map": index})
+    _write_beside(config, out, tokenizer, {})
+    return count
+
+
+def _tensors(
+    torch: Any,
+    config: Mapping[str, Any],
+    noise: Callable[[Weight], Any],
+) -> Iterator[tuple[str, Any]]:
+    """Yield the name and the values of every tensor, in memory of the host."""
+    shared: dict[tuple[str, tuple[int, ...]], Any] = {}
+    block = block_size(config)
+    for weight in weights(config):
+        values = _values(weight, noise(weight))
+        if weight.role in ("embedding", "head"):
+            # The next-token layer's are the model's own, as in the published checkpoints.
+            kept = shared.setdefault((weight.role, weight.shape), values.to(torch.bfloat16).cpu())
+            yield weight.name, kept.clone()
+        elif block and weight.role == "linear":
+            small, scale = _quantized(torch, values, *block)
+            yield weight.name, small.cpu()
+            yield f"{weight.name}_scale_inv", scale.cpu()
+        else:
+            wide = weight.name.endswith(("e_score_correction_bias", "k_norm.weight", "k_norm.bias"))
+            yield weight.name, (values if wide else values.to(torch.bfloat16)).cpu()
+
+
+def _cut_shards(tensors: Iterable[tuple[str, Any]], most: int) -> Iterator[dict[str, Any]]:
+    """Yield the tensors in shards; each but the last has at least `most` bytes."""
+    shard, size = dict[str, Any](), 0
+    for name, values in tensors:
+        shard[name] = values
+        size += values.numel() * values.element_size()
+        if size >= most:
+            yield shard
+            shard, size = {}, 0
+    if shard:
+        yield shard
+
+
+def _write_beside(
+    config: Mapping[str, Any],
+    out: Path,
+    tokenizer: Path,
+    template: Mapping[str, Any],
+) -> None:
+    """Write what stands beside the weights: the tokenizer and the configuration."""
     known = known_tokens((tokenizer / "tokenizer.json").read_bytes(), config["vocab_size"])
     (out / "tokenizer.json").write_bytes(known)
     settings = (tokenizer / "tokenizer_config.json").read_bytes()
@@ -62,7 +133,6 @@ def write_checkpoint(
     _write(out / "generation_config.json", {"bos_token_id": 0, "eos_token_id": 1})
     # Last: a folder with it is whole.
     _write(out / "config.json", config)
-    return count
 
 
 def known_tokens(tokenizer: bytes, size: int) -> bytes:
@@ -107,8 +177,7 @@ def write_adapter(config: Mapping[str, Any], out: Path) -> int:
     return count
 
 
-def _values(torch: Any, weight: Weight, generator: Any) -> Any:
-    noise = torch.randn(*weight.shape, generator=generator)
+def _values(weight: Weight, noise: Any) -> Any:
     if weight.role == "norm":
         return 1 + 0.02 * noise
     if weight.role in _SCALES:
@@ -121,7 +190,7 @@ def _quantized(torch: Any, values: Any, rows: int, columns: int) -> tuple[Any, A
     """FP8 values and one scale a block, the last block of a row or column cut short."""
     high, wide = values.shape
     down, across = -(-high // rows), -(-wide // columns)
-    padded = torch.zeros(down * rows, across * columns)
+    padded = torch.zeros(down * rows, across * columns, device=values.device)
     padded[:high, :wide] = values
     blocks = padded.view(down, rows, across, columns)
     scale = blocks.abs().amax((1, 3)).clamp(min=1e-6) / 448

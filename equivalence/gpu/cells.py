@@ -97,6 +97,7 @@ def describe(environment: Environment, trees: Sequence[Tree]) -> dict[str, Any]:
 
 _DECLARED = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
 _COMMON = _DECLARED.pop("common")
+Kind = Literal["answers", "paired", "serving", "one_batch", "offline", "startup", "import"]
 _FEATURES = frozenset({"grammar", "tools", "reasoning", "long"})
 
 
@@ -117,13 +118,21 @@ class Cell:
     only: tuple[str, ...] = ()
     passes: int = 0
     tokens: int = 32
-    kind: Literal["answers", "serving", "one_batch", "offline", "startup", "import"] = "answers"
+    servers: int = 0
+    rounds: int = 0
+    kind: Kind = "answers"
     why: str = ""
 
+    @property
+    def is_answered(self) -> bool:
+        """Whether its servers are asked the script."""
+        return self.kind in ("answers", "paired")
+
     def server_arguments(self) -> list[str]:
-        """All arguments but model, host and port."""
-        parsers = _COMMON["parsers"] if self.kind == "answers" and not self.roles else ""
-        return f"{_COMMON['server']} {self.arguments} {parsers}".split()
+        """Return all arguments but model, host and port; the last of two of a name counts."""
+        paired = _COMMON["paired"] if self.kind == "paired" else ""
+        parsers = _COMMON["parsers"] if self.is_answered and not self.roles else ""
+        return f"{_COMMON['server']} {paired} {self.arguments} {parsers}".split()
 
 
 def _cell(name: str, features: Iterable[str] = _FEATURES, more: Iterable[str] = (), **values: Any) -> Cell:
@@ -153,7 +162,8 @@ class Plan:
     profile: bool = True
     retry: bool = False
     servers: int = 2
-    """Of each tree and cell; the second of upstream's is the control. One more of each where a verdict is in doubt."""
+    """Of each tree and of cells that say no number; the second of upstream's is the control. One
+    more of each where a verdict is in doubt."""
     recorded: bool = False
     counts: Mapping[str, int] = field(default_factory=dict)
     """Another number of servers, or of blocks of what is timed, by cell."""
@@ -161,8 +171,8 @@ class Plan:
     progress: Callable[[str], None] = field(default=lambda text: print(text, flush=True))
 
     def count(self, cell: Cell) -> int:
-        """How many servers of each tree a cell gets."""
-        return self.counts.get(cell.name, self.servers)
+        """Return how many servers of each tree a cell gets."""
+        return self.counts.get(cell.name) or cell.servers or self.servers
 
 
 @dataclass(frozen=True)

@@ -31,8 +31,25 @@ class Load:
     new: int
 
 
-LOADS = (Load("one", 1, 3, 128, 128), Load("eight", 8, 48, 256, 64), Load("sixteen", 16, 128, 256, 64))
-"""One request at a time is the host's work and a graph of one row; sixteen are all that the cells' servers run at once."""
+LOADS = {
+    "serving": (
+        Load("one", 1, 3, 128, 128),
+        Load("eight", 8, 48, 256, 64),
+        Load("sixteen", 16, 128, 256, 64),
+    ),
+    "paired": (
+        Load("1", 1, 4, 512, 128),
+        Load("16", 16, 32, 512, 128),
+        Load("64", 64, 128, 512, 96),
+    ),
+}
+"""By kind of cell. One request at a time is the host's work and a graph of one row; the last of
+each are all that the cell's servers run at once."""
+
+
+def loads(kind: str, part: float = 1.0) -> list[Load]:
+    """Return the loads of a kind of cell, with a part of their requests."""
+    return [replace(one, requests=max(1, round(one.requests * part))) for one in LOADS[kind]]
 
 
 def send(port: int, load: Load, seed: int) -> dict[str, float]:
@@ -89,11 +106,11 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m equivalence.gpu.load", description=__doc__)
     parser.add_argument("--port", type=int, required=True)
     parser.add_argument("--seed", type=int, default=0, help="of the prompts")
+    parser.add_argument("--kind", choices=sorted(LOADS), default="serving", help="of the cell")
     parser.add_argument("--part", type=float, default=1.0, help="of the requests that are sent")
     given = parser.parse_args(arguments)
     found: dict[str, float] = {}
-    for whole in LOADS:
-        load = replace(whole, requests=max(1, round(whole.requests * given.part)))
+    for load in loads(given.kind, given.part):
         try:
             numbers = send(given.port, load, given.seed)
         except OSError as error:

@@ -7,13 +7,14 @@ import shutil
 import time
 import zipfile
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from equivalence.gpu.cells import Cell, Plan, Setting, Tree
+from equivalence.gpu.shapes import find_tables
 from equivalence.serving import record
 from equivalence.serving.client import perform, send
 from equivalence.serving.script import Request, Scale, script
@@ -81,77 +82,152 @@ def _written(folder: Path) -> dict[str, int]:
     return dict(sorted(found.items()))
 
 
-def observe(setting: Setting, tree: Tree, name: str, ready: Callable[[], None]) -> dict[str, Any]:
-    """Serve the cell with one tree and ask the script, several times; `ready` is called once the server is.
+class Observation:
+    """One server of a cell from its start to its end; a context manager, which ends it.
 
-    Returns:
-        A document: `ready_seconds`, `classes`, `choices`, `settings`, `passes` (records), `kernels`,
-        `peak_host_bytes`; with `error` and `tail` where the server did not get ready.
+    `seen` is the document of it, plain JSON: `ready_seconds`, `settings`, `passes` (records),
+    `kernels`, and once it has ended `classes`, `choices`, `tables`, `errors` of its log and
+    `peak_host_bytes`; `error` and `tail` where it did not get ready.
     """
-    cell, plan = setting.cell, setting.plan
-    log, port, checkpoints = plan.out / "logs" / f"{name}.log", free_port(), plan.checkpoints
-    starts = launches(cell, tree, plan, port, log, setting.gpus, setting.left() - _AFTER_READY)
-    address = f"http://127.0.0.1:{port}"
-    scale = Scale(
-        tokens=cell.tokens,
-        features=cell.features,
-        checkpoint=str(checkpoints / cell.checkpoint),
-        other=str(checkpoints / cell.other) if cell.other else "",
-        adapter=str(checkpoints / f"{cell.checkpoint}-adapter"),
-    )
-    own = log.with_suffix("")
-    shutil.rmtree(own, ignore_errors=True)
-    own.mkdir(parents=True)
-    command, environment = list(starts[0].command), dict(cell.environment)
-    seen: dict[str, Any] = {"gpus": list(setting.gpus), "command": command, "environment": environment}
-    with ExitStack() as stack:
-        servers = [stack.enter_context(Server(start)) for start in starts]
+
+    def __init__(self, setting: Setting, tree: Tree, name: str) -> None:
+        self.port = free_port()
+        self._setting, self._tree, self._name = setting, tree, name
+        self._log = setting.plan.out / "logs" / f"{name}.log"
+        self._own = self._log.with_suffix("")
+        self._address = f"http://127.0.0.1:{self.port}"
+        left = setting.left() - _AFTER_READY
+        cell, plan = setting.cell, setting.plan
+        self._starts = launches(cell, tree, plan, self.port, self._log, setting.gpus, left)
+        self.seen: dict[str, Any] = {
+            "gpus": list(setting.gpus),
+            "command": list(self._starts[0].command),
+            "environment": dict(cell.environment),
+        }
+
+    def __enter__(self) -> Self:
+        shutil.rmtree(self._own, ignore_errors=True)
+        self._own.mkdir(parents=True)
+        with ExitStack() as stack:
+            self._servers = [stack.enter_context(Server(start)) for start in self._starts]
+            self._running = stack.pop_all()
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.seen["peak_host_bytes"] = sum(server.peak for server in self._servers)
+        self._running.close()
+        if any("{own}" in value for value in self._setting.cell.environment.values()):
+            self.seen["written"] = _written(self._own)
+        shutil.rmtree(self._own, ignore_errors=True)
+        text = "\n".join(server.text() for server in self._servers)
+        self.seen["classes"] = record.loaded_classes(text)
+        self.seen["choices"] = record.choices(text)
+        self.seen["tables"] = find_tables(text)
+        self.seen["errors"] = record.errors(text)
+        self._tell(self.seen.get("error", "done"))
+
+    def wait_ready(self) -> bool:
+        """Wait until the server answers; False where it ended before, or its time is over."""
+        waited_for = self._servers if self._setting.cell.roles else self._servers[:1]
         try:
-            waited = [server.wait_ready() for server in (servers if cell.roles else servers[:1])]
-            seen["ready_seconds"] = round(max(waited), 2)
-            ready()
-            plan.progress(f"{name}: ready after {seen['ready_seconds']} s")
-            seen["passes"] = []
-            # The script is asked more than once, and the weights' version would stay.
-            requests = [each for each in script(scale) if each.name != "weight_version"]
-            asked = [each for each in requests if not cell.only or each.name in cell.only]
-            for _ in range(cell.passes or plan.passes):
-                # What the server asked itself while starting, and the pass before, must not be in its cache.
-                send(address, FLUSH, 30)
-                answers = perform(address, asked, seconds=max(0.0, setting.left() - OVER), each=120)
-                seen["passes"].append({name: asdict(answer) for name, answer in answers.items()})
-            info = send(address, Request("info", "/server_info", None, "GET"), 30)
-            seen["settings"] = record.settings(info.body)
-            if plan.profile and setting.left() > 10:
-                folder = plan.out / "traces" / name
-                seen["kernels"] = launched_kernels(address, folder, min(60.0, setting.left() - 5))
-                shutil.rmtree(folder, ignore_errors=True)
+            waited = [server.wait_ready() for server in waited_for]
         except NotReady as error:
-            seen.update(error=str(error), tail=error.tail)
-        seen["peak_host_bytes"] = sum(server.peak for server in servers)
-    if any("{own}" in value for value in cell.environment.values()):
-        seen["written"] = _written(own)
-    shutil.rmtree(own, ignore_errors=True)
-    text = "\n".join(server.text() for server in servers)
-    seen.update(classes=record.loaded_classes(text), choices=record.choices(text), errors=record.errors(text))
-    plan.progress(f"{name}: {seen.get('error', 'done')}")
-    return seen
+            self.seen.update(error=str(error), tail=error.tail)
+            return False
+        self.seen["ready_seconds"] = round(max(waited), 2)
+        self._tell(f"ready after {self.seen['ready_seconds']} s")
+        return True
+
+    def ask(self) -> None:
+        """Ask the script, several times, and what the settings are."""
+        cell, setting = self._setting.cell, self._setting
+        self.seen["passes"] = []
+        # The script is asked more than once, and the weights' version would stay.
+        requests = [each for each in script(self._scale()) if each.name != "weight_version"]
+        asked = [each for each in requests if not cell.only or each.name in cell.only]
+        for _ in range(cell.passes or setting.plan.passes):
+            # Its cache must not have what the server asked itself, or what the pass before did.
+            send(self._address, FLUSH, 30)
+            left = max(0.0, setting.left() - OVER)
+            answers = perform(self._address, asked, seconds=left, each=120)
+            self.seen["passes"].append({name: asdict(answer) for name, answer in answers.items()})
+        info = send(self._address, Request("info", "/server_info", None, "GET"), 30)
+        self.seen["settings"] = record.settings(info.body)
+
+    def profile(self) -> None:
+        """List the kernels that some requests launch; in a `paired` cell those of a batch apart."""
+        paired = self._setting.cell.kind == "paired"
+        self.seen["kernels"] = self._launched("alone", [_ASK, _LONG_ASK] if paired else [_ASK])
+        if paired:
+            self.seen["batch_kernels"] = self._launched("batch", [_BATCH_ASK])
+
+    def _launched(self, folder_name: str, bodies: Sequence[Mapping[str, Any]]) -> dict[str, int]:
+        plan, left = self._setting.plan, self._setting.left()
+        if not plan.profile or left <= 10:
+            return {}
+        # One of its own: another rank may write its trace of the profile before this one late.
+        folder = plan.out / "traces" / self._name / folder_name
+        shutil.rmtree(folder, ignore_errors=True)
+        found = launched_kernels(self._address, folder, min(60.0, left - 5), bodies)
+        shutil.rmtree(folder, ignore_errors=True)
+        return found
+
+    def _scale(self) -> Scale:
+        cell, checkpoints = self._setting.cell, self._setting.plan.checkpoints
+        return Scale(
+            tokens=cell.tokens,
+            features=cell.features,
+            checkpoint=str(checkpoints / cell.checkpoint),
+            other=str(checkpoints / cell.other) if cell.other else "",
+            adapter=str(checkpoints / f"{cell.checkpoint}-adapter"),
+        )
+
+    def _tell(self, text: str) -> None:
+        self._setting.plan.progress(f"{self._name}: {text}")
+
+
+def observe(setting: Setting, tree: Tree, name: str, ready: Callable[[], None]) -> dict[str, Any]:
+    """Serve the cell with one tree, ask the script and return what was seen.
+
+    Args:
+        ready: called once the server is.
+    """
+    with Observation(setting, tree, name) as observation:
+        if observation.wait_ready():
+            ready()
+            observation.ask()
+            observation.profile()
+    return observation.seen
 
 
 _SAMPLING = {"temperature": 0, "max_new_tokens": 6, "ignore_eos": True}
 _ASK = {"input_ids": list(range(100, 140)), "sampling_params": _SAMPLING}
+_LONG_ASK = {"input_ids": [100 + i % 4000 for i in range(2500)], "sampling_params": _SAMPLING}
+_BATCH_ASK = {
+    "input_ids": [list(range(100 * row, 100 * row + 40)) for row in range(1, 17)],
+    "sampling_params": _SAMPLING,
+}
+"""Sixteen rows: other shapes than one's. The server may cut them into batches as it likes."""
 
 
-def launched_kernels(address: str, folder: Path, seconds: float) -> dict[str, int]:
-    """Kernel name → how often one request of 40 prompt tokens and 6 new ones launched it, over all ranks.
+def launched_kernels(
+    address: str, folder: Path, seconds: float, bodies: Sequence[Mapping[str, Any]] = (_ASK,)
+) -> dict[str, int]:
+    """Return how often the requests launched each kernel, over all ranks, by its name.
 
     Empty where the server could not be profiled.
     """
     folder.mkdir(parents=True, exist_ok=True)
     limit = time.monotonic() + seconds
-    start = {"output_dir": str(folder), "activities": ["CPU", "GPU"], "with_stack": False, "profile_id": "shrinker"}
+    start = {
+        "output_dir": str(folder),
+        "activities": ["CPU", "GPU"],
+        "with_stack": False,
+        "profile_id": "shrinker",
+    }
+    asks = [Request("ask", "/generate", body) for body in bodies]
     begin, end = Request("start", "/start_profile", start), Request("stop", "/stop_profile")
-    for request in (FLUSH, begin, Request("ask", "/generate", _ASK), end):
+    for request in (FLUSH, begin, *asks, end):
         if send(address, request, max(1.0, limit - time.monotonic())).status != 200:
             return {}
     while time.monotonic() < limit:

@@ -7,17 +7,22 @@ from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
+from itertools import islice
 from typing import Any
 
-from equivalence.gpu import throughput, turns
+from equivalence.gpu import pair, throughput, turns
 from equivalence.gpu.cells import Cell, Plan, Setting, Tree
+from equivalence.gpu.checkpoint import CHECKPOINTS
 from equivalence.gpu.observe import OVER, observe
+from equivalence.gpu.shapes import group_kernels, widths
 from equivalence.gpu.verdict import in_doubt, judge_cell
 
 _ANSWERS, _TIMES = 1, 2
 """Formats of what is kept."""
 _SMALLEST = 40.0
 """Seconds below which no server is started any more."""
+_OF_LAST = ("ready_seconds", "peak_host_bytes")
+"""What is told of the last server of each tree of a `paired` cell: the caches are warm."""
 
 
 class _Run:
@@ -70,6 +75,7 @@ class _Run:
             "features": sorted(cell.features),
             "nodes": cell.nodes,
             **({"only": list(cell.only)} if cell.only else {}),
+            **({"rounds": cell.rounds} if cell.rounds else {}),
         }
 
     def one(self, cell: Cell, tree: Tree, number: int) -> None:
@@ -105,6 +111,28 @@ class _Run:
     def _setting(self, cell: Cell, gpus: Sequence[int]) -> Setting:
         limit = min(self.end, time.monotonic() + self.plan.cell_seconds)
         return Setting(cell, replace(self.plan, progress=self.note), gpus, limit)
+
+    def serve_pairs(self, cell: Cell) -> None:
+        """Serve a `paired` cell, a block for each server that it gets of either tree."""
+        upstream, generated = self.plan.trees
+        key = self.key(cell, list(self.digests))
+        with self._gpus(min(2 * cell.gpus, len(self.plan.gpus))) as gpus:
+            turn = turns.blocks(self._setting(cell, gpus), upstream, [generated])
+            for block in islice(turn, self.plan.count(cell)):
+                name = block_name(cell, block.number)
+                if self._settled(name, key):
+                    continue
+                setting = self._setting(cell, gpus)
+                if setting.left() < pair.SHORTEST:
+                    self.note(f"{name}: no time for it")
+                    return
+                self.note(f"{name}: starting on GPU {', '.join(map(str, gpus))}")
+                found = pair.serve_pair(setting, block)
+                late = "not ready after" in found.get("error", "") or not found["whole"]
+                if setting.limit >= self.end and late:
+                    self.note(f"{name}: cut off by the end of the time for all")
+                    return
+                self.keep(name, key, found)
 
     def pair(self, cell: Cell, others: Sequence[Tree]) -> None:
         """A cell in which the trees take turns."""
@@ -152,6 +180,11 @@ def server_name(cell: Cell, tree: Tree, number: int) -> str:
     return f"{cell.name}.{tree.name}" + (f".{number}" if number > 1 else "")
 
 
+def block_name(cell: Cell, number: int) -> str:
+    """Return what the file of one block of a `paired` cell is called."""
+    return f"{cell.name}.{number + 1}"
+
+
 def run(plan: Plan) -> list[dict[str, Any]]:
     """Run what is not there yet and judge all cells; returns the rows, one a cell, in the plan's order."""
     state = _Run(plan)
@@ -162,7 +195,10 @@ def run(plan: Plan) -> list[dict[str, Any]]:
         state.all(_order(plan, answers))
         doubtful = [cell for cell in answers if in_doubt(_row(state, cell))]
         state.all([task for cell in doubtful for task in _turn(plan, [cell], plan.count(cell) + 1)])
-        timed = [cell for cell in possible if cell.kind != "answers"]
+        for cell in possible:
+            if cell.kind == "paired":
+                state.serve_pairs(cell)
+        timed = [cell for cell in possible if not cell.is_answered]
         # Times are taken with nothing else running.
         if timed and state.end - time.monotonic() > _SMALLEST:
             others = (plan.trees[1], turns.control(plan.trees[0], plan.out / "copy"))
@@ -183,9 +219,16 @@ def _lacking(plan: Plan) -> dict[str, str]:
     found: dict[str, str] = {}
     for cell in plan.cells:
         gpus = [f"{cell.gpus} GPUs"] if cell.gpus > len(plan.gpus) else []
-        if lacks := [*gpus, *(name for name in cell.needs if name in missing)]:
+        modules = [name for name in cell.needs if name in missing]
+        if lacks := [*gpus, *modules, *_lacking_checkpoint(plan, cell)]:
             found[cell.name] = f"takes {', '.join(lacks)}"
     return found
+
+
+def _lacking_checkpoint(plan: Plan, cell: Cell) -> list[str]:
+    """Return the checkpoint that is missing: those of true widths are made for some cells alone."""
+    there = (plan.checkpoints / cell.checkpoint / "config.json").is_file()
+    return [] if there or cell.kind != "paired" else [f"the checkpoint {cell.checkpoint}"]
 
 
 def _order(plan: Plan, cells: Sequence[Cell]) -> list[tuple[Cell, Tree, int]]:
@@ -209,6 +252,8 @@ def _turn(plan: Plan, cells: Iterable[Cell], number: int) -> list[tuple[Cell, Tr
 def _row(state: _Run, cell: Cell) -> dict[str, Any]:
     row: dict[str, Any] = {"cell": cell.name, "kind": cell.kind, "checkpoint": cell.checkpoint, "why": cell.why}
     row |= {"arguments": " ".join(cell.server_arguments()), "environment": dict(cell.environment), "gpus": cell.gpus}
+    if cell.kind == "paired":
+        return row | _paired_row(state, cell)
     if cell.kind != "answers":
         row |= state.kept(cell.name, state.key(cell, list(state.digests))) or {"result": "not run"}
         row.pop("key", None)
@@ -226,3 +271,34 @@ def _row(state: _Run, cell: Cell) -> dict[str, Any]:
     # Of the last server of each tree: the caches are warm.
     last = {name: [side[-1].get(name) for side in sides] for name in ("ready_seconds", "peak_host_bytes", "at_once")}
     return row | judge_cell(*sides) | last
+
+
+def _paired_row(state: _Run, cell: Cell) -> dict[str, Any]:
+    """Return what the blocks of a `paired` cell say together."""
+    plan = state.plan
+    key = state.key(cell, list(state.digests))
+    names = [block_name(cell, number) for number in range(plan.count(cell))]
+    found = [block for name in names if (block := state.kept(name, key)) is not None]
+    if not found:
+        return {"result": "not run"}
+    sides = [[block["seen"][tree.name] for block in found] for tree in plan.trees]
+    last = {name: [side[-1].get(name) for side in sides] for name in _OF_LAST}
+    row = {**judge_cell(*sides), **last, "blocks": [len(found), len(names)]}
+    pairs = [each for block in found for each in block["pairs"]]
+    row |= {"how": found[-1]["how"], "pairs": pairs, "measured": turns.measured(pairs)}
+    row["clients"] = [block["client"] for block in found if "client" in block]
+    if broken := [block for block in found if "broken_by" in block]:
+        error, by = broken[0]["error"], broken[0]["broken_by"]
+        told = [line for line in broken[0]["tail"] if not line.startswith(" ")]
+        failure = {"message": "under load", "errors": [], "tail": told}
+        row |= {"result": error, f"{by}_error": failure}
+    upstream, generated = map(_all_kernels, sides)
+    sizes = widths(CHECKPOINTS[cell.checkpoint])
+    row["bound_kernels"] = group_kernels(upstream & generated, sizes)
+    return row
+
+
+def _all_kernels(side: Sequence[dict[str, Any]]) -> set[str]:
+    """Return the names of all kernels that a tree's servers launched, whatever they were asked."""
+    lists = [seen.get(name, {}) for seen in side for name in ("kernels", "batch_kernels")]
+    return set().union(*lists)

@@ -72,10 +72,15 @@ def measure(setting: Setting, upstream: Tree, others: Sequence[Tree]) -> dict[st
         return {"result": str(error), "tail": error.tail}
     if not taken:
         return {"result": "not run"}
-    how = "a GPU each" if setting.apart else "one GPU for both, one after the other"
+    how = told_place(setting)
     if at_once > 1:
         how = f"{2 * at_once} at once{', no GPU' if kind == 'import' else ''}"
     return {"result": "measured", "how": how, "measured": measured(taken), "pairs": taken}
+
+
+def told_place(setting: Setting) -> str:
+    """Tell where the two trees of a pair run."""
+    return "a GPU each" if setting.apart else "one GPU for both, one after the other"
 
 
 def _pair(setting: Setting, block: Block) -> list[Pair]:
@@ -139,8 +144,8 @@ def _ready(setting: Setting, tree: Tree, server: Server) -> float:
 
 
 def _serve(setting: Setting, block: Block) -> list[Pair]:
-    """One block of two servers: how long they took to start, then rounds of load, the first of which is dropped."""
-    taken, ports, servers = [], [free_port() for _ in block.trees], []
+    """Start two servers and load them in rounds; returns how long they took to start, too."""
+    ports, servers = [free_port() for _ in block.trees], []
     where = f"{setting.cell.name} ({block.number}"
     with ExitStack() as stack:
         for tree, gpus, port in zip(block.trees, block.gpus, ports, strict=True):
@@ -153,25 +158,40 @@ def _serve(setting: Setting, block: Block) -> list[Pair]:
             return []
         starts = {t.name: {"ready_seconds": round(seconds, 2)} for t, seconds in zip(block.trees, ready, strict=True)}
         setting.plan.progress(f"{where}): {_told(starts)}")
-        for turn in range(ROUNDS + 1):
-            order = [*zip(block.trees, ports, strict=True)][:: 1 if turn % 2 == 0 else -1]
-            pair = {tree.name: _load(setting, tree, port, block.number, turn) for tree, port in order}
-            if not all(pair.values()):
-                break
-            setting.plan.progress(f"{where}.{turn}): {_told(pair)}")
-            if turn:
-                taken.append({"place": block.place, **pair})
+        taken = load_in_rounds(setting, block, ports, ROUNDS)
         for tree, server in zip(block.trees, servers, strict=True):
             starts[tree.name]["peak_host_bytes"] = float(server.peak)
     return [*taken, {"place": block.place, **starts}]
 
 
+def load_in_rounds(setting: Setting, block: Block, ports: Sequence[int], rounds: int) -> list[Pair]:
+    """Load two servers in so many rounds, after one that warms up; fewer where the time ends them.
+
+    Servers with GPUs of their own are loaded at once, others by turns. Who comes first alternates.
+    """
+    taken = list[Pair]()
+    places = [*zip(block.trees, ports, strict=True)]
+    for turn in range(rounds + 1):
+        order = places[:: 1 if turn % 2 == 0 else -1]
+        with ThreadPoolExecutor(2 if setting.apart else 1) as pool:
+            asked = [pool.submit(_load, setting, *place, block.number, turn) for place in order]
+            found = {tree.name: one.result() for (tree, _), one in zip(order, asked, strict=True)}
+        if not all(found.values()):
+            break
+        setting.plan.progress(f"{setting.cell.name} ({block.number}.{turn}): {_told(found)}")
+        if turn:
+            taken.append({"place": block.place, **found})
+    return taken
+
+
 def _load(setting: Setting, tree: Tree, port: int, block: int, turn: int) -> Numbers:
-    """The numbers of one round of `equivalence.gpu.load`; empty where the time ended it."""
+    """Return the numbers of one round of `equivalence.gpu.load`; empty where the time ended it."""
     if setting.left() < 10:
         return {}
     send(f"http://127.0.0.1:{port}", FLUSH, 30)
-    asked = f"-m equivalence.gpu.load --port {port} --seed {1000 * block + turn} --part {PART}"
+    seed = 1000 * block + turn
+    asked = f"-m equivalence.gpu.load --port {port} --seed {seed} --part {PART}"
+    asked += f" --kind {setting.cell.kind}"
     variables = process_environment({"PYTHONPATH": str(Path(__file__).parents[2])})
     log = setting.plan.out / "logs" / f"{setting.cell.name}.{block}.{turn}.{tree.name}.load.log"
     done = run([sys.executable, *asked.split()], variables=variables, output=log, limit=setting.left())

@@ -9,7 +9,7 @@ import math
 import random
 import shutil
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, count, groupby
 from pathlib import Path
@@ -22,14 +22,16 @@ CONTROL = "control"
 
 Numbers = Mapping[str, float]
 Pair = Mapping[str, Any]
-"""The numbers of two trees by their names, and the `place` of the block that gave them."""
+"""The numbers of two trees by their names, and the `place` of the block that gave them; its number,
+too (`block`), where two neighbouring blocks may have the same place."""
 
 
 class Broken(Exception):
-    """A run of a tree that measures failed: `tail` has the last lines it printed."""
+    """A run of a tree that measures failed: `tree` is its name, `tail` the last lines printed."""
 
     def __init__(self, tree: str, printed: str) -> None:
         super().__init__(f"fails in {tree}")
+        self.tree = tree
         self.tail = printed.splitlines()[-15:]
 
 
@@ -66,8 +68,8 @@ def blocks(setting: Setting, upstream: Tree, others: Sequence[Tree]) -> Iterator
 def measured(pairs: Sequence[Pair]) -> dict[str, Any]:
     """For each quantity and each other tree the estimate of all pairs."""
     samples = defaultdict[str, defaultdict[str, list[Sample]]](lambda: defaultdict(list))
-    # Two neighbouring blocks never have the same other tree: see `blocks`.
-    for number, ((place, other), block) in enumerate(groupby(pairs, _block)):
+    # Two neighbouring blocks never have the same other tree, or say their numbers: see `blocks`.
+    for number, ((place, other, _), block) in enumerate(groupby(pairs, _block)):
         for pair in block:
             for name in pair["upstream"].keys() & pair[other].keys():
                 samples[name][other].append(Sample(place, pair["upstream"][name], pair[other][name], number))
@@ -82,9 +84,9 @@ def measured(pairs: Sequence[Pair]) -> dict[str, Any]:
     return result
 
 
-def _block(pair: Pair) -> tuple[str, str]:
-    (other,) = pair.keys() - {"place", "upstream"}
-    return pair["place"], other
+def _block(pair: Pair) -> tuple[str, str, int]:
+    (other,) = pair.keys() - {"place", "block", "upstream"}
+    return pair["place"], other, pair.get("block", 0)
 
 
 DRAWS = 2000
@@ -116,6 +118,8 @@ def estimate(samples: Sequence[Sample]) -> dict[str, Any] | None:
         low, high: 95 in 100 resamplings lie between, of blocks and of each one's pairs, since what two processes got by chance
             is in all their pairs; None where there are fewer than `SMALLEST` pairs, where a place has one block alone, or where
             all are of one place: the pairs then say nothing of what the place does.
+        own_low, own_high: the same of resampled pairs alone, where there are `SMALLEST`: it speaks
+            for these processes and not for others of the same trees.
         pairs, blocks: how many.
     """
     places = defaultdict[str, defaultdict[int, list[float]]](lambda: defaultdict(list))
@@ -124,11 +128,12 @@ def estimate(samples: Sequence[Sample]) -> dict[str, Any] | None:
         places[sample.place][sample.block].append(sample.other / sample.upstream)
     if not good:
         return None
-    low = high = None
-    if len(good) >= SMALLEST and len(places) > 1 and min(map(len, places.values())) > 1:
-        draw, grouped = random.Random(0), [list(found.values()) for found in places.values()]
-        drawn = sorted(_middle(_resampled(blocks, draw) for blocks in grouped) for _ in range(DRAWS))
-        low, high = (round(drawn[int(part * DRAWS)], 5) for part in (0.025, 0.975))
+    low = high = own_low = own_high = None
+    grouped = [list(found.values()) for found in places.values()]
+    if len(good) >= SMALLEST:
+        own_low, own_high = _interval(grouped, _resampled_pairs)
+        if len(places) > 1 and min(map(len, places.values())) > 1:
+            low, high = _interval(grouped, _resampled)
     ratio = _middle(list(chain.from_iterable(found.values())) for found in places.values())
     return {
         "upstream": round(median(sample.upstream for sample in good), 5),
@@ -136,12 +141,31 @@ def estimate(samples: Sequence[Sample]) -> dict[str, Any] | None:
         "ratio": round(ratio, 5),
         "low": low,
         "high": high,
+        "own_low": own_low,
+        "own_high": own_high,
         "pairs": len(good),
         "blocks": len({sample.block for sample in good}),
     }
 
 
-def _resampled(found: Sequence[Sequence[float]], draw: random.Random) -> list[float]:
+Blocks = Sequence[Sequence[float]]
+"""The ratios of each block of a place."""
+
+
+def _interval(
+    places: Sequence[Blocks], resample: Callable[[Blocks, random.Random], list[float]]
+) -> tuple[float, float]:
+    """Return between which 95 in 100 resamplings lie."""
+    draw = random.Random(0)
+    drawn = sorted(_middle(resample(blocks, draw) for blocks in places) for _ in range(DRAWS))
+    return round(drawn[int(0.025 * DRAWS)], 5), round(drawn[int(0.975 * DRAWS)], 5)
+
+
+def _resampled_pairs(found: Blocks, draw: random.Random) -> list[float]:
+    return [ratio for block in found for ratio in draw.choices(block, k=len(block))]
+
+
+def _resampled(found: Blocks, draw: random.Random) -> list[float]:
     return [ratio for block in draw.choices(found, k=len(found)) for ratio in draw.choices(block, k=len(block))]
 
 

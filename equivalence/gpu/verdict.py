@@ -7,6 +7,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
+from equivalence.gpu.shapes import compare_tables
 from equivalence.gpu.span import Judgement, alone, judge_spans, pool
 from equivalence.serving.record import Answer, Answers, mask, settings
 from equivalence.serving.script import INTERFACE
@@ -19,9 +20,11 @@ _GOOD = ("same", "spread", "measured", "fails in both", "not run")
 def judge_cell(upstream: Sequence[dict[str, Any]], generated: Sequence[dict[str, Any]]) -> dict[str, Any]:
     """The verdict of a cell, from what was seen of each server of either tree (the first of each decides what ran).
 
-    `result` is `same` (every answer of every run identical), `spread` (identical, or within what upstream's own runs span),
-    `open` (upstream differs from itself, or one run stands alone, and too few runs were made to say), `differs`, `fails in
-    both` (the configuration does not run in upstream either), or `fails in generated`, `fails in upstream`.
+    `result` is `same` (every answer of every run identical), `spread` (identical, or within what
+    upstream's own runs span), `open` (upstream differs from itself, or one run stands alone, and too
+    few runs were made to say; or one tree alone launches a kernel for a batch, which servers cut as
+    they like), `differs`, `fails in both` (the configuration does not run in upstream either), or
+    `fails in generated`, `fails in upstream`.
     """
     whole = [[seen for seen in side if "error" not in seen] for side in (upstream, generated)]
     if not all(whole):
@@ -44,10 +47,15 @@ def judge_cell(upstream: Sequence[dict[str, Any]], generated: Sequence[dict[str,
         **_files(first.get("written"), other.get("written")),
         **_kernels(*map(_profiled, whole)),
     }
+    tables = compare_tables(*whole)
+    batch = _compare_batches(*whole)
     result = "same"
-    if counts["outside"] or not beside["classes"] or beside["settings"] or beside["kernels"] == "differ":
+    own_tables = tables.get("only_upstream") or tables.get("only_generated")
+    other_kernels = beside["kernels"] == "differ" or own_tables
+    doubtful = counts["open"] or batch.get("batch_kernels") == "differ"
+    if counts["outside"] or not beside["classes"] or beside["settings"] or other_kernels:
         result = "differs"
-    elif counts["open"] or (counts["lone"] and not lone.chance):
+    elif doubtful or (counts["lone"] and not lone.chance):
         result = "open"
     elif counts["unanswered"]:
         result = "differs"
@@ -65,6 +73,8 @@ def judge_cell(upstream: Sequence[dict[str, Any]], generated: Sequence[dict[str,
         "tokens": sum(_tokens(answer.body) for answer in sides[0][0][0].values()),
         "class": ", ".join(first["classes"]),
         **beside,
+        **({"tables": tables} if tables else {}),
+        **batch,
         "differences": [_shown(judgement) for judgement in judgements if judgement.result != "identical"][:_SHOWN],
     }
 
@@ -118,6 +128,28 @@ def _kernels(upstream: dict[str, int], generated: dict[str, int]) -> dict[str, A
         "kernel_launches": [sum(upstream.values()), sum(generated.values())],
         "kernels_only_upstream": sorted(upstream.keys() - generated.keys()),
         "kernels_only_generated": sorted(generated.keys() - upstream.keys()),
+    }
+
+
+def _compare_batches(
+    upstream: Sequence[dict[str, Any]],
+    generated: Sequence[dict[str, Any]],
+) -> dict[str, Any]:
+    """Compare the kernels of a batch, which a server may cut in two.
+
+    What one tree alone has, each of its servers has. Empty where a tree has none.
+    """
+    mine = [set(seen["batch_kernels"]) for seen in upstream if seen.get("batch_kernels")]
+    theirs = [set(seen["batch_kernels"]) for seen in generated if seen.get("batch_kernels")]
+    if not mine or not theirs:
+        return {}
+    only_mine = set.intersection(*mine) - set.union(*theirs)
+    only_theirs = set.intersection(*theirs) - set.union(*mine)
+    return {
+        "batch_kernels": "differ" if only_mine or only_theirs else "same",
+        "batch_kernel_names": len(set.union(*mine)),
+        "batch_kernels_only_upstream": sorted(only_mine),
+        "batch_kernels_only_generated": sorted(only_theirs),
     }
 
 
@@ -188,7 +220,11 @@ def _number(value: float) -> str:
 def _ratio(found: dict[str, Any] | None) -> str:
     if not found:
         return ""
-    between = "" if found["low"] is None else f" ({found['low']:.3f} to {found['high']:.3f})"
+    between = ""
+    if found["low"] is not None:
+        between = f" ({found['low']:.3f} to {found['high']:.3f})"
+    elif found.get("own_low") is not None:
+        between = f" ({found['own_low']:.3f} to {found['own_high']:.3f} of these servers)"
     return f"{found['ratio']:.3f}{between}"
 
 
@@ -198,7 +234,11 @@ def _remark(row: dict[str, Any]) -> str:
         return ", ".join(f"{name} {ratio}" for name, ratio in ratios.items() if ratio)
     if "requests" in row:
         counts = ", ".join(f"{count} {name}" for name, count in row["requests"].items())
-        return f"{row['class']}: {counts}; {row['tokens']} tokens; kernels {row['kernels']} ({row['kernel_names']})"
+        kernels = f"kernels {row['kernels']} ({row['kernel_names']})"
+        told = f"{row['class']}: {counts}; {row['tokens']} tokens; {kernels}"
+        measured = row.get("measured", {}).items()
+        rates = [(name, found["generated"]) for name, found in measured if "per_second" in name]
+        return ", ".join([told, *(f"{name} {_ratio(found)}" for name, found in rates)])
     for name in ("upstream_error", "generated_error"):
         if row.get(name):
             return str((row[name]["errors"] or [row[name]["message"]])[-1])[:160]

@@ -23,6 +23,7 @@ SETTINGS = {
     "kernels": [],
     "fails": False,
     "pause": 0.0,
+    "says": [],
     **(json.loads(OWN.read_text()) if OWN.is_file() else {}),
 }
 FOLDER = [""]
@@ -100,6 +101,8 @@ def main() -> None:
     print("pid", os.getpid(), os.environ.get("NAME", "unset"), flush=True)
     print("[2026-01-01 00:00:00] Load weight end. elapsed=0.26 s, type=DeepseekV3ForCausalLM, avail mem=4.00 GB")
     print("[2026-01-01 00:00:00] Using triton as attention backend, took 1.25 s")
+    for line in SETTINGS["says"]:
+        print(f"[2026-01-01 00:00:00] {line}")
     if "slow" in WORDS:
         time.sleep(600)
     print("[now] The server is fired up and ready to roll!", flush=True)

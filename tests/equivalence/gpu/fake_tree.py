@@ -18,13 +18,20 @@ def write_tree(
     throughput: float = 10.0,
     pause: float = 0.0,
     imports_for: float = 0.0,
+    says: tuple[str, ...] = (),
 ) -> Path:
-    """Write the package below `root`; returns `root`. `imports_for`: seconds that importing the server takes at least."""
+    """Write the package below `root`; returns `root`.
+
+    Args:
+        imports_for: seconds that importing the server takes at least.
+        says: further lines of the server's log.
+    """
+    told = {"token": token, "kernels": kernels, "fails": fails, "pause": pause, "says": says}
     own = {
         **dict.fromkeys(("__init__.py", "srt/__init__.py", "srt/entrypoints/__init__.py"), ""),
         "srt/entrypoints/http_server.py": f"import json, time\ntime.sleep({imports_for})\n",
         "launch_server.py": SERVER.read_text(),
-        "launch_server.json": json.dumps({"token": token, "kernels": kernels, "fails": fails, "pause": pause}),
+        "launch_server.json": json.dumps(told),
     }
     more = {name: text.replace("{throughput}", str(throughput)) for name, text in _BENCHMARKS.items()}
     write(root / "sglang", own | more)
