@@ -70,6 +70,11 @@ class Programs:
         self._server.stdin.flush()
         return Outcome(**json.loads(self._server.stdout.readline()))
 
+    def printed(self, files: Mapping[str, str]) -> Outcome:
+        """Run a package as it is."""
+        with tempfile.TemporaryDirectory(prefix="package-") as folder:
+            return self.run(write(Path(folder), with_nobody(files)) / "python")
+
 
 def with_nobody(files: Mapping[str, str]) -> dict[str, str]:
     """Add a module that nothing loads and that names every function.

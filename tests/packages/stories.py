@@ -5,13 +5,19 @@ an object), a statement that binds it, a way by which it is handed on, and a rea
 of its names. Which of each is drawn, so that their combinations are what nobody wrote down.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from textwrap import indent
+from typing import Protocol, TypeVar
 
 from hypothesis import strategies as st
 
-Draw = Callable[[st.SearchStrategy[str]], str]
+T = TypeVar("T")
+
+
+class Draw(Protocol):
+    """Draws a value of a strategy."""
+
+    def __call__(self, strategy: st.SearchStrategy[T], /) -> T: ...
 
 
 @dataclass(slots=True)
@@ -504,9 +510,7 @@ def tell_of_a_registry(draw: Draw, package: Package, n: int) -> None:
         package.add(f"sglang.load{n}", f"def load{n}():\n    import {one}\n    from sglang.plug{n} import b{n}")
         package.main(f"from sglang.load{n} import load{n}\n\nload{n}()")
     elif loader == "names":
-        unused = {"decorator": "Plug", "hook": "Plug", "subclasses": "Plug", "metaclass": "Plug"}
         package.main(f"import {one} as one{n}, {two} as two{n}")
-        del unused
     elif loader == "walk":
         package.main(
             f"import pkgutil\n\nfor found in pkgutil.iter_modules(importlib.import_module('sglang.plug{n}').__path__):\n"
@@ -607,7 +611,183 @@ def tell_of_names_in_texts(draw: Draw, package: Package, n: int) -> None:
     package.ask(draw(st.sampled_from(TEXTS)).format(a=attribute, f=f"field{n}", n=n, v=f"Thing{n}()"))
 
 
+ENUMERATIONS = (
+    "[getattr({v}, name)() for name in sorted(dir({v})) if name.startswith('do_')]",
+    "[getattr({v}, name)() for name in sorted(dir({v})) if not name.startswith('_')]",
+    "[each() for name, each in inspect.getmembers({v}, inspect.ismethod) if not name.startswith('__')]",
+    "[getattr({v}, name)() for name in sorted(vars(type({v}))) if name.startswith('do_')]",
+    "[getattr({v}, name)() for name in sorted(type({v}).__dict__) if name.startswith('do_')]",
+    "[each({v}) for name, each in sorted(vars(type({v})).items()) if name.startswith('do_')]",
+    "'do_a{n}' in dir({v}) and {v}.do_b{n}()",
+    "[getattr({v}, name)() for name in module{n}.__all__]",
+)
+
+
+def tell_of_all_members(draw: Draw, package: Package, n: int) -> None:
+    """Code goes through all names of an object, a class or a module."""
+    package.add(
+        f"sglang.m{n}",
+        f"__all__ = ['do_a{n}', 'do_b{n}']\n\n\n"
+        f"class Own{n}:\n    def do_a{n}(self):\n        return 'a'\n\n    def do_b{n}(self):\n        return 'b'\n\n\n"
+        f"def do_a{n}():\n    return 'module a'\n\n\ndef do_b{n}():\n    return 'module b'\n",
+    )
+    template = draw(st.sampled_from(ENUMERATIONS))
+    held = "module" if "__all__" in template else "object"
+    value = f"Own{n}()" if held == "object" else f"module{n}"
+    package.main(f"import inspect\n\nimport sglang.m{n} as module{n}\nfrom sglang.m{n} import Own{n}\n")
+    if draw(st.booleans()):
+        package.ask(template.format(v=value, n=n))
+    else:
+        asked = template.format(v="given", n=n)
+        package.add(f"sglang.all{n}", f"import inspect\n\nfrom sglang import m{n} as module{n}\n\n\n")
+        package.add(f"sglang.all{n}", f"def all{n}(given):\n    return {asked}\n")
+        package.main(f"from sglang.all{n} import all{n}")
+        package.ask(f"all{n}({value})")
+
+
+DISPATCHES = (
+    ("class Kind{n}(Enum):\n    act{n} = 1\n", "getattr(given, Kind{n}.act{n}.name)()"),
+    ("class Kind{n}(Enum):\n    one = 'act{n}'\n", "getattr(given, Kind{n}.one.value)()"),
+    ("def send{n}(given, **more):\n    return [getattr(given, key)() for key in more]\n", "send{n}(given, act{n}=1)"),
+    (
+        "@dataclass\nclass Flags{n}:\n    act{n}: bool = True\n",
+        "[getattr(given, each.name)() for each in fields(Flags{n})]",
+    ),
+    (
+        "def job{n}(act{n}):\n    return act{n}\n",
+        "[getattr(given, each)() for each in inspect.signature(job{n}).parameters]",
+    ),
+    ("WORDS{n} = 'none act{n}'.split()\n", "getattr(given, WORDS{n}[1])()"),
+    ("TABLE{n} = {{'act{n}': 1}}\n", "[getattr(given, key)() for key in TABLE{n}]"),
+    ("Point{n} = namedtuple('Point{n}', 'act{n} other')\n", "[getattr(given, key)() for key in Point{n}._fields[:1]]"),
+    ("NAME{n} = 'act{n}'\n", "methodcaller(NAME{n})(given)"),
+    ("PLACE{n} = 'sglang.m{n}:Thing{n}.act{n}'\n", "getattr(given, PLACE{n}.rpartition('.')[2])()"),
+)
+
+
+def tell_of_a_dispatch(draw: Draw, package: Package, n: int) -> None:
+    """A method is called by a name that stands as something else: a keyword, a field, a key."""
+    package.add(f"sglang.m{n}", target(n))
+    written, asked = draw(st.sampled_from(DISPATCHES))
+    package.add(
+        f"sglang.d{n}",
+        "import inspect\nfrom collections import namedtuple\nfrom dataclasses import dataclass, fields\n"
+        "from enum import Enum\nfrom operator import methodcaller\n\n" + written.format(n=n),
+    )
+    package.add(f"sglang.d{n}", f"\n\ndef dispatch{n}(given):\n    return {asked.format(n=n)}\n")
+    package.main(f"from sglang.d{n} import dispatch{n}\nfrom sglang.m{n} import Thing{n}")
+    package.ask(f"dispatch{n}(Thing{n}())")
+
+
+LAZY = (
+    "import importlib\n\n\ndef __getattr__(name):\n    return importlib.import_module(f'{{__name__}}.{{name}}')\n",
+    "import importlib\n\n\ndef __getattr__(name):\n    return importlib.import_module('.' + name, __package__)\n",
+    "import importlib\n\n\ndef __getattr__(name):\n    return importlib.import_module(__name__ + '.' + name)\n",
+    "_WHERE = {{'s{n}': 'sglang.lazy{n}.s{n}'}}\n\n\ndef __getattr__(name):\n    import importlib\n\n"
+    "    if name not in _WHERE:\n        raise AttributeError(name)\n    return importlib.import_module(_WHERE[name])\n",
+    "def __getattr__(name):\n    if name != 's{n}':\n        raise AttributeError(name)\n    from sglang.lazy{n} import s{n}\n\n"
+    "    return s{n}\n",
+)
+
+
+def tell_of_a_lazy_package(draw: Draw, package: Package, n: int) -> None:
+    """A package loads its submodules when somebody reads them."""
+    package.add(f"sglang.lazy{n}", draw(st.sampled_from(LAZY)).format(n=n), package=True)
+    package.add(f"sglang.lazy{n}.s{n}", target(n))
+    package.main(f"import sglang.lazy{n} as lazy{n}")
+    package.ask(f"lazy{n}.s{n}.run{n}()")
+
+
+FAMILIES = (
+    "class Top{n}(Base{n}):\n    def step{n}(self):\n        return 'top'\n",
+    "class Top{n}(Base{n}):\n    def step{n}(self):\n        return 'top ' + super().step{n}()\n",
+    "class Mixin{n}:\n    def step{n}(self):\n        return 'mixin'\n\n\nclass Top{n}(Mixin{n}, Base{n}):\n    pass\n",
+    "class Top{n}(Base{n}):\n    step{n} = lambda self: 'top'\n",
+    "class Top{n}(Base{n}):\n    pass\n\n\nTop{n}.step{n} = lambda self: 'patched'\n",
+    "class Top{n}(Base{n}):\n    def __getattr__(self, name):\n        return lambda: name\n",
+    "class Top{n}(Base{n}):\n    @property\n    def step{n}(self):\n        return lambda: 'property'\n",
+    "class Top{n}(Base{n}, metaclass=ABCMeta):\n    @abstractmethod\n    def step{n}(self):\n        pass\n\n\n"
+    "class Top{n}(Top{n}):\n    def step{n}(self):\n        return 'made'\n",
+)
+
+
+def tell_of_a_family(draw: Draw, package: Package, n: int) -> None:
+    """A method calls another of its own object, which a class above, beside or below has."""
+    own = f"    def step{n}(self):\n        return 'base'\n" if draw(st.booleans()) else ""
+    package.add(
+        f"sglang.base{n}",
+        f"class Root{n}:\n    def step{n}(self):\n        return 'root'\n\n    def never{n}(self):\n        return 0\n\n\n"
+        f"class Base{n}(Root{n}):\n    def go{n}(self):\n        return self.step{n}()\n\n{own}",
+    )
+    family = draw(st.sampled_from(FAMILIES)).format(n=n)
+    package.add(
+        f"sglang.m{n}", f"from abc import ABCMeta, abstractmethod\n\nfrom sglang.base{n} import Base{n}\n\n\n{family}"
+    )
+    package.main(f"from sglang.m{n} import Top{n}")
+    package.ask(f"Top{n}().go{n}()")
+
+
+def tell_of_an_order(draw: Draw, package: Package, n: int) -> None:
+    """Modules do something when they are imported, in the order in which they are."""
+    package.add(f"sglang.log{n}", f"LOG{n} = []\n\n\ndef step{n}():\n    return 'plain'\n")
+    acts = [
+        f"LOG{n}.append('{{k}}')",
+        f"import sglang.log{n}\n\nsglang.log{n}.step{n} = lambda: '{{k}}'",
+        f"LOG{n}.append(sglang.log{n}.step{n}())",
+        "NOTHING = 1",
+    ]
+    names = ("a", "b", "c")
+    for number, k in enumerate(names):
+        others = [f"import sglang.{other}{n}" for other in names[number + 1 :] if draw(st.booleans())]
+        text = "\n".join([f"import sglang.log{n}", f"from sglang.log{n} import LOG{n}", *others])
+        package.add(f"sglang.{k}{n}", f"{text}\n\n{draw(st.sampled_from(acts)).format(k=k)}\nVALUE{n} = '{k}'\n")
+    order = draw(st.permutations(names))
+    lines = [_pick(draw, f"import sglang.{k}{n}", f"from sglang.{k}{n} import VALUE{n} as {k}{n}") for k in order]
+    package.main("\n".join(lines))
+    package.main(f"from sglang.log{n} import LOG{n}, step{n}")
+    package.ask(
+        f"(LOG{n}, step{n}(), {_pick(draw, '1', 'sys.modules.get(f' + repr(f'sglang.a{n}') + ') is not None')})"
+    )
+
+
+FOLDED = (
+    "[make{n}(each) for each in (1, 2) if is_hip()]",
+    "[given for given in (1, 2) if not is_hip()]",
+    "[make{n}(each) for each in (range(2) if is_hip() else ())]",
+    "make{n}(1) if is_hip() else 'other'",
+    "is_hip() and make{n}(1)",
+    "(lambda: make{n}(1) if is_hip() else 'lambda')()",
+    "{{'a': make{n} if is_hip() else 'own'}}['a']",
+)
+
+
+def tell_of_a_branch(draw: Draw, package: Package, n: int) -> None:
+    """What only another platform has stands where no run comes."""
+    package.add(f"sglang.gone.make{n}", f"def make{n}(x):\n    return x\n")
+    asked = draw(st.sampled_from(FOLDED)).format(n=n)
+    where = _pick(
+        draw,
+        f"def use{n}():\n    return {asked}\n",
+        f"class Use{n}:\n    def use(self):\n        return {asked}\n\n\nuse{n} = Use{n}().use\n",
+        f"VALUE{n} = {asked}\n\n\ndef use{n}():\n    return VALUE{n}\n",
+        f"def use{n}(given={asked}):\n    return given\n",
+    )
+    package.add(
+        f"sglang.m{n}",
+        "from sglang.srt.utils import is_hip\n\nif is_hip():\n"
+        f"    from sglang.gone.make{n} import make{n}\n\n\n{where}",
+    )
+    package.main(f"from sglang.m{n} import use{n}")
+    package.ask(f"use{n}()")
+
+
 STORIES = (
+    tell_of_all_members,
+    tell_of_a_dispatch,
+    tell_of_a_lazy_package,
+    tell_of_a_family,
+    tell_of_an_order,
+    tell_of_a_branch,
     tell_of_a_module,
     tell_of_a_module,
     tell_of_a_class,

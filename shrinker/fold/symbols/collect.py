@@ -25,6 +25,7 @@ from shrinker.syntax.side_effects import (
 from shrinker.syntax.walk import Function, own_nodes
 from shrinker.values.folded import Symbol, SymbolTable
 
+_DISPLAYS = (ast.Constant, ast.Dict, ast.DictComp, ast.JoinedStr, ast.List, ast.ListComp, ast.Set, ast.SetComp, ast.Tuple)
 _OF_CLASS = frozenset({"__new__", "__init_subclass__", "__class_getitem__"})
 """Methods that Python hands the class."""
 
@@ -39,13 +40,15 @@ def collect_symbols(tree: ast.Module, package: str) -> SymbolTable:
 def _owned(module: Scope) -> frozenset[str]:
     """Find the names of a module that are bound to what the tree defines.
 
-    A `field` that `from dataclasses import field` binds is none of them.
+    A `field` that `from dataclasses import field` binds is none of them, nor is a name that only
+    holds Python's own dictionaries, lists and texts.
     """
     top = module.package.partition(".")[0]
     found: set[str] = set()
     for name, bindings in module.bindings.names.items():
         outside = (binding.module and binding.module.partition(".")[0] != top for binding in bindings)
-        if not all(outside):
+        plain = (isinstance(binding.value, _DISPLAYS) for binding in bindings)
+        if not all(outside) and not all(plain):
             found.add(name)
     return frozenset(found)
 

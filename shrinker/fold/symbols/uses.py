@@ -15,6 +15,7 @@ from shrinker.syntax.walk import Function, children, walk
 from shrinker.values.folded import EVERY_MEMBER
 
 _NAMES = re.compile(r"[A-Za-z_][\w.:\-,/|]*")
+_DOTTED = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+")
 _WORD = re.compile(r"[A-Za-z_]\w*")
 _LETTER = re.compile(r"[A-Za-z]")
 _PIECE = re.compile(r"[\w.:]*")
@@ -324,5 +325,7 @@ class Uses:
             return
         if (len(text) <= _LONGEST and _NAMES.fullmatch(text)) or "sglang" in text or "import " in text:
             self._note(self.texts, *_WORD.findall(text))
+            if _DOTTED.fullmatch(text):
+                self._note(self.texts, text)
         elif not _FIELD_SIGNS.isdisjoint(text):
             self._note(self.texts, *names_in_fields(text))

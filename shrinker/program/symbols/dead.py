@@ -16,7 +16,7 @@ from shrinker.values.folded import Folded, Symbol
 from shrinker.values.graph import Graph
 from shrinker.values.relations import grouped
 from shrinker.values.texts import looked_up, without_comments, words_of
-from shrinker.values.upstream import UpstreamTree, module_name
+from shrinker.values.upstream import UpstreamTree, enclosing, module_name
 
 _IMPORTED = re.compile(r"(?:from|import)\s+([A-Za-z_]\w*)")
 _DEEP = 20_000
@@ -98,7 +98,9 @@ def _settle_imports(search: Search) -> bool:
                     _statement(unit) in running and _is_used_by_dead_code(search, name, unit.names[0])
                 )
                 read = search.read_submodules(unit)
-                read = [each for each in read if not loading.is_done(each, before, above)]
+                source = unit.imports[0][0]
+                same = {source, *enclosing(source)} if _statement(unit) in running else set()
+                read = [each for each in read if each not in same and not loading.is_done(each, before, above)]
                 fails = program.is_missing(*unit.imports[0][:2])
                 if foreign or fails or read or any(loading.matters(t, before, above, beside) for t in targets):
                     search.keep(key, Reason(f"module:{name}", "import", unit.span.line))

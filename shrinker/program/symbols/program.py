@@ -287,15 +287,23 @@ class Loading:
             seen.add(name)
             # Modules in a cycle may load in one order only, and a package is loaded before its parts.
             cyclic = name in self._reach(self.direct(name))
-            if cyclic or name in self._acting:
-                # What it does may be seen by what would be loaded before it then.
+            if cyclic or (name in self._acting and name not in anyway):
                 return True
             if name in anyway:
+                if self._overtaken(name, before, anyway):
+                    return True
                 continue
             if not all(each in before or each in anyway for each in self._setting.get(name, ())):
                 return True
             stack.extend(self._program.imports.get(name, ()))
         return False
+
+    def _overtaken(self, name: str, before: frozenset[str], anyway: frozenset[str]) -> bool:
+        """Tell whether a module that acts may come later than others that act, if it is loaded with those."""
+        if name not in self._acting:
+            return False
+        own = self._reach(self.direct(name)) | {name}
+        return any(other in self._acting for other in anyway - before - own)
 
     def _reach(self, names: Iterable[str]) -> frozenset[str]:
         start = frozenset(names)

@@ -74,9 +74,8 @@ class SubmoduleReads:
             return False
         if name in self._read or self.is_handed_on(name, looked_up):
             return True
-        parts = name.split(".")
-        spelled = all(part in looked_up for part in parts)
-        return len(parts) > 1 and spelled and parts[0] not in self._program.top
+        # `sys.modules["xml.dom.minidom"]`.
+        return name in looked_up
 
     def is_handed_on(self, name: str, looked_up: Collection[str]) -> bool:
         """Tell whether live code may hold a module as a value, since it holds its package."""
