@@ -52,8 +52,8 @@ MUTANTS = {
     "nobody goes through `__all__`": ('if last == "__all__" and base:', "if False:"),
     "a module's own name is not known": ("        text = self._known.get(node.id)\n", "        text = None\n"),
     "what runs in any order runs the same": (
-        "            if cyclic or name in self._acting:\n",
-        "            if name in anyway:\n                continue\n            if cyclic or name in self._acting:\n",
+        "                if self._overtaken(name, before, anyway):\n",
+        "                if False:\n",
     ),
     "what no item reaches is evaluated": (
         "            if value is not None and not value.truth:\n"
