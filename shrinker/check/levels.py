@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from operator import attrgetter
 
-from shrinker.check import capabilities, entries, form, inevitable, lost, native, references, ruff
+from shrinker.check import capabilities, entries, form, inevitable, lost, native, reached, references, ruff
 from shrinker.check.trees import Seen, Trees
 from shrinker.values.outcome import Evidence
 
@@ -42,6 +42,9 @@ CHECKS = (
     Check("rows", REFERENCES, lost.dispatches),
     Check("registrations", REFERENCES, lost.registrations),
     Check("names by text", REFERENCES, lost.names_by_text),
+    Check("held modules", REFERENCES, reached.names_of_held_modules),
+    Check("loaded submodules", REFERENCES, reached.loaded_submodules),
+    Check("frames", REFERENCES, reached.locals_of_frames),
     Check("tables", REFERENCES, references.lost_tables),
     Check("native sources", REFERENCES, native.lost_sources, native.NATIVE),
     Check("crate targets", REFERENCES, references.lost_targets),

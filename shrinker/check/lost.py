@@ -127,8 +127,6 @@ def names_by_text(trees: Trees, seen: Seen) -> None:
     """Names that modules assigned and that kept code looks up by a text (``getattr(module, "EntryClass")``)."""
     asked = {name for symbols in trees.kept.values() for name in symbols.by_text}
     for symbols, upstream in trees.pairs():
-        if trees.index.walked_past(symbols.module or ""):
-            continue  # The walk over the package does not find it.
         for name, line in ((name, line) for name, line in upstream.assigned if name in asked):
             seen.look()
             if name not in symbols.bound:

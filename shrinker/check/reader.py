@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from shrinker.check import symbols
 from shrinker.check.symbols import ClassSymbols, ModuleSymbols
 from shrinker.syntax.imports import Import, names_of, package_of
-from shrinker.syntax.names import attribute_chain, dotted, first_name, last_name
+from shrinker.syntax.names import attribute_chain, dotted, first_name, last_name, names_in_fields
 from shrinker.syntax.parsing import parse
 from shrinker.syntax.scopes import COMPREHENSIONS, Comprehension, Scope, scope_of
 from shrinker.syntax.walk import ByClass, Definition, children
@@ -69,6 +69,8 @@ class _Reader:
         self.package = package_of(module, path.endswith("/__init__.py")) if module is not None else None
         self.around: list[str] = []
         """Names of the classes around a node."""
+        self.whole: dict[str, str] = {}
+        """Modules of other packages by the names that imports bind to them."""
         self.foreign: set[str] = set()
         """What imports from other packages bind."""
         self.named_classes: dict[str, str] = {}
@@ -86,12 +88,16 @@ class _Reader:
         found.rows = [*symbols.rows_of(tree.body)]
         found.registers = [*symbols.registers_of(tree.body)]
         found.assigned = [*symbols.assigned_of(tree.body)]
+        found.held = {*symbols.held_by(tree, self.package or "")}
         found.loaded = {*symbols.loaded_by(tree, found.module, self.package or "")} if found.module else set()
         # `hasattr(triton.language, "gather")` asks another package.
         found.by_text = {name for root, name in self.by_text if root not in self.foreign}
         found.named = {name: tuple(each) for name in top.bindings.names if (each := look_up(top, name))}
         for use in self.uses:
             self._resolve(use)
+            if use.how == _READ and (module := self.whole.get(use.root)) is not None:
+                for size in range(len(use.names)):
+                    found.outside_reads.setdefault(".".join([module, *use.names[: size + 1]]), use.line)
         return found
 
     def _resolve(self, use: _Use) -> None:
@@ -183,13 +189,19 @@ class _Reader:
                 self.found.stars.append(module if known else "")
             elif not ours:
                 self.foreign.add(bound)
+                if not name:
+                    self.whole[bound] = bound if bound == module.partition(".")[0] else module
             elif name[:1].isupper() and not name.isupper():
                 self.named_classes[bound] = name
 
     @_HANDLERS.of(ast.Constant)
     def constant(self, node: ast.Constant, scope: Scope) -> None:
         text = node.value
-        if not isinstance(text, str) or not 0 < len(text) < 200:
+        if not isinstance(text, str):
+            return
+        for name in names_in_fields(text):
+            self.found.lookups.setdefault((name, "any", ""), node.lineno)
+        if not 0 < len(text) < 200:
             return
         if text.isidentifier():
             self.found.binds.add(text)

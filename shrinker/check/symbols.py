@@ -8,8 +8,10 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from shrinker.syntax import unroll
+from shrinker.syntax.control import declares
+from shrinker.syntax.imports import Import, names_of
 from shrinker.syntax.names import last_name
-from shrinker.syntax.walk import BLOCKS_OF, walk
+from shrinker.syntax.walk import BLOCKS_OF, functions, own_nodes, walk
 
 SYMBOLS = "symbols"
 """Layer of the cache: packed `ModuleSymbols` by path and SHA-256. The level *form* leaves them there: it parses every file, too."""
@@ -93,6 +95,11 @@ class ModuleSymbols:
     """Strings that are dotted paths into the package: ``sglang.a.b``, ``sglang.a:b``."""
     targets: list[tuple[str, dict[str, tuple[str, int]]]] = field(default_factory=list)
     """Calls with texts as keywords, of which one names a definition (``sglang.a:b``): last name of what is called, each text with its line."""
+    outside_reads: dict[str, int] = field(default_factory=dict)
+    """Dotted names that it reads from a module of another package downwards, each with the first line."""
+    held: set[str] = field(default_factory=set)
+    """Modules, or names of them, that it imports where more than the names around may come to hold them: in a compound statement of the
+    module, in a class, for a `global`."""
     loops: set[str] = field(default_factory=set)
     """Names that a loop or comprehension runs over."""
     classes: list[ClassSymbols] = field(default_factory=list)
@@ -120,6 +127,20 @@ class ModuleSymbols:
     """Operators of native code: line and last name of ``torch.ops.library.name`` and of texts like ``library::name``."""
     files: list[tuple[int, str]] = field(default_factory=list)
     """Strings that may name a file."""
+
+
+def held_by(tree: ast.Module, package: str) -> Iterator[str]:
+    """Modules, or names of them, of the imports of a file but for those at the top of it, and those that bind a local of a function."""
+    plain: set[ast.AST] = set(tree.body)
+    for function in functions(tree):
+        shared = declares(function)
+        for node in own_nodes(function):
+            if isinstance(node, Import) and shared.isdisjoint(bound for _, _, bound in names_of(node, package)):
+                plain.add(node)
+    for node in walk(tree):
+        if isinstance(node, Import) and node not in plain:
+            for module, name, _ in names_of(node, package):
+                yield f"{module}.{name}" if name else module
 
 
 def assigned_of(body: list[ast.stmt], *, definitions: bool = False) -> Iterator[tuple[str, int]]:

@@ -47,13 +47,6 @@ class RuleIndex:
         """True when a rule names this module, or one that it would be in, as a removed one."""
         return any(rule.takes_module(dotted) for rule in self.rules.removes)
 
-    def walked_past(self, module: str) -> bool:
-        """True for a module of a package that code walks, which by the rules does not find it."""
-        around = ((package, kept) for package, kept in self.rules.walked().items() if module.startswith(f"{package}."))
-        return any(
-            not f"{module}.".startswith(tuple(f"{package}.{name}." for name in kept)) for package, kept in around
-        )
-
     def removes(self, path: str) -> bool:
         """True when a rule names this file as a removed one: neither it spares it, nor may one of its shapes ask for the table."""
         taking = (rule for rule in self.rules.removes if rule.takes_path(path))

@@ -8,7 +8,7 @@ from shrinker.syntax.walk import Function, own_nodes, walk
 
 READ_ALL_LOCALS = frozenset({"dir", "eval", "exec", "locals", "vars"})
 """Builtins that may read any local name."""
-_OF_FRAMES = frozenset({"capture_locals", "co_varnames", "f_locals", "getargvalues", "show_locals"})
+OF_FRAMES = frozenset({"capture_locals", "co_varnames", "f_locals", "getargvalues", "show_locals"})
 """What hands out the locals of a function that did not: of a caller, or of a traceback."""
 
 
@@ -28,9 +28,9 @@ def reads_a_frame(node: ast.AST) -> bool:
     """
     match node:
         case ast.Attribute(attr=name) | ast.Name(id=name) | ast.keyword(arg=str(name)):
-            return name in _OF_FRAMES
+            return name in OF_FRAMES
         case ast.alias(name=name) | ast.Constant(value=str(name)):
-            return name in _OF_FRAMES
+            return name in OF_FRAMES
     return False
 
 

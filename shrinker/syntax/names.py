@@ -6,6 +6,10 @@ import re
 from shrinker.syntax.walk import walk
 
 _WORDS = re.compile(r"\w+")
+_IDENTIFIER = re.compile(r"[A-Za-z_]\w*")
+_FIELD_SIGNS = frozenset("{%$")
+_FIELD = re.compile(r"\{(\w*(?:\.\w+|\[[^\[\]{}]*\])*)(?=[}!:])|%\(([^()]*)\)|\$\{?([A-Za-z_]\w*)")
+"""What `str.format`, ``%`` with a mapping and `string.Template` look up."""
 _LONGEST = 200
 """Characters: a longer string is no annotation and names nothing."""
 
@@ -91,4 +95,19 @@ def reads_in(tree: ast.AST) -> set[str]:
                 documentation.add(node.value)
             case ast.Constant(value=str() as text) if len(text) < _LONGEST and node not in documentation:
                 found.update(_WORDS.findall(text))
+    return found
+
+
+def names_in_fields(text: str) -> list[str]:
+    """Find the names that formatting with a text may look up.
+
+    `"{0.depth} of {report[total].name:>{width}}"` gives `depth`, `report`, `total`, `name` and
+    `width`; `"%(host)s"` gives `host`, and `"${port}"` gives `port`.
+    """
+    found: list[str] = []
+    if _FIELD_SIGNS.isdisjoint(text):
+        return found
+    for row in _FIELD.findall(text):
+        for field in row:
+            found += _IDENTIFIER.findall(field)
     return found

@@ -136,7 +136,7 @@ class ModuleSummary:
 
 
 EVERY_MEMBER = "?*"
-"""The path of what may be any object, of which all members are listed."""
+"""The path of what may be any object, of which all members are listed; with another pattern in the place of the star, those names."""
 
 Named = tuple[str, int]
 """A path, text or pattern, and its line."""

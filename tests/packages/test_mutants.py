@@ -24,7 +24,10 @@ MUTANTS = {
         "        return package in self._enumerated or (package in self._values and last in looked_up)\n",
         "        return False\n",
     ),
-    "a field of a format names nothing": ("        elif not _FIELD_SIGNS.isdisjoint(text):\n", "        elif False:\n"),
+    "a field of a format names nothing": (
+        "            self._note(self.texts, *names_in_fields(text))\n",
+        "            pass\n",
+    ),
     "a text that is split names nothing": ('elif name in _EVALUATES or name == "split":', "elif False:"),
     "no local is read through a frame": ("        if context.environment.reads_frames():\n", "        if False:\n"),
     "a walk finds what rules name and nothing else": ("if meant or name in modules:", "if meant:"),
@@ -34,7 +37,10 @@ MUTANTS = {
     ),
     "making a class tells nobody": ("if self._told(key)}", "if False}"),
     "a metaclass is given nothing": ("        if self.types.has_metaclass(key):\n", "        if False:\n"),
-    "`__subclasses__` finds no module": ("self.program.acting.union(telling, self._heirs)", "self.program.acting.union(telling)"),
+    "`__subclasses__` finds no module": (
+        "self.program.acting.union(telling, self._heirs)",
+        "self.program.acting.union(telling)",
+    ),
     "a decorated method files nothing": ("first_name(_made(d)) in self.own", "False"),
     "a default is evaluated without effects": (
         "joined((*decorators, *(open_calls(default, own) for default in defaults)))",
@@ -45,7 +51,7 @@ MUTANTS = {
         "return any(True for _ in bound)",
     ),
     "all names of something unknown are none": (
-        "                self._mark_all(self.program.members, reason, private)\n",
+        "                self._of_anything(path, reason)\n",
         "                pass\n",
     ),
     "a keyword names nothing": ("            search.look_up_written()\n            or _settle", "            _settle"),
@@ -65,10 +71,13 @@ MUTANTS = {
         "        loaded = False\n",
     ),
     "texts of a computed name are no pattern": (
-        "            self._pattern(pattern, Reason(key, \"pattern\", line))\n",
+        '            self._pattern(pattern, Reason(key, "pattern", line))\n',
         "            pass\n",
     ),
-    "a class inherits nothing": ("        above = [each for base in self.bases", "        above = [each for base in {}"),
+    "a class inherits nothing": (
+        "        above = [each for base in self.bases",
+        "        above = [each for base in {}",
+    ),
     "nothing imports by a text": (
         "                self._escape(target, Reason(key, kind, line))\n",
         "                pass\n",

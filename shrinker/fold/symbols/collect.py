@@ -25,7 +25,17 @@ from shrinker.syntax.side_effects import (
 from shrinker.syntax.walk import Function, own_nodes
 from shrinker.values.folded import Symbol, SymbolTable
 
-_DISPLAYS = (ast.Constant, ast.Dict, ast.DictComp, ast.JoinedStr, ast.List, ast.ListComp, ast.Set, ast.SetComp, ast.Tuple)
+_DISPLAYS = (
+    ast.Constant,
+    ast.Dict,
+    ast.DictComp,
+    ast.JoinedStr,
+    ast.List,
+    ast.ListComp,
+    ast.Set,
+    ast.SetComp,
+    ast.Tuple,
+)
 _OF_CLASS = frozenset({"__new__", "__init_subclass__", "__class_getitem__"})
 """Methods that Python hands the class."""
 

@@ -9,7 +9,7 @@ from shrinker.fold.messages import is_message
 from shrinker.fold.summary import pattern_of
 from shrinker.fold.symbols.paths import ANYTHING, Paths, is_followed, owner_of
 from shrinker.syntax.imports import Import, names_of
-from shrinker.syntax.names import last_name
+from shrinker.syntax.names import last_name, names_in_fields
 from shrinker.syntax.scopes import Comprehension, Scope, arguments_of
 from shrinker.syntax.walk import Function, children, walk
 from shrinker.values.folded import EVERY_MEMBER
@@ -27,24 +27,8 @@ _OF_OBJECTS = frozenset({"dir", "getmembers", "getmembers_static"})
 """What lists methods along with the rest."""
 _PLACED = ("uses", "texts", "patterns", "lookups", "enumerates", "open")
 """What is collected with the first line that has it."""
-_FIELD_SIGNS = frozenset("{%$")
-_FIELD = re.compile(r"\{(\w*(?:\.\w+|\[[^\[\]{}]*\])*)(?=[}!:])|%\(([^()]*)\)|\$\{?([A-Za-z_]\w*)")
-"""What `str.format`, ``%`` with a mapping and `string.Template` look up."""
 _UNPLACED = ("written", "stores", "attributes", "patches")
 _LOOKUPS = frozenset({"getattr", "hasattr", "setattr", "delattr", "methodcaller", "attrgetter"})
-
-
-def names_in_fields(text: str) -> list[str]:
-    """Find the names that formatting with a text may look up.
-
-    `"{0.depth} of {report[total].name:>{width}}"` gives `depth`, `report`, `total`, `name` and
-    `width`; `"%(host)s"` gives `host`, and `"${port}"` gives `port`.
-    """
-    found: list[str] = []
-    for row in _FIELD.findall(text):
-        for field in row:
-            found += _WORD.findall(field)
-    return found
 
 
 class Uses:
@@ -74,11 +58,11 @@ class Uses:
         """What was collected, as fields of `Symbol`."""
         self._note(self.uses, *sorted(self._follow.lost))
         chosen = {pattern: line for pattern, line in self._ends.items() if pattern.strip("*_")}
-        if any(path[0] == ANYTHING for path in (*self.enumerates, *self.open) if path):
-            # All names of something unknown, of which those are taken that begin or end so.
-            self.lookups = {**chosen, **self.lookups}
-        if chosen:
+        unknown = any(path[0] == ANYTHING for path in (*self.enumerates, *self.open) if path)
+        if chosen and unknown:
+            # Of all names those are taken that begin or end so.
             self.enumerates.pop(EVERY_MEMBER, None)
+            self.enumerates |= {f"{ANYTHING}{pattern}": line for pattern, line in chosen.items()}
         found: dict[str, Any] = {name: tuple(sorted(getattr(self, name).items())) for name in _PLACED}
         found |= {name: tuple(sorted(getattr(self, name))) for name in _UNPLACED}
         return {**found, "imports": self._follow.imports, "classes": tuple(self.classes)}
@@ -327,5 +311,5 @@ class Uses:
             self._note(self.texts, *_WORD.findall(text))
             if _DOTTED.fullmatch(text):
                 self._note(self.texts, text)
-        elif not _FIELD_SIGNS.isdisjoint(text):
+        else:
             self._note(self.texts, *names_in_fields(text))

@@ -211,8 +211,8 @@ class Search(Liveness):
         paths = [*((path, line, ("",)) for path, line in unit.enumerates), *((*each, begun) for each in unit.open)]
         for path, line, private in paths:
             reason = Reason(key, "enumeration", line)
-            if path == EVERY_MEMBER and not self.outside.lists_others(key[0]):
-                self._mark_all(self.program.members, reason, private)
+            if path[:1] == "?" and not self.outside.lists_others(key[0]):
+                self._of_anything(path, reason)
             found = (
                 ordered(self.types.follow(key[0], owner, path, key[1]).values) if path else [Value("module", key[0])]
             )
@@ -223,6 +223,13 @@ class Search(Liveness):
                     self._all_of(value.module, reason, private)
                 elif value.kind in ("class", "subclass", "object"):
                     self._mark_all(self.types.family(value.key), reason, private)
+
+    def _of_anything(self, path: str, reason: Reason) -> None:
+        """The names of something unknown are listed: all, or those that a text begins or ends."""
+        if path == EVERY_MEMBER:
+            self._mark_all(self.program.members, reason, ("",))
+        elif pattern := path[1:]:
+            self._pattern(pattern, reason)
 
     def _exported_by(self, found: Found, reason: Reason) -> None:
         """All names that modules export may be looked up: `getattr(api, name) for name in api.__all__`."""
