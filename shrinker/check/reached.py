@@ -26,7 +26,7 @@ _FRAME = re.compile(b"|".join(word.encode() for word in sorted(OF_FRAMES)))
 def names_of_held_modules(trees: Trees, seen: Seen) -> None:
     """Names that went from a module which kept code binds where no path leads from: in a `try`, a `with`, a class."""
     held = frozenset().union(*(symbols.held for symbols in trees.kept.values()))
-    asked = {name: place for symbols in trees.kept.values() for name, place in _looked_up(symbols)}
+    asked = {name: place for symbols in trees.kept.values() for name, place in _looked_up(symbols, trees)}
     for symbols, upstream in trees.pairs():
         if symbols.module not in held:
             continue
@@ -38,10 +38,10 @@ def names_of_held_modules(trees: Trees, seen: Seen) -> None:
                 seen.find(path, where, f"looks up {name!r}, which {symbols.module} no longer has {origin}")
 
 
-def _looked_up(symbols: ModuleSymbols) -> Iterator[tuple[str, tuple[str, int]]]:
-    """Names that a file looks up on anything, with the place."""
-    for (name, on, _), line in symbols.lookups.items():
-        if on == "any":
+def _looked_up(symbols: ModuleSymbols, trees: Trees) -> Iterator[tuple[str, tuple[str, int]]]:
+    """Names that a file looks up on what may be any module, with the place: on what is none by its name."""
+    for (name, on, owner), line in symbols.lookups.items():
+        if on == "any" or (on == "named" and owner not in trees.modules):
             yield name, (symbols.path, line)
 
 

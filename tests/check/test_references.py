@@ -113,7 +113,7 @@ def test_the_checks_say_what_they_saw(case: Build) -> None:
         "exported names": 1,
         "ways through": 2,
     }
-    assert len(checks) == 30
+    assert len(checks) == 33
 
 
 def test_an_ignored_output_folder_is_read_all_the_same(case: Build) -> None:

@@ -100,7 +100,7 @@ def test_a_method_that_python_calls(case: Build, name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("path", "findings"), [("m.py", 1), ("models/first.py", 1), ("models/second.py", 1), ("models/third.py", 0)]
+    ("path", "findings"), [("m.py", 1), ("models/first.py", 1), ("models/second.py", 1), ("models/third.py", 1)]
 )
 def test_a_name_that_a_walk_of_modules_looks_up_by_a_text(case: Build, path: str, findings: int) -> None:
     walk = "def find(module):\n    return getattr(module, 'EntryClass', None)\n"
