@@ -4,6 +4,7 @@ header of modified files: what Apache-2.0, section 4(b), asks of a changed copy.
 
 import json
 from collections.abc import Container
+from functools import cache
 from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
@@ -71,11 +72,17 @@ def environment(*folders: Path, escaped: bool = False) -> Environment:
     )
 
 
-def _render(template: str, **values: object) -> str:
+@cache
+def _templates() -> Environment:
+    """Make the templates ready once: many small trees are written in one process of the tests."""
     templates = environment(Path(__file__).with_name("templates"))
     # A basic string of TOML: JSON's escapes are TOML's too.
     templates.filters["toml"] = lambda text: json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
-    return templates.get_template(template).render(values)
+    return templates
+
+
+def _render(template: str, **values: object) -> str:
+    return _templates().get_template(template).render(values)
 
 
 def notice(identity: Identity, *, profile: str, tool_version: str, upstream_notice: str | None = None) -> str:
