@@ -139,12 +139,15 @@ class Program:
         }
 
     @cached_property
+    def running(self) -> frozenset[str]:
+        """Modules whose own statements do something besides binding names when they are imported."""
+        units = ((key[0], unit) for key, unit in self.keyed() if unit.kind not in ("member", "main"))
+        return frozenset(name for name, unit in units if unit.runs and "special" not in unit.flags)
+
+    @cached_property
     def acting(self) -> frozenset[str]:
-        """Modules that do something besides binding names when they are imported, by themselves."""
-        own = (
-            k[0] for k, u in self.keyed() if u.runs and u.kind not in ("member", "main") and "special" not in u.flags
-        )
-        return frozenset(own).union(name for name, found in self._loading.items() if any(map(self.is_foreign, found)))
+        """Those, and modules that load a package from outside which may do something."""
+        return self.running.union(name for name, found in self._loading.items() if any(map(self.is_foreign, found)))
 
     @cached_property
     def _importers(self) -> Mapping[str, Sequence[str]]:
@@ -300,10 +303,11 @@ class Loading:
 
     def _overtaken(self, name: str, before: frozenset[str], anyway: frozenset[str]) -> bool:
         """Tell whether a module that acts may come later than others that act, if it is loaded with those."""
-        if name not in self._acting:
+        running = self._program.running
+        if name not in running:
             return False
         own = self._reach(self.direct(name)) | {name}
-        return any(other in self._acting for other in anyway - before - own)
+        return any(other in running for other in anyway - before - own)
 
     def _reach(self, names: Iterable[str]) -> frozenset[str]:
         start = frozenset(names)
