@@ -1,7 +1,8 @@
-"""What kept code reaches without naming it where it stands: through a module that is held as a value, through the package around a
-submodule, through the frame of a function.
+"""Ask for what kept code reaches without naming it where it stands.
 
-The engine has mechanisms of its own for these. Here both trees are read again, and what went is held against what stayed.
+It reaches names through a module that is held as a value, a submodule through the package around
+it, and a local through the frame of its function. The engine has mechanisms of its own for these.
+Here both trees are read again, and what went is held against what stayed.
 """
 
 import ast
@@ -24,7 +25,10 @@ _FRAME = re.compile(b"|".join(word.encode() for word in sorted(OF_FRAMES)))
 
 
 def names_of_held_modules(trees: Trees, seen: Seen) -> None:
-    """Names that went from a module which kept code binds where no path leads from: in a `try`, a `with`, a class."""
+    """Find names that went from a module which kept code may hold as a value.
+
+    `try: import sglang.fast as impl` binds such a module: no path leads from `impl.NAME` to it.
+    """
     held = frozenset().union(*(symbols.held for symbols in trees.kept.values()))
     asked = {name: place for symbols in trees.kept.values() for name, place in _looked_up(symbols, trees)}
     for symbols, upstream in trees.pairs():
@@ -39,14 +43,17 @@ def names_of_held_modules(trees: Trees, seen: Seen) -> None:
 
 
 def _looked_up(symbols: ModuleSymbols, trees: Trees) -> Iterator[tuple[str, tuple[str, int]]]:
-    """Names that a file looks up on what may be any module, with the place: on what is none by its name."""
+    """Give the names that a file looks up on what may be any module, each with its place."""
     for (name, on, owner), line in symbols.lookups.items():
         if on == "any" or (on == "named" and owner not in trees.modules):
             yield name, (symbols.path, line)
 
 
 def loaded_submodules(trees: Trees, seen: Seen) -> None:
-    """Submodules of other packages that kept code reads through their package, and that no import loads any more."""
+    """Find submodules of other packages that kept code reads and that no import loads any more.
+
+    `import xml` and `xml.dom.minidom.parse(path)` need that some file imports `xml.dom.minidom`.
+    """
     left = frozenset().union(*map(_loaded, trees.kept.values()))
     gone = frozenset().union(*(_loaded(upstream) for _, upstream in trees.pairs())) - left
     anyway = tuple(pattern for rule in trees.stated.outsides for pattern in rule.loads)
@@ -60,7 +67,7 @@ def loaded_submodules(trees: Trees, seen: Seen) -> None:
 
 
 def _loaded(symbols: ModuleSymbols) -> Iterator[str]:
-    """What the imports of a file load, or may load, of other packages."""
+    """Give what the imports of a file load, or may load, of other packages."""
     package = package_of(symbols.module or "", symbols.path.endswith("/__init__.py"))
     for _, level, written, name in symbols.outside:
         module = absolute(written, level, package)
@@ -70,7 +77,7 @@ def _loaded(symbols: ModuleSymbols) -> Iterator[str]:
 
 
 def _may_be_module(name: str) -> bool:
-    """False for what Python's own library has and is no module of it."""
+    """Tell whether a name may be a module: what Python's own library has is looked up."""
     if name.partition(".")[0] not in sys.stdlib_module_names:
         return True
     try:
@@ -80,7 +87,7 @@ def _may_be_module(name: str) -> bool:
 
 
 def locals_of_frames(trees: Trees, seen: Seen) -> None:
-    """Locals that went from a function, where kept code may read the locals of others."""
+    """Find locals that went from a function, where kept code may read the locals of others."""
     if not any(_reads_frames(trees, symbols) for symbols in trees.kept.values()):
         return
     for symbols, _ in trees.pairs():

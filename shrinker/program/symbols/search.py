@@ -96,7 +96,11 @@ class Search(Liveness):
         return bool(fresh)
 
     def hand_on_submodules(self) -> bool:
-        """Take loaded submodules of packages that live code holds for values; tell if there were any."""
+        """Take loaded submodules of packages that live code holds for values.
+
+        Returns:
+            True when there was a new one.
+        """
         held = [name for name in sorted(self.loaded) if self.submodules.is_handed_on(name, self.names)]
         fresh = [name for name in held if name not in self._escaped]
         for name in fresh:
@@ -225,14 +229,17 @@ class Search(Liveness):
                     self._mark_all(self.types.family(value.key), reason, private)
 
     def _of_anything(self, path: str, reason: Reason) -> None:
-        """The names of something unknown are listed: all, or those that a text begins or ends."""
+        """Look up the names of something unknown: all, or those that a text begins or ends."""
         if path == EVERY_MEMBER:
             self._mark_all(self.program.members, reason, ("",))
         elif pattern := path[1:]:
             self._pattern(pattern, reason)
 
     def _exported_by(self, found: Found, reason: Reason) -> None:
-        """All names that modules export may be looked up: `getattr(api, name) for name in api.__all__`."""
+        """Keep all names that modules export.
+
+        `getattr(api, name) for name in api.__all__` may look each of them up.
+        """
         for value in ordered(found.values):
             held = [value.module] if value.kind == "module" else sorted(self._escaped)
             for module in held:
