@@ -80,12 +80,12 @@ def test_strict_passes_a_clean_tree(judged: World) -> None:
 
 def test_strict_refuses_a_predicate_that_no_rule_names_until_the_proposal_is_pasted(judged: World) -> None:
     mend(judged)
-    judged.add(CUDA, "\n\ndef is_hip():\n    return start() == 1\n\n\nif is_hip():\n    MODE = 1\n")
+    judged.add(CUDA, "\n\ndef is_hip():\n    return start() == 1\n\n\nif is_hip():\n    MODE = 1\n    print(MODE)\n")
     assert judged.shrink().code == 0
     before = judged.left()
     done = judged.shrink("--strict", "--json")
     error = done.document["error"]
-    assert done.code == 1 and "python/sglang/srt/cuda.py:14: [unnamed-predicate] `is_hip()`" in error
+    assert done.code == 1 and "python/sglang/srt/cuda.py:13: [unnamed-predicate] `is_hip()`" in error
     assert (judged.left(), judged.hidden()) == (before, [])
 
     table = error[error.index("[[fact]]") :].split("\n  ", 5)
