@@ -1,6 +1,8 @@
 """Expressions with a scope of their own: lambdas and comprehensions."""
 
 import ast
+import copy
+from functools import partial
 
 from shrinker.facts.lattice import UNKNOWN
 from shrinker.facts.scopes import Shadowed, around_function
@@ -37,27 +39,38 @@ def _inside(folder: ExpressionFolder, node: ast.Lambda | Comprehension) -> Expre
 def fold_comprehension(folder: ExpressionFolder, node: Comprehension, condition: bool) -> ast.expr:
     """Fold each part in its scope; conditions that are always true go.
 
-    Behind one that is never true nothing is evaluated, so that the rest stays as it is: in
-    `[make(x) for x in y if is_hip()]` no `make` is called.
+    Behind one that is never true nothing is evaluated: in `[make(x) for x in y if is_hip()]` no
+    `make` is called, so that what it names may be removed.
     """
     inside = _inside(folder, node)
+    fold = inside.when_reached
     for index, generator in enumerate(node.generators):
-        generator.iter = folder.fold(generator.iter) if index == 0 else inside.when_reached(generator.iter)
+        generator.iter = folder.fold(generator.iter) if index == 0 else fold(generator.iter)
         if isinstance(generator.iter, ast.Tuple | ast.List) and not generator.iter.elts:
-            return node
+            fold = partial(_unreached, inside)
         kept: list[ast.expr] = []
-        for number, test in enumerate(generator.ifs):
-            left, value = inside.tested(test, inside.when_reached)
-            if value is not None and not value.truth:
-                generator.ifs = [*kept, *generator.ifs[number:]]
-                return node
-            if value is None:
-                kept.append(left)
+        for test in generator.ifs:
+            left, value = inside.tested(test, fold)
+            if value is None or not value.truth:
+                kept.append(left if value is None else fold(left, condition=True))
+                if value is not None:
+                    fold = partial(_unreached, inside)
                 continue
             folder.context.forget(test)
             folder.context.edits.append(DropElement(span(test)))
             folder.context.decide(test, "comprehension", value.rules, value.outcome, 0)
         generator.ifs = kept
     for field in ("key", "value") if isinstance(node, ast.DictComp) else ("elt",):
-        setattr(node, field, inside.when_reached(getattr(node, field)))
+        setattr(node, field, fold(getattr(node, field)))
     return node
+
+
+def _unreached(folder: ExpressionFolder, node: ast.expr, *, condition: bool = False) -> ast.expr:
+    """Fold what is never evaluated; where it names something removed it stays as it is written."""
+    context, written = folder.context, copy.deepcopy(node)
+    edits, decisions = len(context.edits), len(context.decisions)
+    try:
+        return folder.when_reached(node, condition=condition)
+    except EvaluatesRemoved:
+        del context.edits[edits:], context.decisions[decisions:]
+        return written
