@@ -62,9 +62,8 @@ MUTANTS = {
         "                if False:\n",
     ),
     "what no item reaches is evaluated": (
-        "            if value is not None and not value.truth:\n"
-        "                generator.ifs = [*kept, *generator.ifs[number:]]\n                return node\n",
-        "",
+        "        del context.edits[edits:], context.decisions[decisions:]\n        return written\n",
+        "        raise\n",
     ),
     "imports load no submodule of a package": (
         "        loaded = inner in self.modules and not self._defines(module, name)\n",
