@@ -77,11 +77,6 @@ def is_wrapper(value: ast.expr) -> bool:
     return isinstance(value, ast.Call) and not value.args and dotted(value.func) in _BY_HAND
 
 
-def is_pure_value(node: ast.expr) -> bool:
-    """True when evaluating an expression at module level only makes a value."""
-    return open_calls(node) == frozenset()
-
-
 def wrapping_calls(decorator: ast.expr, own: Own = frozenset()) -> frozenset[str] | None:
     """Find what must be pure for a decorator to hand the definition back and tell nobody else of it.
 

@@ -281,20 +281,23 @@ def _read(draw: Draw, package: Package, value: str, attribute: str, *, callable_
 # Stories
 
 
-def tell_of_a_module(draw: Draw, package: Package, n: int) -> None:
-    """A module is bound somewhere, handed on, and asked for a name."""
+def _bound_target(draw: Draw, package: Package, n: int, name: str) -> str:
+    """Add the target of a story and bind it, or a name of it; return what reads it in main."""
     module = _pick(draw, f"sglang.m{n}", f"sglang.p{n}.m{n}")
     package.add(module, target(n))
-    value = _bound(draw, package, n, module, "")
+    return _bound(draw, package, n, module, name)
+
+
+def tell_of_a_module(draw: Draw, package: Package, n: int) -> None:
+    """A module is bound somewhere, handed on, and asked for a name."""
+    value = _bound_target(draw, package, n, "")
     name, calls = draw(st.sampled_from([(f"NAME{n}", False), (f"run{n}", True), (f"Thing{n}", False)]))
     _read(draw, package, value, name, callable_=calls)
 
 
 def tell_of_a_class(draw: Draw, package: Package, n: int) -> None:
     """A class is bound somewhere, handed on, and asked for a member."""
-    module = _pick(draw, f"sglang.m{n}", f"sglang.p{n}.m{n}")
-    package.add(module, target(n))
-    value = _bound(draw, package, n, module, f"Thing{n}")
+    value = _bound_target(draw, package, n, f"Thing{n}")
     choices = [(f"kind{n}", False), (f"make{n}", True), (f"plain{n}", True), (f"act{n}", False)]
     name, calls = draw(st.sampled_from(choices))
     if name == f"make{n}":
@@ -305,9 +308,7 @@ def tell_of_a_class(draw: Draw, package: Package, n: int) -> None:
 
 def tell_of_an_object(draw: Draw, package: Package, n: int) -> None:
     """An object is bound somewhere, handed on, and asked for a member."""
-    module = _pick(draw, f"sglang.m{n}", f"sglang.p{n}.m{n}")
-    package.add(module, target(n))
-    value = _bound(draw, package, n, module, f"thing{n}")
+    value = _bound_target(draw, package, n, f"thing{n}")
     choices = [(f"kind{n}", False), (f"size{n}", False), (f"own{n}", False), (f"act{n}", True)]
     name, calls = draw(st.sampled_from(choices))
     _read(draw, package, value, name, callable_=calls)
