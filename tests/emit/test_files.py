@@ -52,8 +52,10 @@ def test_everything_around_an_edit_is_itself(source: bytes) -> None:
     if not source.endswith(b"\n"):
         source += b"\n"
     text = source.decode(encoding).removeprefix("\ufeff")
-    edited = source + "if F:\n    gone\n".encode(encoding)
-    node = ast.parse(text + "if F:\n    gone\n").body[-1]
+    # Comments and blank lines above a statement are the statement's.
+    text, source = f"{text}kept\n", source + b"kept\n"
+    edited = source + b"if F:\n    gone\n"
+    node = ast.parse(f"{text}if F:\n    gone\n").body[-1]
     assert rewrite_file(edited, [DropStatement(span(node))]) == source
 
 
@@ -83,7 +85,7 @@ def test_latin_1_stays_latin_1() -> None:
     assert isinstance(first, ast.Assign) and isinstance(first.value, ast.Tuple)
     edits: list[Edit] = [DropElement(span(first.value.elts[1])), Raise(span(second), "é €")]
     out = rewrite_file(text.encode("latin-1"), edits)
-    assert out == b"# -*- coding: latin-1 -*-\nx = '\xe9',\nraise RuntimeError(\"\xe9 \\u20ac\")\n"
+    assert out == b"# -*- coding: latin-1 -*-\nx = '\xe9',\n# \xe9\nraise RuntimeError(\"\xe9 \\u20ac\")\n"
     assert isinstance(ast.parse(out).body[-1], ast.Raise)
 
 

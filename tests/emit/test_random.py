@@ -1,19 +1,19 @@
 """Random programs, random edits that leave valid Python: the output means what the edits say, and only deletes."""
 
 import ast
+import io
 import random
 import re
+import tokenize
 from collections.abc import Iterator, Sequence
-from dataclasses import fields
 from pathlib import Path
 
-import libcst as cst
-from hypothesis import HealthCheck, assume, given, note, reject, settings
+from hypothesis import HealthCheck, assume, given, note, settings
 from hypothesis import strategies as st
 
 from shrinker.check.capabilities.alignment import is_part
 from shrinker.check.subsequence import split
-from shrinker.emit.rewrite import rewrite_file
+from shrinker.emit.rewrite import RewriteError, rewrite_file
 from shrinker.values.edits import (
     DropElement,
     DropElse,
@@ -32,6 +32,9 @@ GRAMMAR = Grammar(Path(__file__).with_name("grammar.txt"))
 RAISED = 'raise RuntimeError("gone: \\"x\\" \\\\ é")'
 ADDED = {"pass", "True", "False", "None", "else", "if", ","}
 """All that a rewrite adds beside `RAISED`."""
+HEADER = re.compile("(if|elif|else|for|while|with|try|except|finally|def|class|async|case|match|@)")
+"""What a line begins with that holds no simple statements, or not alone."""
+UNWRITTEN = {tokenize.NL, tokenize.INDENT, tokenize.DEDENT}
 Offer = tuple[float, list[Edit]]
 """Edits of which one may be made, and how much of the usual share is made."""
 
@@ -95,6 +98,8 @@ def random_edits(source: str, seed: int, rate: float) -> list[Edit]:
     chance = random.Random(seed)
     edits: list[Edit] = []
     waiting: list[ast.AST] = [ast.parse(source)]
+    indices: set[ast.AST] = set()
+    """Tuples to `ast` alone: no edit replaces one, though some drop elements."""
     while waiting:
         node = waiting.pop()
         # What no edit may name.
@@ -102,9 +107,15 @@ def random_edits(source: str, seed: int, rate: float) -> list[Edit]:
             continue
         waiting += ast.iter_child_nodes(node)
         offers: list[Offer] = []
+        if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Tuple):
+            indices.add(node.slice)
         if isinstance(node, ast.stmt):
             offers = [*of_statement(node)]
-        elif isinstance(node, ast.expr) and isinstance(getattr(node, "ctx", ast.Load()), ast.Load):
+        elif (
+            node not in indices
+            and isinstance(node, ast.expr)
+            and isinstance(getattr(node, "ctx", ast.Load()), ast.Load)
+        ):
             offers = [*of_expression(node)]
         edits += [chance.choice(some) for share, some in offers if chance.random() < rate * share]
         decorators = node.decorator_list if isinstance(node, ast.FunctionDef | ast.ClassDef) else []
@@ -125,7 +136,12 @@ def edited(seed: int, choice: int, rate: float = 0.2) -> tuple[str, list[Edit]]:
 
 
 def rewritten(source: str, edits: Sequence[Edit]) -> str:
-    out = rewrite_file(source.encode(), edits).decode()
+    try:
+        out = rewrite_file(source.encode(), edits).decode()
+    except RewriteError as error:
+        # Of some 100 programs LibCST refuses one. Its file stays as upstream wrote it: nothing is to be compared.
+        assume("LibCST does not read" not in str(error))
+        raise
     note(out)
     return out
 
@@ -149,29 +165,19 @@ def test_random_edits(seed: int, choice: int, rate: float) -> None:
     assert max((len(m) for m in re.findall(r"\n+", out)), default=0) <= max(blank, 3)
 
 
-def lines(node: object) -> Iterator[cst.SimpleStatementLine]:
-    """Statements of one line, as LibCST reads them. Its own visitors make each node anew and refuse some valid whitespace."""
-    if isinstance(node, cst.SimpleStatementLine):
-        yield node
-    elif isinstance(node, cst.CSTNode):
-        for field in fields(node):
-            yield from lines(getattr(node, field.name))
-    elif isinstance(node, Sequence) and not isinstance(node, str):
-        for each in node:
-            yield from lines(each)
-
-
 def behind(text: str) -> dict[str, str]:
-    """By comment behind a statement the text of the statement, as LibCST attaches them; a program that it refuses is left out."""
-    try:
-        module = cst.parse_module(text)
-    except (cst.CSTValidationError, cst.ParserSyntaxError):
-        reject()
-    return {
-        line.trailing_whitespace.comment.value: "".join(map(module.code_for_node, line.body))
-        for line in lines(module)
-        if line.trailing_whitespace.comment
-    }
+    """By comment behind a line of simple statements the code of the line: read by `tokenize`, which knows nothing of LibCST."""
+    found = {}
+    line: list[tokenize.TokenInfo] = []
+    for token in tokenize.generate_tokens(io.StringIO(text).readline):
+        if token.type != tokenize.NEWLINE:
+            line += [token] if token.type not in UNWRITTEN else []
+            continue
+        code = [each.string for each in line if each.type != tokenize.COMMENT]
+        if line[-1].type == tokenize.COMMENT and code[-1] != ":" and not HEADER.fullmatch(code[0]):
+            found[line[-1].string] = " ".join(code)
+        line = []
+    return found
 
 
 @settings(usual, max_examples=100)

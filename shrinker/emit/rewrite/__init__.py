@@ -1,16 +1,16 @@
 """Apply edits to Python files, token for token as upstream wrote them but for what the edits say.
 
-Positions come from `ast`, and the text is cut there: no line without an edit is read a second time.
+A family of LibCST transformers does it, one construct a module; `regions` hands them the smallest statements that hold an edit.
 """
 
-import ast
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from shrinker.cache.workers import without_gc
 from shrinker.emit.package import HEADER
-from shrinker.emit.rewrite.sites import RewriteError, Sites
+from shrinker.emit.rewrite.insertions import insert_lines
+from shrinker.emit.rewrite.named import RewriteError
+from shrinker.emit.rewrite.regions import Regions
 from shrinker.emit.rewrite.source import Source
-from shrinker.emit.rewrite.statements import Statements
 from shrinker.syntax.parsing import decode
 from shrinker.values.edits import Edit
 from shrinker.values.errors import InputError, ShrinkerError
@@ -33,13 +33,8 @@ def rewrite_file(source: bytes, edits: Sequence[Edit], *, header: str | None = N
         The new file, in the encoding and with the line ends of the original. Lines of statements
         without edits are copied byte for byte.
     """
-    file = Source(*decode(source))
-    text = file.text
-    if edits:
-        sites = Sites(edits, file)
-        Statements(sites).module(ast.parse(text))
-        sites.finish()
-        text = sites.patches.render()
+    file, others = insert_lines(Source(*decode(source)), edits)
+    text = Regions(file, others).rewrite() if others else file.text
     if header is not None:
         first = "".join(file.lines[: file.preamble])
         rest = text.removeprefix(first)

@@ -1,0 +1,82 @@
+"""DropStatement, DropTail and Raise: statements that go, and the named error that takes the place of some."""
+
+import json
+from collections.abc import Sequence
+from typing import Any, TypeVar
+
+import libcst as cst
+
+from shrinker.emit.rewrite.named import Editing
+from shrinker.values.edits import DropStatement, DropTail, Raise
+
+Line = TypeVar("Line", cst.SimpleStatementLine, cst.SimpleStatementSuite)
+
+
+class Blocks(Editing):
+    """Removes statements. LibCST writes `pass` into a block that is left without any."""
+
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*arguments)
+        self._unreached: set[cst.CSTNode] = set()
+        """Statements behind one that ends their block."""
+
+    def visit_Module(self, node: cst.Module) -> None:
+        self._end(node.body)
+
+    def visit_IndentedBlock(self, node: cst.IndentedBlock) -> None:
+        self._end(node.body)
+
+    def visit_SimpleStatementSuite(self, node: cst.SimpleStatementSuite) -> None:
+        self._end(node.body)
+
+    def _end(self, body: Sequence[cst.CSTNode]) -> None:
+        """Mark what follows an edit that ends a block, in its line and below."""
+        ends = False
+        for node in body:
+            if ends:
+                self._unreached.add(node)
+                continue
+            for part in node.body if isinstance(node, cst.SimpleStatementLine) else [node]:
+                if ends:
+                    self._unreached.add(part)
+                ends = ends or self.edit_of(part, Raise, DropTail) is not None
+        self.skip(*self._unreached)
+
+    def on_leave(self, original_node: Any, updated_node: Any) -> Any:
+        """Remove a statement, or put the error in its place, with the comment above it."""
+        edit = self.edit_of(original_node, Raise, DropTail, DropStatement)
+        if original_node in self._unreached or isinstance(edit, DropTail | DropStatement):
+            return cst.RemoveFromParent()
+        if not isinstance(edit, Raise):
+            return super().on_leave(original_node, updated_node)
+        line = cst.ensure_type(cst.parse_statement(_error(edit)), cst.SimpleStatementLine)
+        if isinstance(updated_node, cst.BaseSmallStatement):
+            return line.body[0]
+        return line.with_changes(leading_lines=updated_node.leading_lines)
+
+    def leave_SimpleStatementLine(
+        self, original_node: cst.SimpleStatementLine, updated_node: cst.SimpleStatementLine
+    ) -> cst.SimpleStatementLine | cst.RemovalSentinel:
+        if not updated_node.body:
+            return cst.RemoveFromParent()
+        return _closed(original_node, updated_node)
+
+    def leave_SimpleStatementSuite(
+        self, original_node: cst.SimpleStatementSuite, updated_node: cst.SimpleStatementSuite
+    ) -> cst.SimpleStatementSuite:
+        return _closed(original_node, updated_node)
+
+
+def _closed(original: Line, updated: Line) -> Line:
+    """Let the last small statement of a line end as the last one of upstream's did: with or without a semicolon."""
+    if len(updated.body) == len(original.body) or not updated.body:
+        return updated
+    *others, last = updated.body
+    return updated.with_changes(body=[*others, last.with_changes(semicolon=original.body[-1].semicolon)])
+
+
+def _error(edit: Raise) -> str:
+    """``raise RuntimeError("<message>")``."""
+    # JSON's escapes are Python's too, and the quotes are the ones upstream uses.
+    literal = json.dumps(edit.message, ensure_ascii=False).replace("\x7f", "\\x7f")
+    return f"raise {edit.error}({literal})"
