@@ -1,7 +1,7 @@
 # The same variables everywhere, on the command line or in the environment:
 #   UPSTREAM  release:VERSION, git:PATH_OR_URL@COMMIT, submodule or path:DIR (default: the submodule
 #             when it is checked out, else the release named in shrinker/upstream.toml)
-#   PROFILE   which rules (shrinker/rules/profiles/)
+#   PROFILE   which rules (rules/profiles/)
 #   OUT       where the generated tree goes
 #   JOBS      worker processes (default: one a core)
 #   FORCE     1: what somebody added to OUT is moved to OUT.backup-…; without it nothing is generated there

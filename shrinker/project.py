@@ -7,17 +7,19 @@ package brings. Without one, the checkout of shrinker is the project, and where 
 from pathlib import Path
 
 PACKAGE = Path(__file__).resolve().parent
-RULES_FOLDER = PACKAGE / "rules"
-"""The rules that come with shrinker."""
+CHECKOUT = PACKAGE.parent
+"""What holds the package: the checkout, or where it is installed."""
+RULES_FOLDER = PACKAGE / "rules" if (PACKAGE / "rules").is_dir() else CHECKOUT / "rules"
+"""The rules that come with shrinker: in a wheel they lie in the package, in a checkout beside it."""
 PINS = "upstream.toml"
 
 
 def project_folder() -> Path:
     """The folder that holds reports and, where it has them, rules and pins of its own."""
-    here, checkout = Path.cwd(), PACKAGE.parent
+    here = Path.cwd()
     if (here / PINS).is_file() or (here / "rules" / "profiles").is_dir():
         return here
-    return checkout if (checkout / "pyproject.toml").is_file() else here
+    return CHECKOUT if (CHECKOUT / "pyproject.toml").is_file() else here
 
 
 def rules_folder() -> Path:

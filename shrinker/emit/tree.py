@@ -21,7 +21,7 @@ from shrinker.program.definitions import Definition
 from shrinker.program.interface.compare import compare_interfaces
 from shrinker.program.interface.offers import read_offered
 from shrinker.program.interface.syntax import Syntax
-from shrinker.project import PACKAGE
+from shrinker.project import CHECKOUT
 from shrinker.ruleset.models import Ruleset
 from shrinker.syntax.ranges import count_lines
 from shrinker.values.distributions import Distributions
@@ -234,7 +234,7 @@ def _license(tree: UpstreamTree) -> bytes:
         if path in tree.by_path:
             return _read(tree, path)
     # Shrinker's licence is upstream's: the same text serves a tree that came without it.
-    checkout = PACKAGE.parent / "LICENSE"
+    checkout = CHECKOUT / "LICENSE"
     if checkout.is_file():
         return checkout.read_bytes()
     own = metadata.distribution("shrinker").read_text("licenses/LICENSE")

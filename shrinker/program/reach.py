@@ -12,8 +12,8 @@ from shrinker.program.edges.data import DataEdges, included
 from shrinker.program.edges.modules import import_edges, outside_edges, rule_targets, star_edges, walk_edges
 from shrinker.program.edges.strings import DYNAMIC, StringEdges
 from shrinker.program.nodes import Found, ModuleIndex, file_node, module_node, suffix
+from shrinker.program.reasons import first_reasons
 from shrinker.program.removals import removed_by_rule
-from shrinker.program.ways import first_reasons
 from shrinker.ruleset import Remove, Ruleset
 from shrinker.syntax.native.conditionals import without_refuted
 from shrinker.values.errors import ShrinkerError

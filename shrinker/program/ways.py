@@ -1,14 +1,12 @@
 """Ways through a graph: the cheapest ones, what leaves when they are cut, and what an edge counts in a chain that explains something.
 
-Only the standard library is imported: an answer takes less time than loading a graph library would.
+By hand, since networkx knows no node that is reached only where another one is, too, as a member is with its class; and since answers
+of the command line take less time than loading it would. What a run asks of the graph of files is `reasons`.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from heapq import heappop, heappush
 from typing import Generic, TypeVar
-
-from shrinker.values.graph import Edge as FileEdge
-from shrinker.values.relations import grouped
 
 Node = TypeVar("Node", int, str)
 Edge = TypeVar("Edge")
@@ -16,8 +14,6 @@ _COSTS = {"by name": 8, "enumeration": 6, "string": 20, "pattern": 30}
 """Between symbols, where not 1: what the syntax proves explains more than a name that merely agrees."""
 FILE_COSTS = {"package": 2, "string": 4, "walk": 4, "import-type": 10}
 """The same between files: what only a type checker reads explains least."""
-_WEAK = 1 << 20
-"""What a weak edge counts: more than any way of sure ones."""
 _BUILTIN = 6
 """What a look-up counts more by a name that objects of Python's own types have: `x.decode()` most likely means bytes."""
 _TYPES = (bytes, dict, float, int, list, set, str, tuple)
@@ -122,20 +118,3 @@ def cost_of(kind: str, source: str, out: int) -> int:
         # A name that two hundred members share says less than one that two share.
         cost += out.bit_length() - 1 + (_BUILTIN if source in _OF_BUILTINS else 0)
     return cost
-
-
-def first_reasons(edges: Mapping[FileEdge, str]) -> tuple[dict[str, FileEdge], dict[str, str]]:
-    """The nearest ways from the roots, by sure edges where there are such, of edges each with why it is weak (empty when sure): the last
-    edge of the way to each node, and for the nodes that no way of sure edges reaches, why they are kept."""
-    leaving = grouped((edge.src, edge) for edge in sorted(edges))
-    roots = {node: 0 for node in leaving if node.startswith("root:")}
-    ways = Ways(roots, lambda node: ((e.dst, _WEAK if edges[e] else 1, e) for e in leaving.get(node, ())))
-    first = {node: edge for node, (_, edge) in ways.last.items()}
-    doubtful = {
-        node: f"{edges[edge]} ({edge.path}:{edge.line})"
-        if edges[edge]
-        else f"needed only by {edge.src}, which is uncertain"
-        for node, edge in first.items()
-        if ways.costs[node] >= _WEAK
-    }
-    return first, doubtful

@@ -4,8 +4,6 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
 
-from shrinker.cache import Cache
-from shrinker.cache.workers import cached
 from shrinker.program.nodes import path_node
 from shrinker.program.symbols.why import Symbols
 from shrinker.program.ways import Cuts
@@ -21,21 +19,6 @@ Leaving = tuple[str, int, int]
 """Path of a file or, with a slash, of a folder, else the id of a rule that names roots; files and lines that would leave with it."""
 
 
-def retained_data(data: Mapping[str, Any], lines: Mapping[str, int], cache: Cache) -> dict[str, Any]:
-    """What the saved graph tells of it: files and lines of each file that keeps more than itself, and the largest choices; see `Retained`."""
-
-    def measured() -> dict[str, Any]:
-        found = Retained(data, lines)
-        each = {path: found.size(found.with_paths([path])) for path in data["kept"]}
-        several = {path: [*size] for path, size in each.items() if size[0] > 1}
-        return {"retained": several, "optional": [[*row] for row in found.optional()]}
-
-    layer = cache.layer("retained")
-    key = layer.key(repr((data["nodes"], data["edges"], sorted(lines.items()))))
-    read: dict[str, Any] = cached(layer, key, measured)
-    return read
-
-
 class Retained:
     """The file graph of one run."""
 
@@ -43,22 +26,24 @@ class Retained:
         """Of the saved graph, and the lines of each kept file in the generated tree."""
         self._data, self._lines = data, lines
         self._number = {name: number for number, name in enumerate(data["nodes"])}
-        self._at: dict[str, int] = {path: self._number[path_node(path)] for path in data["kept"]}
-        self._path = {number: path for path, number in self._at.items()}
-        starts = set(self._number.values()).difference(edge[1] for edge in data["edges"])
-        self._cuts = Cuts(len(self._number), data["edges"], starts)
+        self.at: dict[str, int] = {path: self._number[path_node(path)] for path in data["kept"]}
+        self._path = {number: path for path, number in self.at.items()}
+        self.starts = set(self._number.values()).difference(edge[1] for edge in data["edges"])
+        """Numbers of nodes that nothing leads to."""
+        self._cuts = Cuts(len(self._number), data["edges"], self.starts)
 
     def with_paths(self, paths: Collection[str]) -> list[str]:
         """Paths that leave with some kept files, themselves included."""
-        return self._paths({self._at[path] for path in paths})
+        return self.paths(self._cuts.leaving({self.at[path] for path in paths}))
 
     def with_rule(self, rule: str) -> list[str]:
         """Paths that leave with a rule that names roots."""
         number = self._number.get(f"root:{rule}")
-        return self._paths({number}) if number is not None else []
+        return self.paths(self._cuts.leaving({number})) if number is not None else []
 
-    def _paths(self, cut: Collection[int]) -> list[str]:
-        return sorted(self._path[node] for node in self._cuts.leaving(cut) if node in self._path)
+    def paths(self, numbers: Iterable[int]) -> list[str]:
+        """Paths of those nodes that are kept files, sorted."""
+        return sorted(self._path[number] for number in numbers if number in self._path)
 
     def size(self, paths: Collection[str]) -> tuple[int, int]:
         """How many files and lines some paths are."""
@@ -78,7 +63,7 @@ class Retained:
 
     def _choices(self) -> Iterator[tuple[str, list[str]]]:
         inside: dict[str, set[int]] = defaultdict(set)
-        for path, number in self._at.items():
+        for path, number in self.at.items():
             parts = path.split("/")
             for name in (path, *("/".join(parts[:depth]) + "/" for depth in range(_TOP, len(parts)))):
                 inside[name].add(number)
@@ -87,10 +72,10 @@ class Retained:
         for name, numbers in inside.items():
             entered = [later for n in numbers for source, later in outside.get(n, ()) if source not in numbers]
             if entered and all(entered):
-                yield name, self._paths(numbers)
+                yield name, self.paths(self._cuts.leaving(numbers))
         for node, number in self._number.items():
             if node.startswith("root:"):
-                yield node.removeprefix("root:"), self._paths({number})
+                yield node.removeprefix("root:"), self.paths(self._cuts.leaving({number}))
 
 
 def several(count: int, thing: str) -> str:

@@ -15,7 +15,7 @@ from shrinker.program.symbols.saved import root_costs
 from shrinker.report import api, dependencies, summary
 from shrinker.report.effects import QUESTIONABLE, RuleEffect, questionable, rule_effects
 from shrinker.report.place import readable, render, write_files
-from shrinker.report.retained import retained_data
+from shrinker.report.retained_sizes import retained_data
 from shrinker.report.summary import Measured, tally, text_rows, total
 from shrinker.ruleset import Ruleset
 from shrinker.values.edits import Cut

@@ -9,7 +9,8 @@ from shrinker.program.ways import Cuts
 from shrinker.program.written import written_imports
 from shrinker.report.api import DROPPED, IMPORTED, INTERNAL, SAID, api_page, definitions_data, removed_definitions
 from shrinker.report.effects import questionable
-from shrinker.report.retained import Retained, retained_data
+from shrinker.report.retained import Retained
+from shrinker.report.retained_sizes import retained_data
 from shrinker.report.summary import Measured, lines_list, tuning_list
 from shrinker.ruleset.load import load_rules
 from shrinker.values.graph import Graph, Removal

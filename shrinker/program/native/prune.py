@@ -8,10 +8,10 @@ from shrinker.cache import Cache
 from shrinker.program.native.cuts import library_cuts
 from shrinker.program.native.library import Library, NativeReach
 from shrinker.program.nodes import file_node, path_node
+from shrinker.program.reasons import first_reasons
 from shrinker.program.symbols.dead import dead_spans, search_modules
 from shrinker.program.symbols.liveness import Outside
 from shrinker.program.symbols.search import Search
-from shrinker.program.ways import first_reasons
 from shrinker.ruleset import Companion, Ruleset
 from shrinker.syntax.names import dotted, is_special
 from shrinker.syntax.parsing import parsed
