@@ -5,10 +5,13 @@ import json
 import os
 import re
 import subprocess
+import tomllib
 from pathlib import Path
 
 import grimp
 import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 from benchmarks.readme import README, SUMMARY, updated
 from shrinker.source.pins import index_commit, load_pins
@@ -48,6 +51,39 @@ def test_make_upstream_checks_the_submodule_out(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert (clone / "upstream/python/sglang/__init__.py").is_file()
     assert git("submodule", "status", at=clone).split()[:2] == [commit, "upstream"]
+
+
+CARD = [
+    "libcst",
+    "networkx",
+    "pydeps",
+    "vulture",
+    "coverage",
+    "torch",
+    "sgl-kernel",
+    "flashinfer",
+    "fastapi",
+    "pytest",
+]
+"""The packages that the project was asked to be made with."""
+DISTRIBUTIONS = {"sgl-kernel": "sglang-kernel", "flashinfer": "flashinfer-python"}
+
+
+def test_the_table_of_named_packages_is_true() -> None:
+    text = (REPOSITORY / "ARCHITECTURE.md").read_text("utf-8")
+    rows = re.findall(r"(?m)^\| ([\w-]+) \| `([\w/.]+\.py)` \| [^|]+ \| ([^|]+) \|$", text)
+    assert sorted(name for name, _, _ in rows) == sorted(CARD)
+    project = tomllib.loads((REPOSITORY / "pyproject.toml").read_text("utf-8"))
+    server = json.loads((REPOSITORY / "reports/deepseek/dependencies.json").read_text("utf-8"))["dependencies"]
+    lists = {
+        "shrinker": project["project"]["dependencies"],
+        "shrinker, to develop": project["dependency-groups"]["dev"],
+        "the generated server": server,
+    }
+    for name, place, required in rows:
+        assert name.replace("-", "_") in (REPOSITORY / place).read_text("utf-8"), f"{place} does not name {name}"
+        distributions = {canonicalize_name(Requirement(each).name) for each in lists[required]}
+        assert DISTRIBUTIONS.get(name, name) in distributions, f"{required} does not require {name}"
 
 
 def test_rule_files_that_pages_name_are_there() -> None:
