@@ -51,6 +51,7 @@ def leaving_with_each(edges: Iterable[Sequence[int]], roots: Iterable[int]) -> d
         roots: nodes that are reached without an edge.
     """
     graph = networkx.DiGraph((source, target) for source, target, *_ in edges)
+    graph.add_node(_TOP)
     graph.add_edges_from((_TOP, root) for root in roots)
     above = networkx.immediate_dominators(graph, _TOP)
     tree = networkx.DiGraph((over, node) for node, over in above.items() if node != _TOP and over is not None)

@@ -15,7 +15,7 @@ def retained_data(data: Mapping[str, Any], lines: Mapping[str, int], cache: Cach
     def measured() -> dict[str, Any]:
         found = Retained(data, lines)
         leaving = leaving_with_each(data["edges"], found.starts)
-        each = {path: found.size(found.paths(leaving[found.at[path]])) for path in data["kept"]}
+        each = {path: found.size(found.paths(leaving.get(found.at[path], ()))) for path in data["kept"]}
         several = {path: [*size] for path, size in each.items() if size[0] > 1}
         return {"retained": several, "optional": [[*row] for row in found.optional()]}
 

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Sequence
+from itertools import dropwhile
 from typing import Any, TypeVar
 
 import libcst as cst
@@ -9,6 +10,7 @@ import libcst as cst
 from shrinker.emit.rewrite.named import Editing
 from shrinker.values.edits import DropStatement, DropTail, Raise
 
+Block = TypeVar("Block", cst.Module, cst.IndentedBlock)
 Line = TypeVar("Line", cst.SimpleStatementLine, cst.SimpleStatementSuite)
 
 
@@ -19,6 +21,10 @@ class Blocks(Editing):
         super().__init__(*arguments)
         self._unreached: set[cst.CSTNode] = set()
         """Statements behind one that ends their block."""
+        self._gone: set[cst.CSTNode] = set()
+        """Statements that were removed, and lines of which all were."""
+        self.footers: dict[cst.CSTNode, Sequence[cst.EmptyLine]] = {}
+        """By the last statement of a block that took the place of its statement, the comments that stood below."""
 
     def visit_Module(self, node: cst.Module) -> None:
         self._end(node.body)
@@ -46,6 +52,7 @@ class Blocks(Editing):
         """Remove a statement, or put the error in its place, with the comment above it."""
         edit = self.edit_of(original_node, Raise, DropTail, DropStatement)
         if original_node in self._unreached or isinstance(edit, DropTail | DropStatement):
+            self._gone.add(original_node)
             return cst.RemoveFromParent()
         if not isinstance(edit, Raise):
             return super().on_leave(original_node, updated_node)
@@ -54,10 +61,32 @@ class Blocks(Editing):
             return line.body[0]
         return line.with_changes(leading_lines=updated_node.leading_lines)
 
+    def leave_Module(self, original_node: cst.Module, updated_node: cst.Module) -> cst.Module:
+        return self._settled(original_node, updated_node)
+
+    def leave_IndentedBlock(
+        self, original_node: cst.IndentedBlock, updated_node: cst.IndentedBlock
+    ) -> cst.IndentedBlock:
+        return self._settled(original_node, updated_node)
+
+    def _settled(self, original_node: Block, updated_node: Block) -> Block:
+        """Let the first statement begin the block, and put comments below blocks that were taken above what follows them."""
+        body: list[Any] = []
+        node: Any
+        below: Sequence[cst.EmptyLine] = ()
+        for node in updated_node.body:
+            lines = [*below, *node.leading_lines]
+            if not body and original_node.body[0] in self._gone:
+                lines = without_blanks(lines)
+            body.append(node.with_changes(leading_lines=lines) if len(lines) != len(node.leading_lines) else node)
+            below = self.footers.get(node, ())
+        return updated_node.with_changes(body=body, footer=[*below, *updated_node.footer])
+
     def leave_SimpleStatementLine(
         self, original_node: cst.SimpleStatementLine, updated_node: cst.SimpleStatementLine
     ) -> cst.SimpleStatementLine | cst.RemovalSentinel:
         if not updated_node.body:
+            self._gone.add(original_node)
             return cst.RemoveFromParent()
         return _closed(original_node, updated_node)
 
@@ -65,6 +94,11 @@ class Blocks(Editing):
         self, original_node: cst.SimpleStatementSuite, updated_node: cst.SimpleStatementSuite
     ) -> cst.SimpleStatementSuite:
         return _closed(original_node, updated_node)
+
+
+def without_blanks(lines: Sequence[cst.EmptyLine]) -> list[cst.EmptyLine]:
+    """Give comment lines without the blank lines above the first of them."""
+    return [*dropwhile(lambda line: line.comment is None, lines)]
 
 
 def _closed(original: Line, updated: Line) -> Line:

@@ -1,12 +1,11 @@
 """TakeBlock and DropElse: what is left of an `if`, a loop or a `try` whose way is decided."""
 
 from collections.abc import Sequence
-from itertools import dropwhile
 from typing import Any
 
 import libcst as cst
 
-from shrinker.emit.rewrite.named import Editing
+from shrinker.emit.rewrite.blocks import Blocks, without_blanks
 from shrinker.values.edits import DropElse, TakeBlock
 
 Compound = cst.If | cst.While | cst.For | cst.Try
@@ -14,7 +13,7 @@ Left = Any
 """What becomes of a statement: a statement, those of a block, nothing; of an `elif` also the `else`."""
 
 
-class Branches(Editing):
+class Branches(Blocks):
     """Puts a block in the place of the statement that holds it."""
 
     def __init__(self, *arguments: Any) -> None:
@@ -86,8 +85,9 @@ class Branches(Editing):
             return cst.RemoveFromParent()
         if isinstance(part, cst.If):
             # An `elif` that takes the place of its `if`.
-            return part.with_changes(leading_lines=[*updated_node.leading_lines, *part.leading_lines])
-        return cst.FlattenSentinel(_unwrap(part, updated_node.leading_lines))
+            above = [*updated_node.leading_lines, *without_blanks(part.leading_lines)]
+            return part.with_changes(leading_lines=above)
+        return cst.FlattenSentinel(self._unwrap(part, updated_node.leading_lines))
 
     def _leave_arm(self, original_node: cst.If, updated_node: cst.If) -> Left:
         """An `elif` stays, becomes the `else`, or leaves what follows it."""
@@ -103,14 +103,13 @@ class Branches(Editing):
             return updated_node
         return updated_node.with_changes(orelse=None)
 
-
-def _unwrap(part: Any, above: Sequence[cst.EmptyLine]) -> list[Any]:
-    """Give the statements of a block, the first one with the comments above the statement that the block takes the place of."""
-    above = [*above, *getattr(part, "leading_lines", ())]
-    block = part if isinstance(part, cst.BaseSuite) else part.body
-    if isinstance(block, cst.SimpleStatementSuite):
-        return [cst.SimpleStatementLine(block.body, above, block.trailing_whitespace)]
-    first: Any
-    first, *others = block.body or [cst.SimpleStatementLine([cst.Pass()])]
-    own = dropwhile(lambda line: line.comment is None, first.leading_lines)
-    return [first.with_changes(leading_lines=[*above, *own]), *others]
+    def _unwrap(self, part: Any, above: Sequence[cst.EmptyLine]) -> list[Any]:
+        """Give the statements of a block, the first one with the comments above what the block takes the place of."""
+        above = [*above, *without_blanks(getattr(part, "leading_lines", ()))]
+        block: Any = part if isinstance(part, cst.BaseSuite) else part.body
+        if isinstance(block, cst.SimpleStatementSuite):
+            return [cst.SimpleStatementLine(block.body, above, block.trailing_whitespace)]
+        body = [*block.body] or [cst.SimpleStatementLine([cst.Pass()])]
+        body[0] = body[0].with_changes(leading_lines=[*above, *without_blanks(body[0].leading_lines)])
+        self.footers[body[-1]] = block.footer
+        return body

@@ -4,6 +4,7 @@ Only the last are read by LibCST, each by itself; everything else is copied byte
 """
 
 import ast
+import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
@@ -19,6 +20,9 @@ from shrinker.emit.rewrite.transformer import Transformer
 from shrinker.syntax.ranges import first_line
 from shrinker.values.edits import DropStatement, DropTail, Edit, Raise, Span
 from shrinker.values.relations import grouped
+
+_BLANK_LINES = re.compile(r"\A(?:[ \t\f]*(?:\r\n|\r|\n))+")
+"""Those that a text begins with."""
 
 
 class _Wrapper(MetadataWrapper):
@@ -99,7 +103,10 @@ class Regions:
         if not gone:
             return
         own = self._blanks(row)
-        if opens and own and (row.top, row.last) not in self._texts:
+        lines = (row.top, row.last)
+        if opens and lines in self._texts:
+            self._texts[lines] = _BLANK_LINES.sub("", self._texts[lines])
+        elif opens and own:
             self._texts[row.top, row.top + own - 1] = ""
         missing = max(self._blanks(each) for each in gone) - own
         if not opens and missing > 0:

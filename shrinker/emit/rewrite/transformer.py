@@ -1,11 +1,10 @@
 """The transformer that applies all kinds of edits."""
 
-from shrinker.emit.rewrite.blocks import Blocks
 from shrinker.emit.rewrite.branches import Branches
 from shrinker.emit.rewrite.chains import Chains
 from shrinker.emit.rewrite.definitions import Definitions
 from shrinker.emit.rewrite.elements import Elements
 
 
-class Transformer(Branches, Blocks, Definitions, Elements, Chains):
+class Transformer(Branches, Definitions, Elements, Chains):
     """Applies edits, one construct a base class."""
