@@ -14,7 +14,7 @@ from shrinker.fold.exports import is_export
 from shrinker.fold.messages import is_message
 from shrinker.ruleset.models import Registry
 from shrinker.syntax.imports import Import, catches_import_error, is_type_checking, names_of
-from shrinker.syntax.names import assigned, dotted, last_name
+from shrinker.syntax.names import assigned, dotted, last_name, names_in_settings
 from shrinker.syntax.ranges import span
 from shrinker.syntax.side_effects import bound_by, is_inert
 from shrinker.syntax.unroll import Unroller
@@ -293,6 +293,8 @@ def _spoken(nodes: _Nodes) -> tuple[set[str], set[str]]:
             found.update(_said(text))
             if len(text) < _SHORT and (tail := _DOTTED_TAIL.match(text)):
                 texts.add(tail.group(1))
+            if len(text) < _SHORT:
+                texts.update(names_in_settings(text))
     found.update(part for alias in nodes.of(ast.alias) for part in alias.name.split("."))
     found.update(alias.asname for node in nodes.of(ast.ImportFrom) for alias in node.names if alias.asname)
     found.update(name for outer in nodes.of(ast.Global, ast.Nonlocal) for name in outer.names)

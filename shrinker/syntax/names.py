@@ -98,6 +98,25 @@ def reads_in(tree: ast.AST) -> set[str]:
     return found
 
 
+_SETTING = re.compile(r"([A-Za-z_]\w*)[\"']?[ \t]*[=:]")
+
+
+def names_in_settings(text: str) -> list[str]:
+    """Find the names that a text may give values to: `"depth=1;path:x"` gives `depth` and `path`, `'{"use": 1}'` gives `use`,
+    and `"--use-graph"`, which is an option, gives `use_graph`."""
+    if text.startswith("--"):
+        return spelled_otherwise(text)
+    return _SETTING.findall(text)
+
+
+def spelled_otherwise(text: str) -> list[str]:
+    """Find names that code commonly makes of a text: `"dump-stats"` and `"--dump-stats"` give `dump_stats`, and `"POST"` gives
+    `post`."""
+    found = [text.removeprefix("--").replace("-", "_")] if "-" in text else []
+    found += [each.lower() for each in (text, *found) if each.isupper()]
+    return [name for name in found if name.isidentifier()]
+
+
 def names_in_fields(text: str) -> list[str]:
     """Find the names that formatting with a text may look up.
 

@@ -9,7 +9,7 @@ from shrinker.fold.messages import is_message
 from shrinker.fold.summary import pattern_of
 from shrinker.fold.symbols.paths import ANYTHING, Paths, is_followed, owner_of
 from shrinker.syntax.imports import Import, names_of
-from shrinker.syntax.names import last_name, names_in_fields
+from shrinker.syntax.names import last_name, names_in_fields, spelled_otherwise
 from shrinker.syntax.scopes import Comprehension, Scope, arguments_of
 from shrinker.syntax.walk import Function, children, walk
 from shrinker.values.folded import EVERY_MEMBER
@@ -167,6 +167,9 @@ class Uses:
             case ast.Constant(value=value):
                 if isinstance(value, str):
                     self._text(value)
+                elif isinstance(value, bytes):
+                    # What is read from a wire becomes a name by `decode`.
+                    self._note(self.texts, *_WORD.findall(value.decode("ascii", "ignore")))
             case ast.Call():
                 self._call(node)
             case ast.stmt():
@@ -308,8 +311,9 @@ class Uses:
         if is_message(text):
             return
         if (len(text) <= _LONGEST and _NAMES.fullmatch(text)) or "sglang" in text or "import " in text:
-            self._note(self.texts, *_WORD.findall(text))
+            self._note(self.texts, *_WORD.findall(text), *spelled_otherwise(text))
             if _DOTTED.fullmatch(text):
                 self._note(self.texts, text)
         else:
-            self._note(self.texts, *names_in_fields(text))
+            option = spelled_otherwise(text) if text.startswith("--") else []
+            self._note(self.texts, *names_in_fields(text), *option)
