@@ -315,5 +315,6 @@ class Uses:
             if _DOTTED.fullmatch(text):
                 self._note(self.texts, text)
         else:
-            option = spelled_otherwise(text) if text.startswith("--") else []
-            self._note(self.texts, *names_in_fields(text), *option)
+            self._note(self.texts, *names_in_fields(text))
+            if text.startswith("--"):
+                self._note(self.texts, *spelled_otherwise(text))
