@@ -9,7 +9,7 @@ from shrinker.facts.lattice import Decided, Removed
 from shrinker.facts.scopes import LocalScope
 from shrinker.syntax.imports import Import
 from shrinker.syntax.names import words_of
-from shrinker.syntax.ranges import Lines, Placed, extent, first_line, meets, one_line, span
+from shrinker.syntax.ranges import Lines, Placed, extent, first_line, is_elif, meets, one_line, span
 from shrinker.syntax.walk import Definition, Function, statements, walk
 from shrinker.values.edits import DropElement, DropStatement, Edit, Literal, Raise, Span, TakeBlock
 from shrinker.values.folded import Decision, LeakedUse, Uncertain
@@ -152,7 +152,7 @@ class Context:
 
     def is_elif(self, node: ast.If) -> bool:
         """True when the statement is an `elif` arm in the source."""
-        return self.source.rows[node.lineno - 1].encode()[node.col_offset :].startswith(b"elif")
+        return is_elif(self.source.rows, node)
 
     def decide(
         self,

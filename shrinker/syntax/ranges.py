@@ -27,6 +27,11 @@ def first_line(node: Placed) -> int:
     return node.lineno
 
 
+def is_elif(rows: Sequence[str], node: ast.stmt) -> bool:
+    """True when a statement of a file with such lines is an `elif`."""
+    return rows[node.lineno - 1].encode()[node.col_offset :].startswith(b"elif")
+
+
 def meets(lines: Sequence[int], node: Placed) -> bool:
     """True when a node stands on one of some lines, which are sorted; of a definition its decorators count, too."""
     first = first_line(node)

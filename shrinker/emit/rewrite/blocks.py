@@ -1,4 +1,4 @@
-"""DropStatement, DropTail and Raise: statements that go, and the named error that takes the place of some."""
+"""DropStatement, DropTail and Raise: statements that go, or make place for the named error."""
 
 import json
 from collections.abc import Sequence
@@ -24,7 +24,7 @@ class Blocks(Editing):
         self._gone: set[cst.CSTNode] = set()
         """Statements that were removed, and lines of which all were."""
         self.footers: dict[cst.CSTNode, Sequence[cst.EmptyLine]] = {}
-        """By the last statement of a block that took the place of its statement, the comments that stood below."""
+        """The comments below a block that took the place of its statement, by the block's last statement."""
 
     def visit_Module(self, node: cst.Module) -> None:
         self._end(node.body)
@@ -37,16 +37,18 @@ class Blocks(Editing):
 
     def _end(self, body: Sequence[cst.CSTNode]) -> None:
         """Mark what follows an edit that ends a block, in its line and below."""
+        unreached: list[cst.CSTNode] = []
         ends = False
         for node in body:
             if ends:
-                self._unreached.add(node)
+                unreached.append(node)
                 continue
             for part in node.body if isinstance(node, cst.SimpleStatementLine) else [node]:
                 if ends:
-                    self._unreached.add(part)
+                    unreached.append(part)
                 ends = ends or self.edit_of(part, Raise, DropTail) is not None
-        self.skip(*self._unreached)
+        self._unreached.update(unreached)
+        self.skip(*unreached)
 
     def on_leave(self, original_node: Any, updated_node: Any) -> Any:
         """Remove a statement, or put the error in its place, with the comment above it."""
@@ -70,15 +72,16 @@ class Blocks(Editing):
         return self._settled(original_node, updated_node)
 
     def _settled(self, original_node: Block, updated_node: Block) -> Block:
-        """Let the first statement begin the block, and put comments below blocks that were taken above what follows them."""
+        """Let the first statement begin the block; put comments below a taken block above what follows."""
         body: list[Any] = []
         node: Any
         below: Sequence[cst.EmptyLine] = ()
         for node in updated_node.body:
             lines = [*below, *node.leading_lines]
-            if not body and original_node.body[0] in self._gone:
+            begins = not body and original_node.body[0] in self._gone
+            if begins:
                 lines = without_blanks(lines)
-            body.append(node.with_changes(leading_lines=lines) if len(lines) != len(node.leading_lines) else node)
+            body.append(node.with_changes(leading_lines=lines) if begins or below else node)
             below = self.footers.get(node, ())
         return updated_node.with_changes(body=body, footer=[*below, *updated_node.footer])
 
@@ -102,7 +105,7 @@ def without_blanks(lines: Sequence[cst.EmptyLine]) -> list[cst.EmptyLine]:
 
 
 def _closed(original: Line, updated: Line) -> Line:
-    """Let the last small statement of a line end as the last one of upstream's did: with or without a semicolon."""
+    """Let the last small statement of a line end as upstream's did: with or without a semicolon."""
     if len(updated.body) == len(original.body) or not updated.body:
         return updated
     *others, last = updated.body

@@ -10,7 +10,7 @@ from shrinker.values.edits import DropElse, TakeBlock
 
 Compound = cst.If | cst.While | cst.For | cst.Try
 Left = Any
-"""What becomes of a statement: a statement, those of a block, nothing; of an `elif` also the `else`."""
+"""What becomes of a statement: one, those of a block, nothing; of an `elif` also the `else`."""
 
 
 class Branches(Blocks):
@@ -104,7 +104,7 @@ class Branches(Blocks):
         return updated_node.with_changes(orelse=None)
 
     def _unwrap(self, part: Any, above: Sequence[cst.EmptyLine]) -> list[Any]:
-        """Give the statements of a block, the first one with the comments above what the block takes the place of."""
+        """Give the statements of a block, the first one with the comments above what they replace."""
         above = [*above, *without_blanks(getattr(part, "leading_lines", ()))]
         block: Any = part if isinstance(part, cst.BaseSuite) else part.body
         if isinstance(block, cst.SimpleStatementSuite):

@@ -1,44 +1,29 @@
 """DropElement between commas: in displays, imports, and the bases of a class."""
 
 from collections.abc import Sequence
+from typing import TypeVar
 
 import libcst as cst
 
 from shrinker.emit.rewrite.items import Node, thin_between_commas
 from shrinker.emit.rewrite.named import Editing
 
+Display = TypeVar("Display", cst.List, cst.Set, cst.Dict)
+
 
 class Elements(Editing):
     """Removes items of lists, with the comments that a reader takes to be theirs."""
 
     def leave_List(self, original_node: cst.List, updated_node: cst.List) -> cst.List:
-        stays = self._stays(original_node.elements)
-        if all(stays):
-            return updated_node
-        left, opening, closing = thin_between_commas(
-            updated_node.elements, stays, updated_node.lbracket, updated_node.rbracket
-        )
-        return updated_node.with_changes(elements=left, lbracket=opening, rbracket=closing)
+        return self._thinned(original_node, updated_node, "lbracket", "rbracket")
 
     def leave_Set(self, original_node: cst.Set, updated_node: cst.Set) -> cst.Set:
-        stays = self._stays(original_node.elements)
-        if all(stays):
-            return updated_node
-        if not any(stays):
+        if not any(self._stays(original_node.elements)):
             raise self.error(original_node, "an emptied set display would become a dict")
-        left, opening, closing = thin_between_commas(
-            updated_node.elements, stays, updated_node.lbrace, updated_node.rbrace
-        )
-        return updated_node.with_changes(elements=left, lbrace=opening, rbrace=closing)
+        return self._thinned(original_node, updated_node, "lbrace", "rbrace")
 
     def leave_Dict(self, original_node: cst.Dict, updated_node: cst.Dict) -> cst.Dict:
-        stays = self._stays(original_node.elements)
-        if all(stays):
-            return updated_node
-        left, opening, closing = thin_between_commas(
-            updated_node.elements, stays, updated_node.lbrace, updated_node.rbrace
-        )
-        return updated_node.with_changes(elements=left, lbrace=opening, rbrace=closing)
+        return self._thinned(original_node, updated_node, "lbrace", "rbrace")
 
     def leave_Tuple(self, original_node: cst.Tuple, updated_node: cst.Tuple) -> cst.Tuple:
         stays = self._stays(original_node.elements)
@@ -90,6 +75,15 @@ class Elements(Editing):
         left, opening, closing = thin_between_commas(arguments, stays, updated_node.lpar, updated_node.rpar)
         bases = [argument for argument in left if argument.keyword is None and argument.star != "**"]
         return updated_node.with_changes(bases=bases, keywords=left[len(bases) :], lpar=opening, rpar=closing)
+
+    def _thinned(self, original_node: Display, updated_node: Display, left: str, right: str) -> Display:
+        """Drop elements of a display between the brackets in two of its fields."""
+        stays = self._stays(original_node.elements)
+        if all(stays):
+            return updated_node
+        brackets = (getattr(updated_node, left), getattr(updated_node, right))
+        kept, opening, closing = thin_between_commas(updated_node.elements, stays, *brackets)
+        return updated_node.with_changes(elements=kept, **{left: opening, right: closing})
 
     def _names_that_stay(self, node: cst.Import | cst.ImportFrom, names: Sequence[cst.ImportAlias]) -> list[bool]:
         stays = self._stays(names)

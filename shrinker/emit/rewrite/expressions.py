@@ -1,4 +1,7 @@
-"""Literal and TakeOperand, by which an expression becomes a constant or one of its children; and the parentheses of what is left."""
+"""Literal and TakeOperand: an expression becomes a constant, or one of its children.
+
+And the parentheses that what is left needs.
+"""
 
 import ast
 from contextlib import suppress

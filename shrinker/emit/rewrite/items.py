@@ -66,7 +66,8 @@ def thin_between_commas(
         closing: the bracket behind them.
 
     Returns:
-        The items that stay, with their commas, and the brackets. Behind the last one a comma stands where one stood before.
+        The items that stay, with their commas, and the brackets. Behind the last one a comma stands
+        where one stood before.
     """
     left: list[Node] = []
     signs: list[Node]
@@ -86,7 +87,10 @@ def thin_between_commas(
 
 
 def _space_before(closing: Node, comma: Node, item: Node) -> Space:
-    """Find the white space before a closing bracket: LibCST keeps it in the bracket, in the last comma, or in the last argument."""
+    """Find the white space before a closing bracket.
+
+    LibCST keeps it in the bracket, in the last comma, or in the last argument.
+    """
     spaces = [getattr(comma, "whitespace_after", NONE), getattr(item, "whitespace_after_arg", NONE)]
     found = (space for space in spaces if isinstance(space, cst.ParenthesizedWhitespace))
     return next(found, closing.whitespace_before if closing else NONE)
@@ -106,7 +110,10 @@ def _space_of(sign: Node) -> Space:
 
 
 def _join_signs(before: Node, after: Node) -> Node:
-    """Join the signs on both sides of an item that goes: it looks as the first one does before it, and as the second one behind it."""
+    """Join the signs on both sides of an item that goes.
+
+    The one that is left looks as the first does before it, and as the second does behind it.
+    """
     space = _join(before.whitespace_after, after.whitespace_after)
     if not isinstance(space, cst.ParenthesizedWhitespace):
         space = after.whitespace_after

@@ -74,7 +74,10 @@ class Editing(cst.CSTTransformer):
         self._void.update(node for node in nodes if node is not None)
 
     def edit_of(self, node: cst.CSTNode, *kinds: type[Kind]) -> Kind | None:
-        """Find the edit of some kinds that names a node, to apply it: of several, the one whose kind comes first; the others are void."""
+        """Find the edit of some kinds that names a node, to apply it.
+
+        Of several, it is the one whose kind comes first; the others are void.
+        """
         named = self._named.get(node, ())
         found = next((edit for kind in kinds for edit in named if isinstance(edit, kind)), None)
         if found is not None:

@@ -1,4 +1,4 @@
-"""Divides a file into what stays as it is, whole statements that go, and the smallest statements that hold an edit.
+"""Divides a file into what stays, whole statements that go, and the smallest ones that hold an edit.
 
 Only the last are read by LibCST, each by itself; everything else is copied byte for byte.
 """
@@ -17,7 +17,7 @@ from libcst.metadata import MetadataWrapper
 from shrinker.emit.rewrite.named import OF_STATEMENTS, RewriteError
 from shrinker.emit.rewrite.source import Source
 from shrinker.emit.rewrite.transformer import Transformer
-from shrinker.syntax.ranges import first_line
+from shrinker.syntax.ranges import first_line, is_elif
 from shrinker.values.edits import DropStatement, DropTail, Edit, Raise, Span
 from shrinker.values.relations import grouped
 
@@ -26,7 +26,7 @@ _BLANK_LINES = re.compile(r"\A(?:[ \t\f]*(?:\r\n|\r|\n))+")
 
 
 class _Wrapper(MetadataWrapper):
-    """Resolves positions. LibCST's own wrapper walks through the module once more for metadata that nobody has asked for."""
+    """Resolves positions. LibCST's own wrapper walks once more, for metadata that nobody has asked for."""
 
     def visit_batched(self, visitors: Iterable[cst.BatchableCSTVisitor], *hooks: Any) -> cst.CSTNode:
         waiting = [*visitors]
@@ -96,10 +96,14 @@ class Regions:
                 self._texts[rows[index + 1].top, rows[-1].last] = ""
                 break
         if rows and not stays and not is_module:
-            self._texts[rows[0].top, rows[0].last] = f"{self._source.indent(rows[0].first)}pass{self._source.newline}"
+            indent = self._source.indent(rows[0].first)
+            self._texts[rows[0].top, rows[0].last] = f"{indent}pass{self._source.newline}"
 
     def _close_up(self, gone: Sequence[Row], row: Row, *, opens: bool) -> None:
-        """Leave as many blank lines where statements went as stood above one of them or above the next one; none at the top of a block."""
+        """Leave as many blank lines where statements went as stood above one of them or the next one.
+
+        None are left at the top of a block (`opens`).
+        """
         if not gone:
             return
         own = self._blanks(row)
@@ -134,7 +138,10 @@ class Regions:
             shared, bottom = [], last + 1
 
     def _ends_indented(self, node: ast.stmt) -> bool:
-        """Say whether the last block of a statement stands below its header, so that comments below may be the block's."""
+        """Say whether the last block of a statement stands below its header.
+
+        Then comments below may be the block's.
+        """
         blocks = [*_blocks(node)]
         if not blocks:
             return False
@@ -142,7 +149,7 @@ class Regions:
         return self._ends_indented(last[0]) if self._is_elif(node, last) else self._begins_its_line(last[0])
 
     def _with_footer(self, line: int, indent: str) -> int:
-        """Find the last line of a compound statement, with the comments below it that are indented further."""
+        """Find the last line of a compound statement, with comments below that are indented further."""
         last = line
         while line < len(self._source.lines) and self._source.is_remark(line + 1):
             line += 1
@@ -165,7 +172,7 @@ class Regions:
         return True
 
     def _is_read(self, node: ast.stmt) -> bool:
-        """Say whether an edit names a statement or something in its header, or a block on the line of its header."""
+        """Say whether an edit names a statement, its header, or a block on the line of its header."""
         if self._has(node, *OF_STATEMENTS):
             return True
         blocks = [*_blocks(node)]
@@ -189,9 +196,7 @@ class Regions:
 
     def _is_elif(self, node: ast.stmt, block: Sequence[ast.stmt]) -> bool:
         """Say whether a block of a statement is an `elif`."""
-        line, column = block[0].lineno, block[0].col_offset
-        text = self._source.lines[line - 1].encode()[column:]
-        return isinstance(node, ast.If) and block is node.orelse and text.startswith(b"elif")
+        return isinstance(node, ast.If) and block is node.orelse and is_elif(self._source.lines, block[0])
 
     def _begins_its_line(self, node: ast.stmt) -> bool:
         """Say whether nothing but white space stands before a statement."""
