@@ -12,7 +12,7 @@ from shrinker.check.reader import read_symbols
 from shrinker.check.symbols import ClassSymbols, ModuleSymbols
 from shrinker.syntax.imports import with_packages
 from shrinker.values.relations import grouped, reached
-from shrinker.values.upstream import PACKAGE
+from shrinker.values.upstream import COMPILED, PACKAGE
 
 _EVERY_MODULE = frozenset({"__dict__", "__doc__", "__file__", "__name__", "__package__", "__path__", "__spec__"})
 _MADE_BY_FIELDS = frozenset({"NamedTuple", "TypedDict", "Struct", "BaseModel"})
@@ -38,8 +38,10 @@ class Modules:
         return dotted in self._names
 
     def symbols(self, dotted: str) -> ModuleSymbols | None:
-        """`None` for a name that is no module, or a package without `__init__`."""
+        """`None` for a name that is no module, or a package without `__init__`; a compiled module may have any name."""
         path = self.files.get(dotted)
+        if path is not None and path.endswith(COMPILED):
+            return ModuleSymbols(path, dotted, open=True)
         if path is not None and path not in self._known:
             self._known[path] = read_symbols(self.root, path)
         return self._known[path] if path is not None else None

@@ -21,7 +21,7 @@ from shrinker.syntax.parsing import parsed
 from shrinker.syntax.walk import statements
 from shrinker.values.manifest import Manifest
 from shrinker.values.outcome import EmittedFile, Finding
-from shrinker.values.upstream import UpstreamTree, modules_of
+from shrinker.values.upstream import UpstreamTree, compiled_modules, modules_of
 
 _TABLE = re.compile(r"E=(\d+),N=(\d+),")
 
@@ -143,14 +143,14 @@ class Trees:
     @cached_property
     def modules(self) -> Modules:
         """Of the generated tree."""
-        return Modules(self.out, modules_of(self.recorded), self.kept)
+        return Modules(self.out, {**compiled_modules(self.recorded), **modules_of(self.recorded)}, self.kept)
 
     @cached_property
     def source_modules(self) -> Modules:
         """Of upstream."""
         theirs = self.source.by_path
         same = {path: s for path, s in self.kept.items() if path in theirs and theirs[path].sha256 == self.hashes[path]}
-        return Modules(self.source.root, modules_of(theirs), same)
+        return Modules(self.source.root, {**compiled_modules(theirs), **modules_of(theirs)}, same)
 
     @cached_property
     def families(self) -> Families:

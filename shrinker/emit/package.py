@@ -3,7 +3,7 @@ header of modified files: what Apache-2.0, section 4(b), asks of a changed copy.
 """
 
 import json
-from collections.abc import Container
+from collections.abc import Collection, Mapping
 from functools import cache
 from pathlib import Path
 
@@ -11,14 +11,14 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from packaging.version import InvalidVersion, Version
 
 from shrinker.values.distributions import Distributions
-from shrinker.values.upstream import DeclaredPackage, Identity
+from shrinker.values.upstream import DeclaredPackage, Identity, compiled_modules
 
 NOTE = "Modified by shrinker: parts not used by this profile were removed. See NOTICE and SHRINK.json."
 """The same for every upstream, so that a release and its commit give the same Python."""
 HEADER = f"# {NOTE}"
 
 
-def pyproject(declared: DeclaredPackage, version: str | None, kept: Container[str], required: Distributions) -> str:
+def pyproject(declared: DeclaredPackage, version: str | None, kept: Collection[str], required: Distributions) -> str:
     """Text of `python/pyproject.toml`.
 
     Args:
@@ -31,12 +31,15 @@ def pyproject(declared: DeclaredPackage, version: str | None, kept: Container[st
         path = "python/" + target.partition(":")[0].strip().replace(".", "/")
         if f"{path}.py" in kept or f"{path}/__init__.py" in kept:
             scripts[name] = target
+    built_for = declared.tag.split("-") if declared.tag and compiled_modules(kept) else []
     return _render(
         "pyproject.toml.jinja",
         declared=declared,
         version=version or "0.0.0",
         required=required,
         scripts=scripts,
+        python_tag=built_for[0] if built_for else "",
+        platform=built_for[-1] if built_for else "",
     )
 
 
@@ -85,8 +88,15 @@ def _render(template: str, **values: object) -> str:
     return _templates().get_template(template).render(values)
 
 
-def notice(identity: Identity, *, profile: str, tool_version: str, upstream_notice: str | None = None) -> str:
-    """Text of the NOTICE file, with upstream's own, which section 4(d) asks to pass on."""
+def notice(
+    identity: Identity,
+    *,
+    profile: str,
+    tool_version: str,
+    compiled: Mapping[str, str],
+    upstream_notice: str | None = None,
+) -> str:
+    """Text of the NOTICE file, with upstream's own, which section 4(d) asks to pass on; `compiled` has the SHA-256 of each compiled module."""
     known = [f"release {identity.version}"] if identity.version else []
     known += [f"commit {identity.commit}"] if identity.commit else []
     known += ["with local changes"] if identity.dirty else []
@@ -95,5 +105,6 @@ def notice(identity: Identity, *, profile: str, tool_version: str, upstream_noti
         known=", ".join(known) or identity.spec,
         profile=repr(profile),
         tool_version=tool_version,
+        compiled=compiled,
         upstream_notice=(upstream_notice or "").rstrip(),
     )

@@ -33,7 +33,7 @@ from shrinker.values.graph import Graph
 from shrinker.values.interface import Interface
 from shrinker.values.manifest import MANIFEST, Manifest
 from shrinker.values.outcome import EmittedFile
-from shrinker.values.upstream import PACKAGE_PREFIX, UpstreamTree, module_name, modules_of
+from shrinker.values.upstream import PACKAGE_PREFIX, UpstreamTree, compiled_modules, module_name, modules_of
 
 _HASH_COMMENTS = ("CMakeLists.txt", ".cmake", ".toml")
 """Ends of the names of files whose comments start with ``#``; those of other native files start with ``//``."""
@@ -219,7 +219,14 @@ def _read(tree: UpstreamTree, path: str) -> bytes:
 
 def _own_files(tree: UpstreamTree, graph: Graph, profile: str, required: Distributions) -> dict[str, bytes]:
     upstream_notice = _read(tree, "NOTICE").decode("utf-8", "replace") if "NOTICE" in tree.by_path else None
-    text = notice(tree.identity, profile=profile, tool_version=__version__, upstream_notice=upstream_notice)
+    compiled = {path: tree.by_path[path].sha256 for path in compiled_modules(graph.kept).values()}
+    text = notice(
+        tree.identity,
+        profile=profile,
+        tool_version=__version__,
+        compiled=compiled,
+        upstream_notice=upstream_notice,
+    )
     own = {"NOTICE": text.encode(), "LICENSE": _license(tree)}
     version = tree.identity.version
     if any(path.startswith(PACKAGE_PREFIX) for path in graph.kept):

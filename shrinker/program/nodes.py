@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from shrinker.syntax.imports import package_of, with_packages
 from shrinker.values.relations import grouped
-from shrinker.values.upstream import enclosing, module_name, modules_of
+from shrinker.values.upstream import compiled_modules, enclosing, module_name, modules_of
 
 _NATIVE = "c cc cpp cxx cu cuh h hh hpp hxx inl inc ipp s ptx cubin fatbin so pyd dylib mm metal"
 NATIVE_SUFFIXES = frozenset(_NATIVE.split())
@@ -66,17 +66,38 @@ class ModuleIndex:
 
     def __init__(self, paths: Iterable[str]) -> None:
         """Of every path of the tree; files outside the package are ignored."""
+        paths = [*paths]
         self.paths = modules_of(paths)
         """Dotted name of every Python module to its path."""
+        self.compiled = compiled_modules(paths)
+        """Dotted name of every compiled module to its path."""
         around = (package_of(name, path.endswith("/__init__.py")) for name, path in self.paths.items())
         self.packages = with_packages(around) - {""}
         """Every dotted folder that holds a module at any depth; a namespace package has no entry in `paths`."""
 
+    def __contains__(self, dotted: object) -> bool:
+        """True for a module, written in Python or compiled."""
+        return dotted in self.paths or dotted in self.compiled
+
     def prefix(self, dotted: str) -> tuple[str, str]:
         """Split into the longest leading part that is a module or package, and what remains (``""`` when all is)."""
-        known = (name for name in (dotted, *enclosing(dotted)) if name in self.paths or name in self.packages)
+        known = (name for name in (dotted, *enclosing(dotted)) if name in self or name in self.packages)
         name = next(known, "")
         return name, dotted[len(name) :].removeprefix(".")
+
+    def nodes(self, dotted: str) -> Iterator[tuple[str, str]]:
+        """What is loaded when exactly this name is: node ids, each with the kind of its edge where that is none of the caller's.
+
+        Of a module its own node, since the search adds the packages above it; of a compiled one its file and the nearest
+        package; of a namespace package, which runs no code, the nearest package.
+        """
+        if dotted in self.paths:
+            yield module_node(dotted), ""
+            return
+        if dotted in self.compiled:
+            yield file_node(self.compiled[dotted]), ""
+        if dotted in self.compiled or dotted in self.packages:
+            yield from ((module_node(parent), "package") for parent in [*self.parents(dotted)][:1])
 
     def parents(self, dotted: str) -> Iterator[str]:
         """Packages above that have an ``__init__``, nearest first."""

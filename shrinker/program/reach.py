@@ -49,7 +49,8 @@ class FileGraph:
         """Paths that a kept module's imports make reachable, in order. Only what is certain: strings, walks and rescued modules are left to
         the search."""
         paths = self.index.paths
-        named = [_named(found.dst) for found in import_edges(module, self.index)]
+        found = (edge.dst for edge in import_edges(module, self.index))
+        named = [_named(node) for node in found if node.startswith(_MODULE)]
         around = [parent for name in named if paths[name] not in self.removed for parent in self.index.parents(name)]
         return [path for path in dict.fromkeys(paths[name] for name in (*named, *around)) if path not in self.removed]
 
@@ -100,6 +101,8 @@ class _Search:
         self.problems: list[Uncertain] = []
         self._importers = defaultdict[str, set[str]](set)
         self._stars: set[str] = set()
+        self._compiled: set[str] = set()
+        """Nodes of the compiled modules whose texts were read."""
         self._strings = StringEdges(self._index)
 
     def rescue(self, rescued: Mapping[str, tuple[str, LeakedUse]]) -> dict[str, str]:
@@ -127,6 +130,15 @@ class _Search:
                 self._add_to(self.modules[package], star_edges(self.modules[package], self._index))
             for module, _, found in self._strings.asked():
                 self._add_to(module, [found])
+            self._read_compiled()
+
+    def _read_compiled(self) -> None:
+        """Add the edges of compiled modules that were reached since the last time."""
+        for path in self._index.compiled.values():
+            node = file_node(path)
+            if node in self._reached and node not in self._compiled:
+                self._compiled.add(node)
+                self._add(node, path, self._strings.find_compiled(path, self._tree.read(path)))
 
     def _start(self) -> None:
         for kind, rules in (("root", self._rules.roots), ("keep", self._rules.keeps)):

@@ -12,30 +12,37 @@ from functools import cache
 from shrinker.ruleset import Remove
 from shrinker.ruleset.match import any_module_matches, any_path_matches
 from shrinker.ruleset.models import Shape
-from shrinker.values.upstream import PACKAGE_PREFIX, module_name
+from shrinker.values.upstream import PACKAGE_PREFIX, compiled_modules, module_name
 
 
 def removed_by_rule(paths: Iterable[str], rules: Sequence[Remove]) -> dict[str, Remove]:
-    """Map every path that a rule takes to the first rule, in file order, that takes it. A Python module is matched by its dotted name; any
-    file by the dotted name of its package folder, so that the data of a removed package goes with it; and by its path."""
-    dotted = ((path, _dotted(path)) for path in paths)
-    taking = ((path, next((rule for rule in rules if _takes(rule, name, path)), None)) for path, name in dotted)
+    """Map every path that a rule takes to the first rule, in file order, that takes it.
+
+    A module is matched by its dotted name; any other file by the dotted name of its package folder, so that the data of a
+    removed package goes with it, and a compiled module by both; and each by its path.
+    """
+    named = ((path, _dotted(path)) for path in paths)
+    taking = ((path, next((rule for rule in rules if _takes(rule, names, path)), None)) for path, names in named)
     return {path: rule for path, rule in taking if rule is not None}
 
 
-def _takes(rule: Remove, dotted: str, path: str) -> bool:
+def _takes(rule: Remove, dotted: Sequence[str], path: str) -> bool:
     if not _names(rule.modules, rule.paths, dotted, path) or _names(rule.unless, rule.unless, dotted, path):
         return False
     return not (rule.shapes and _fits(path, rule.shapes))
 
 
-def _names(modules: tuple[str, ...], paths: tuple[str, ...], dotted: str, path: str) -> bool:
-    return (bool(dotted) and any_module_matches(modules, dotted)) or any_path_matches(paths, path)
+def _names(modules: tuple[str, ...], paths: tuple[str, ...], dotted: Sequence[str], path: str) -> bool:
+    return any(any_module_matches(modules, name) for name in dotted) or any_path_matches(paths, path)
 
 
-def _dotted(path: str) -> str:
+def _dotted(path: str) -> tuple[str, ...]:
+    """By what names of modules a rule may mean a file."""
+    name = module_name(path)
+    if name is not None or not path.startswith(PACKAGE_PREFIX):
+        return () if name is None else (name,)
     folder = path.removeprefix("python/").rpartition("/")[0]
-    return module_name(path) or (folder.replace("/", ".") if path.startswith(PACKAGE_PREFIX) else "")
+    return (folder.replace("/", "."), *compiled_modules([path]))
 
 
 _NAMED = re.compile(r"E=(\d+),N=(\d+),device_name=[^,]+(?:,.*)?\.json")

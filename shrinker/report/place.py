@@ -28,7 +28,7 @@ LOCK = "shrink.lock.json"
 GRAPH = "graph.json"
 _NAMES = """
 DEPENDENCIES.md REMOVED_FILES.md api.md dependencies.json errors.txt tuning.txt lines.txt
-graph.json interface.json interface.md keep.txt questionable.txt remove.txt rules.json rules.md run.json index.html
+graph.json interface.json interface.md keep.txt not_source.txt questionable.txt remove.txt rules.json rules.md run.json index.html
 summary.json symbol_edges.json symbols.json uncertain.txt
 """
 WRITTEN = (*_NAMES.split(),)

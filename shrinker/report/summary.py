@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from shrinker.program.nodes import suffix
 from shrinker.syntax.ranges import count_lines
+from shrinker.values.errors import ShrinkerError
 from shrinker.values.folded import FoldedModule
 from shrinker.values.graph import Graph
 from shrinker.values.manifest import Manifest
@@ -178,10 +179,17 @@ def total(files: Iterable[Measured]) -> Tally:
     return next(iter(tally(files, lambda _: "total")), Tally("total", 0, 0, 0, 0))
 
 
-def file_lists(graph: Graph, folded: Mapping[str, FoldedModule], files: Sequence[Measured]) -> dict[str, str]:
-    """By file name the lists of what stays and what goes: ``keep.txt``, ``remove.txt``, ``uncertain.txt``, whose paths have a line where it is
-    not the whole file, and ``errors.txt``, which has the statements that became the named error of a removed feature, by upstream's lines.
+def file_lists(
+    graph: Graph, folded: Mapping[str, FoldedModule], files: Sequence[Measured], unread: Mapping[str, str]
+) -> dict[str, str]:
+    """By file name the lists of what stays and what goes, in which each file of upstream stands once.
+
+    ``keep.txt`` and ``remove.txt``; ``not_source.txt`` for what is read of no source; ``uncertain.txt``, whose paths have a line
+    where it is not the whole file; and ``errors.txt``, which has the statements that became the named error of a removed
+    feature, by upstream's lines. Raises ShrinkerError: a file of upstream is in no list.
     """
+    if unsaid := [file.path for file in files if not file.kept and file.path not in graph.removed]:
+        raise ShrinkerError(f"{unsaid[0]} is neither kept nor removed", "report this as a defect of shrinker")
     kept = ((f.path, f.before, f.after, graph.kept.get(f.path, "written by a rule")) for f in files if f.kept)
     gone = ((f.path, f.before, graph.removed[f.path]) for f in files if f.path in graph.removed)
     removed = ((path, lines, removal.rule, removal.reason) for path, lines, removal in gone)
@@ -196,6 +204,7 @@ def file_lists(graph: Graph, folded: Mapping[str, FoldedModule], files: Sequence
         "keep.txt": text_rows("path\tlines before\tlines after\tfirst reason", kept),
         "remove.txt": text_rows("path\tlines\trule\treason", removed),
         "uncertain.txt": text_rows("path\treason", uncertain),
+        "not_source.txt": text_rows("path\twhy it is not read", sorted(unread.items())),
         "errors.txt": text_rows("path\trule\tstatement that is now the named error", errors),
     }
 

@@ -68,7 +68,7 @@ def write_reports(
     }
     ruled = _rules_data(rules, effects)
     texts = {
-        **summary.file_lists(graph, folded, files),
+        **summary.file_lists(graph, folded, files, tree.unread),
         "tuning.txt": summary.tuning_list(graph),
         "lines.txt": summary.lines_list(files),
         "dependencies.json": readable(dependencies.distributions_data(required)),

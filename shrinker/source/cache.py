@@ -26,12 +26,14 @@ Progress = Callable[[str], None]
 """Called with one line for each thing that a person should know."""
 Writer = Callable[[str, bytes], None]
 """Takes a file of a tree: its path and its content."""
-Builder = Callable[[Writer], DeclaredPackage]
-"""Hands every file of the tree to the writer, in any order, and returns what the package declares."""
-Materialised = tuple[Path, tuple[SourceFile, ...], DeclaredPackage]
-"""A tree in the cache: the folder, its files and what the package declares."""
+Opened = tuple[DeclaredPackage, Mapping[str, str]]
+"""What a package declares; and the files of its source that are no part of the tree, each with why."""
+Builder = Callable[[Writer], Opened]
+"""Hands every file of the tree to the writer, in any order, and returns what else is to be known of the source."""
+Materialised = tuple[Path, tuple[SourceFile, ...], DeclaredPackage, Mapping[str, str]]
+"""A tree in the cache: the folder, its files, and what its builder returned."""
 
-_FORMAT = "tree 2"
+_FORMAT = "tree 3"
 """Part of every key: raise it when `layout` decides differently, so that old entries are not used."""
 MOST_TREES = 24
 """Trees that stay unpacked: 20 to 60 MiB each."""
@@ -146,8 +148,9 @@ def _write(folder: Path, build: Builder, where: str) -> None:
         rows[path] = (hashlib.sha256(content).hexdigest(), len(content))
 
     root.mkdir(parents=True)
-    declared = build(put)
-    body = json.dumps({"files": dict(sorted(rows.items())), "declared": asdict(declared)}, sort_keys=True)
+    declared, unread = build(put)
+    record = {"files": dict(sorted(rows.items())), "declared": asdict(declared), "unread": dict(unread)}
+    body = json.dumps(record, sort_keys=True)
     (folder / "tree.json").write_text(json.dumps([hashlib.sha256(body.encode()).hexdigest(), body]), "utf-8")
 
 
@@ -167,6 +170,6 @@ def _sound(place: Path) -> Materialised | None:
         declared = data["declared"]
         extras = {extra: tuple(rows) for extra, rows in declared["extras"].items()}
         lists = {"dependencies": tuple(declared["dependencies"]), "extras": extras}
-        return root, files, DeclaredPackage(**declared | lists)
+        return root, files, DeclaredPackage(**declared | lists), data["unread"]
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return None

@@ -8,6 +8,8 @@ import re
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
+from email import message_from_bytes
 from typing import Any
 
 from packaging.metadata import parse_email
@@ -45,9 +47,10 @@ def from_pyproject(content: bytes, where: str) -> DeclaredPackage:
         return _declared(tomllib.loads(content.decode("utf-8"))["project"])
 
 
-def from_metadata(metadata: bytes, entry_points: bytes, where: str) -> DeclaredPackage:
-    """Read a wheel's METADATA and entry_points.txt (empty when the wheel has none). Raises InputError: a field is missing or a requirement is
-    not PEP 508.
+def from_metadata(metadata: bytes, entry_points: bytes, where: str, wheel: bytes = b"") -> DeclaredPackage:
+    """Read a wheel's METADATA, its entry_points.txt and its WHEEL (each empty where the wheel has none).
+
+    Raises InputError: a field is missing or a requirement is not PEP 508.
     """
     with _reading(where):
         message, _ = parse_email(metadata)
@@ -62,7 +65,8 @@ def from_metadata(metadata: bytes, entry_points: bytes, where: str) -> DeclaredP
         scripts = dict(parser["console_scripts"]) if parser.has_section("console_scripts") else {}
         project = {"name": message["name"], "requires-python": message.get("requires_python", "")}
         lists = {"dependencies": dependencies, "optional-dependencies": extras, "scripts": scripts}
-        return _declared({**project, **lists})
+        tags = [tag for tag in message_from_bytes(wheel).get_all("Tag", []) if not tag.endswith("-none-any")]
+        return replace(_declared({**project, **lists}), tag=tags[0] if tags else "")
 
 
 def _declared(project: Mapping[str, Any]) -> DeclaredPackage:

@@ -14,12 +14,12 @@ from typing import Literal
 from packaging.version import InvalidVersion, Version
 
 from shrinker.source import cache, declared, layout
-from shrinker.source.cache import Progress, Writer
+from shrinker.source.cache import Opened, Progress, Writer
 from shrinker.source.pins import Pins
 from shrinker.source.repository import Commit, commit_at, fetched, git
 from shrinker.source.spec import GitSpec
 from shrinker.values.errors import InputError
-from shrinker.values.upstream import PACKAGE_PREFIX, DeclaredPackage, Identity, UpstreamTree
+from shrinker.values.upstream import PACKAGE_PREFIX, Identity, UpstreamTree
 
 _SUBMODULE = "160000 "
 """How its row in a list of files begins."""
@@ -62,14 +62,16 @@ def _local(spec: GitSpec) -> Commit:
     return commit_at(repository, spec.commit)
 
 
-def _unpack(commit: Commit, write: Writer, where: str) -> DeclaredPackage:
+def _unpack(commit: Commit, write: Writer, where: str) -> Opened:
     rows = git("ls-tree", "-r", "-z", "--full-tree", commit.hash, at=commit.repository).split("\0")[:-1]
     paths = [row.partition("\t")[2] for row in rows if not row.startswith(_SUBMODULE)]
     if not any(path.startswith(PACKAGE_PREFIX) for path in paths):
         raise InputError(
             f"{where} is not SGLang: it has no folder {PACKAGE_PREFIX}", "give a commit of the SGLang repository"
         )
-    return declared.from_repository(_contents(commit, [*filter(layout.in_tree, paths)], where), write, where)
+    unread = {path: why for path in paths if (why := layout.why_unread(path))}
+    read = [path for path in paths if path not in unread]
+    return declared.from_repository(_contents(commit, read, where), write, where), unread
 
 
 def _contents(commit: Commit, paths: Sequence[str], where: str) -> Iterator[tuple[str, bytes]]:
@@ -110,10 +112,10 @@ def open_folder(
     contents = {path: source.read_bytes() for path, source in sources.items()}
     facts = [f"{path}\t{hashlib.sha256(content).hexdigest()}" for path, content in contents.items()]
 
-    def build(write: Writer) -> DeclaredPackage:
+    def build(write: Writer) -> Opened:
         if layout.PYPROJECT not in contents:
             progress(f"{where}: no {layout.PYPROJECT}: no dependency is known")
-        return declared.from_repository(contents.items(), write, where)
+        return declared.from_repository(contents.items(), write, where), {}
 
     found = cache.tree(store, cache.tree_key("folder", *facts), build, where)
     if commit is None:

@@ -9,12 +9,19 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 
 from shrinker.values.errors import InputError
+from shrinker.values.upstream import COMPILED, PACKAGE_PREFIX
 
 NEEDED = ("LICENSE", "benchmark/deepseek_v3", "proto", "python", "rust", "sgl-kernel", "sgl-model-gateway")
 """Files and folders of upstream's repository that are read. `proto` and `rust` are small and what the gRPC server is built from."""
 
-ARTEFACTS = ("python/sglang/_version.py", "*.so", "*.pyd", "*.pyc", "*/__pycache__/*", "*.egg-info/*")
-"""What a build or a run leaves in a package and upstream's repository does not have; `*` crosses folders."""
+ARTEFACTS = {
+    "python/sglang/_version.py": "written by a build; the tree has its own",
+    "*.pyc": "left by a run",
+    "*/__pycache__/*": "left by a run",
+    "*.egg-info/*": "left by a build",
+}
+"""What a build or a run leaves in a package and upstream's repository does not have, with why; `*` crosses folders."""
+OUTSIDE = "outside the folders that are read"
 
 PYPROJECT = "python/pyproject.toml"
 
@@ -25,24 +32,32 @@ HOSTILE = "this is no SGLang archive as the project publishes it; check where it
 """The next step where any of that is not so."""
 
 
+def why_unread(path: str) -> str:
+    """Why a file of upstream's repository does not belong to the tree value; empty for one that does."""
+    if not any(path == top or path.startswith(f"{top}/") for top in NEEDED):
+        return OUTSIDE
+    # The modules of the package that are compiled are served; any other library was left by a build.
+    if path.endswith(COMPILED) and not path.startswith(PACKAGE_PREFIX):
+        return "left by a build"
+    return next((why for pattern, why in ARTEFACTS.items() if fnmatchcase(path, pattern)), "")
+
+
 def in_tree(path: str) -> bool:
     """True when a file of upstream's repository belongs to the tree value."""
-    needed = any(path == top or path.startswith(f"{top}/") for top in NEEDED)
-    return needed and not any(fnmatchcase(path, pattern) for pattern in ARTEFACTS)
+    return not why_unread(path)
 
 
-def from_wheel(member: str) -> str | None:
-    """Tree path of a wheel's member; ``None`` for what is no part of the tree (`tools/`, metadata).
+def from_wheel(member: str) -> tuple[str, str]:
+    """Path in upstream's repository of a wheel's member, and why it is no part of the tree, empty where it is.
 
     The licence comes from the metadata folder: Apache-2.0 section 4 wants it beside the code.
     """
     if member.startswith("sglang/"):
         path = f"python/{member}"
-    elif re.fullmatch(r"[^/]+\.dist-info/(licenses/)?LICENSE", member):
-        path = "LICENSE"
-    else:
-        return None
-    return path if in_tree(path) else None
+        return path, why_unread(path)
+    if re.fullmatch(r"[^/]+\.dist-info/(licenses/)?LICENSE", member):
+        return "LICENSE", ""
+    return member, "metadata of the wheel" if ".dist-info/" in member else OUTSIDE
 
 
 _UNSAFE = re.compile(r"^[a-z]:|[\\\x00-\x1f\x7f]|(^|/)(\.{0,2}|\.git)(/|$)", re.IGNORECASE)

@@ -15,11 +15,11 @@ from pathlib import Path
 
 from shrinker.project import pins_file
 from shrinker.source import cache, declared, index, layout
-from shrinker.source.cache import Progress, Writer
+from shrinker.source.cache import Opened, Progress, Writer
 from shrinker.source.pins import Pins, reading
 from shrinker.source.spec import without_password
 from shrinker.values.errors import InputError
-from shrinker.values.upstream import PACKAGE, PACKAGE_PREFIX, DeclaredPackage, Identity, UpstreamTree
+from shrinker.values.upstream import PACKAGE, PACKAGE_PREFIX, Identity, UpstreamTree
 
 PINS = "embedders.toml"
 
@@ -97,13 +97,16 @@ def open_release(version: str, pins: Pins, folder: Path, progress: Progress) -> 
     return UpstreamTree(Identity("release", f"release:{version}", version, pins.commit_of.get(version), False), *found)
 
 
-def unpack(file: Path, write: Writer) -> DeclaredPackage:
-    """Hand the tree's files of a wheel to `write`; returns what it declares."""
+def unpack(file: Path, write: Writer) -> Opened:
+    """Hand the tree's files of a wheel to `write`; returns what it declares, and what else it holds."""
     described: dict[str, bytes] = {}
+    unread: dict[str, str] = {}
     package = False
     for member, content in members(file):
-        path = layout.from_wheel(member)
-        if path is not None:
+        path, why = layout.from_wheel(member)
+        if why:
+            unread[path] = why
+        else:
             package = package or path == f"{PACKAGE_PREFIX}__init__.py"
             write(path, content)
         folder, _, name = member.partition("/")
@@ -111,8 +114,8 @@ def unpack(file: Path, write: Writer) -> DeclaredPackage:
             described[name] = content
     if not package:
         raise InputError(f"{file.name} holds no package `sglang`", "check the index and the version")
-    metadata, entry_points = (described.get(name, b"") for name in ("METADATA", "entry_points.txt"))
-    return declared.from_metadata(metadata, entry_points, f"{file.name}: METADATA")
+    metadata, entry_points, wheel = (described.get(name, b"") for name in ("METADATA", "entry_points.txt", "WHEEL"))
+    return declared.from_metadata(metadata, entry_points, f"{file.name}: METADATA", wheel), unread
 
 
 def members(archive: Path) -> Iterator[tuple[str, bytes]]:

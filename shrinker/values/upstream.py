@@ -1,7 +1,7 @@
 """What the `source` phase returns: the upstream tree, whatever it came from."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Literal
@@ -9,6 +9,8 @@ from typing import Literal
 PACKAGE = "sglang"
 PACKAGE_PREFIX = f"python/{PACKAGE}/"
 """Where the Python package lies in upstream's repository, and therefore in every tree value."""
+COMPILED = (".so", ".pyd")
+"""Ends of the names of compiled modules, which a release has and a commit has the sources of."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +55,8 @@ class DeclaredPackage:
     extras: Mapping[str, tuple[str, ...]]
     scripts: Mapping[str, str]
     """Console entry points: name to ``module:attribute``."""
+    tag: str = ""
+    """Of a release's wheel, where it is built for one interpreter and platform: ``cp311-cp311-manylinux_2_34_x86_64``."""
 
 
 @dataclass(frozen=True)
@@ -63,6 +67,8 @@ class UpstreamTree:
     root: Path
     files: tuple[SourceFile, ...]
     declared: DeclaredPackage
+    unread: Mapping[str, str] = field(default_factory=dict)
+    """Files of the wheel or the commit that are no part of the tree value, each with why."""
 
     @cached_property
     def by_path(self) -> Mapping[str, SourceFile]:
@@ -82,6 +88,20 @@ def modules_of(paths: Iterable[str]) -> dict[str, str]:
         name = module_name(path)
         if name is not None and (name not in found or path.endswith("/__init__.py")):
             found[name] = path
+    return found
+
+
+def compiled_modules(paths: Iterable[str]) -> dict[str, str]:
+    """Dotted name of every compiled extension of the package among these paths, to its path.
+
+    ``python/sglang/srt/x/_core.cpython-311-x86_64-linux-gnu.so`` is ``sglang.srt.x._core``: Python looks for the base
+    name up to its first dot.
+    """
+    found: dict[str, str] = {}
+    for path in paths:
+        if path.startswith(PACKAGE_PREFIX) and path.endswith(COMPILED):
+            folder, _, base = path.removeprefix("python/").rpartition("/")
+            found[f"{folder.replace('/', '.')}.{base.partition('.')[0]}"] = path
     return found
 
 

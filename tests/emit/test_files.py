@@ -3,6 +3,7 @@
 import ast
 import re
 import tomllib
+from dataclasses import replace
 
 import pytest
 
@@ -147,6 +148,15 @@ def test_pyproject() -> None:
     assert data["tool"]["setuptools"]["packages"]["find"]["include"] == ["sglang*"]
 
 
+def test_the_wheel_of_a_tree_with_compiled_modules_has_the_tag_of_upstreams() -> None:
+    kept = {"python/sglang/_core.cpython-311-x86_64-linux-gnu.so"}
+    built = replace(DECLARED, tag="cp311-cp311-manylinux_2_34_x86_64")
+    tool = tomllib.loads(pyproject(built, "1", kept, REQUIRED))["tool"]
+    assert tool["distutils"]["bdist_wheel"] == {"python-tag": "cp311", "plat-name": "manylinux_2_34_x86_64"}
+    for declared, files in ((built, set()), (DECLARED, kept)):
+        assert "distutils" not in tomllib.loads(pyproject(declared, "1", files, REQUIRED))["tool"]
+
+
 def test_pyproject_with_extras_and_what_is_left_of_them() -> None:
     left = Distributions(dependencies=("numpy",), extras={"spans": ("spans-bus",)})
     project = tomllib.loads(pyproject(DECLARED, None, set(), left))["project"]
@@ -180,8 +190,12 @@ def test_version(version: str, parts: tuple[int | str, ...]) -> None:
 
 def test_notice() -> None:
     identity = Identity("release", "release:0.5.7", "0.5.7", None, False)
-    text = notice(identity, profile="deepseek", tool_version="1.2", upstream_notice="Theirs.\n")
+    text = notice(identity, profile="deepseek", tool_version="1.2", compiled={}, upstream_notice="Theirs.\n")
     assert "release 0.5.7" in text and "shrinker 1.2" in text and "'deepseek'" in text
     assert text.endswith("SGLang's own NOTICE:\n\nTheirs.\n")
-    assert "path:here" in notice(Identity("path", "path:here", None, None, False), profile="p", tool_version="1")
+    folder = Identity("path", "path:here", None, None, False)
+    compiled = {"python/sglang/_core.abi3.so": "ab12"}
+    assert "compiled" not in text and "path:here" in notice(folder, profile="p", tool_version="1", compiled={})
+    named = notice(folder, profile="p", tool_version="1", compiled=compiled)
+    assert "  python/sglang/_core.abi3.so\n    SHA-256 ab12\n" in named
     assert HEADER.startswith("# ") and "\n" not in HEADER

@@ -18,7 +18,6 @@ from shrinker.source import layout
 from shrinker.source.declared import UNDECLARED
 from shrinker.source.wheels import members
 from shrinker.values.errors import InputError
-from shrinker.values.upstream import DeclaredPackage
 from tests.source.upstreams import Index, Open, make_wheel
 
 BAD_PATHS = [
@@ -115,18 +114,18 @@ def test_whatever_is_admitted_lies_below_the_folder(path: str) -> None:
     assert str(PurePosixPath(path)) == path
 
 
-def _build(write: store.Writer) -> DeclaredPackage:
+def _build(write: store.Writer) -> store.Opened:
     write("python/sglang/b.py", b"b")
     write("python/sglang/a.py", b"a")
-    return UNDECLARED
+    return UNDECLARED, {}
 
 
-def _refuse(write: store.Writer) -> DeclaredPackage:
+def _refuse(write: store.Writer) -> store.Opened:
     raise AssertionError("built again")
 
 
 def test_a_sound_entry_is_used_again(cache: Path) -> None:
-    first = _, files, declared = store.tree(cache, "k", _build, "test")
+    first = _, files, declared, _ = store.tree(cache, "k", _build, "test")
     assert store.tree(cache, "k", _refuse, "test") == first and declared == UNDECLARED
     assert [file.path for file in files] == ["python/sglang/a.py", "python/sglang/b.py"]
 
@@ -158,7 +157,7 @@ def test_a_poisoned_entry_is_rebuilt(harm: Callable[[Path, Path], object], cache
 
 
 def test_a_failed_build_leaves_nothing(cache: Path) -> None:
-    def fail(write: store.Writer) -> DeclaredPackage:
+    def fail(write: store.Writer) -> store.Opened:
         write("a", b"a")
         raise OSError(errno.ENOSPC, "No space left on device")
 
@@ -186,16 +185,16 @@ def test_full_disk_and_unwritable_cache_are_input_errors(
 
 @pytest.mark.parametrize("path", ["../x", "/x", "a//b"])
 def test_no_builder_can_write_outside(path: str, cache: Path) -> None:
-    def hostile(write: store.Writer) -> DeclaredPackage:
+    def hostile(write: store.Writer) -> store.Opened:
         write(path, b"")
-        return UNDECLARED
+        return UNDECLARED, {}
 
     with pytest.raises(InputError, match="refused the path"):
         store.tree(cache, "k", hostile, "test")
 
 
 def _slow_run(cache: Path, results: "multiprocessing.Queue[object]") -> None:
-    def build(write: store.Writer) -> DeclaredPackage:
+    def build(write: store.Writer) -> store.Opened:
         time.sleep(0.1)
         results.put("built")
         return _build(write)

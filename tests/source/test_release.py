@@ -1,5 +1,7 @@
 import hashlib
+import io
 import json
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -10,7 +12,8 @@ from shrinker.source.spec import without_password
 from shrinker.values.errors import InputError
 from tests.source.upstreams import LICENCE, PACKAGE, Index, Open, make_wheel
 
-PATHS = ["LICENSE", *(f"python/{name}" for name in PACKAGE)]
+COMPILED = "python/sglang/srt/_core.cpython-311-x86_64-linux-gnu.so"
+PATHS = ["LICENSE", COMPILED, *(f"python/{name}" for name in PACKAGE)]
 WHEEL = "sglang-1.2.0-py3-none-any.whl"
 
 
@@ -23,6 +26,19 @@ def test_wheel_becomes_the_repository_layout(index: Index, opened: Open) -> None
     assert all(hashlib.sha256(tree.read(file.path)).hexdigest() == file.sha256 for file in tree.files)
     assert tree.identity.spec == "release:1.2.0" and tree.identity.version == "1.2.0" and tree.identity.commit is None
     assert tree.declared.scripts == {"sglang": "sglang.cli.main:main"}
+
+
+def test_each_member_of_a_wheel_is_in_the_tree_or_among_what_is_not_read(index: Index, opened: Open) -> None:
+    tag = "cp311-cp311-manylinux_2_34_x86_64"
+    wheel = make_wheel(extra=lambda archive: archive.writestr("sglang-1.2.0.dist-info/WHEEL", f"Tag: {tag}\n"))
+    index.add(WHEEL, wheel)
+    tree = opened("release:1.2.0")
+    members = zipfile.ZipFile(io.BytesIO(wheel)).namelist()
+    said = [*tree.by_path, *tree.unread]
+    places = {f"python/{m}" if m.startswith("sglang/") else m for m in members if not m.endswith("/LICENSE")}
+    assert sorted(said) == sorted({*places, "LICENSE"})
+    assert tree.unread["tools/tag.py"] and "metadata" in tree.unread["sglang-1.2.0.dist-info/METADATA"]
+    assert tree.declared.tag == tag
 
 
 @pytest.mark.parametrize(("setting", "value"), [("json", False), ("failures", 2)])

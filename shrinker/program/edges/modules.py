@@ -37,11 +37,8 @@ def import_edges(module: FoldedModule, index: ModuleIndex) -> Iterator[Found]:
         # A missing module raises where it is imported, but what leads to it is imported first.
         found, rest = index.prefix(site.module)
         for dotted in (found,) if rest or site.name in (None, "*") else (found, f"{site.module}.{site.name}"):
-            if dotted in index.paths:
-                yield Found(module_node(dotted), site.kind, site.line)
-            # A namespace package runs no code, its parents do.
-            elif dotted in index.packages and (parent := next(index.parents(dotted), None)) is not None:
-                yield Found(module_node(parent), "package", site.line)
+            for node, kind in index.nodes(dotted):
+                yield Found(node, kind or site.kind, site.line)
 
 
 def star_edges(module: FoldedModule, index: ModuleIndex) -> Iterator[Found]:

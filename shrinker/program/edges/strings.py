@@ -11,7 +11,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
 
-from shrinker.program.nodes import Found, ModuleIndex, by_base, module_node, nearest, path_node
+from shrinker.program.nodes import Found, ModuleIndex, by_base, nearest, path_node
 from shrinker.syntax.imports import absolute_written, package_of
 from shrinker.values.folded import FoldedModule, StringSite
 from shrinker.values.upstream import PACKAGE
@@ -24,6 +24,8 @@ _PLACE = re.compile(r"\{[^{}]*\}|%[sdr]")
 """What a text leaves open for `format` or ``%``."""
 _LITERALS = 3
 _TOP = f"{PACKAGE}."
+_COMPILED_NAME = re.compile(rb"(?=(sglang(?:\.[A-Za-z_]\w*)+))", re.ASCII)
+"""Found also within another one, whose end it is."""
 Row = tuple[FoldedModule, StringSite, Found]
 
 
@@ -38,7 +40,7 @@ class StringEdges:
         self._rows: list[tuple[FoldedModule, StringSite]] = []
         self._index = index
         self._py_by_base = by_base(index.paths.values())
-        self._all = "\n".join(sorted(index.paths))
+        self._all = "\n".join(sorted({*index.paths, *index.compiled}))
         self._resolve = lru_cache(maxsize=None)(lambda text: tuple(self._resolved(text)))
 
     def find(self, module: FoldedModule) -> Iterator[Found]:
@@ -88,8 +90,22 @@ class StringEdges:
     def _exact(self, dotted: str) -> Iterator[str]:
         found, rest = self._index.prefix(dotted)
         # Two components may be a class and its method; more name nothing, but may be a logger.
-        if found in self._index.paths and "." in found and rest.count(".") <= 1:
-            yield module_node(found)
+        if found in self._index and "." in found and rest.count(".") <= 1:
+            yield from self._nodes(found)
+
+    def _nodes(self, dotted: str) -> Iterator[str]:
+        return (node for node, _ in self._index.nodes(dotted))
+
+    def find_compiled(self, path: str, content: bytes) -> Iterator[Found]:
+        """Edges to modules that a compiled module names: what it imports when it runs, as ``sglang.x.y`` in its texts.
+
+        A compiler puts texts side by side without an end between them: of ``sglang.x.youtside`` the longest module counts.
+        """
+        for text in sorted({found[1].decode() for found in _COMPILED_NAME.finditer(content)}):
+            heads = (text[:end] for end in range(len(text), len(_TOP), -1))
+            named = next(filter(self._index.__contains__, heads), None)
+            if named is not None and self._index.compiled.get(named) != path:
+                yield from (Found(node, "string", 0, f"a text of the compiled {path}") for node in self._nodes(named))
 
     def _target(self, module: FoldedModule, target: str, line: int) -> Iterator[Found]:
         pattern = absolute_written(re.sub(r"\*+", "*", target), package_of(module.module, module.is_package))
@@ -104,9 +120,9 @@ class StringEdges:
         for site in module.strings:
             name = site.text.lstrip(".")
             dotted = f"{package}.{name}"
-            if name and dotted in self._index.paths and dotted != module.module:
+            if name and dotted in self._index and dotted != module.module:
                 weak = f"import_module with a computed name beside the string {site.text!r}"
-                yield Found(module_node(dotted), "string", site.line, weak)
+                yield from (Found(node, "string", site.line, weak) for node in self._nodes(dotted))
 
     def _script(self, module: FoldedModule, text: str, line: int) -> Iterator[Found]:
         parts = [part for part in text.replace("\\", "/").split("/") if part not in ("", ".", "..")]
@@ -128,7 +144,8 @@ class StringEdges:
         if len(literal) < _LITERALS or not _PATTERN.fullmatch(pattern):
             return []
         body = star.join(map(re.escape, pattern.split("*")))
-        return [module_node(name) for name in re.findall(rf"^{body}$", self._all, re.MULTILINE)]
+        names = re.findall(rf"^{body}$", self._all, re.MULTILINE)
+        return [node for name in names for node in self._nodes(name)]
 
     def asked(self) -> Iterator[Row]:
         """What the rows name that are asked for by now, each once."""
