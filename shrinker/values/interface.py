@@ -50,14 +50,19 @@ class Interface:
     flags: tuple[Difference, ...] = ()
     refused: tuple[Refused, ...] = ()
     endpoints: tuple[Difference, ...] = ()
+    unread: tuple[Finding, ...] = ()
+    """Declarations of upstream that look like flags, and that no command line was read of: nothing is known of them."""
 
     def unexplained(self) -> list[Finding]:
-        """Differences that no rule made, as strict mode refuses them."""
+        """Differences that no rule made, and what was not read, as strict mode refuses them."""
         found = (d for d in (*self.flags, *self.endpoints) if d.rule == UNEXPLAINED)
         changes = ((d, f"{d.before or '(nothing)'} became {d.after or '(nothing)'}") for d in found)
         return [
-            Finding("interface", d.path, d.line, f"{d.where}: {d.subject} {d.kind}, and no rule says why: {change}")
-            for d, change in changes
+            *self.unread,
+            *(
+                Finding("interface", d.path, d.line, f"{d.where}: {d.subject} {d.kind}, and no rule says why: {change}")
+                for d, change in changes
+            ),
         ]
 
 

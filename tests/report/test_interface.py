@@ -147,3 +147,55 @@ def test_what_is_read_of_flags_and_endpoints(tmp_path: Path) -> None:
     assert dict(flags["--kind", "--sort"].parts)["default"] == "'one'"
     endpoints = {endpoint.names for endpoint in read_endpoints(syntax, sorted(texts))}
     assert {("GET", "/loads", ""), ("POST", "/ready", "")} <= endpoints
+
+
+_MAKER = """
+from typing import Annotated as A
+class Arg: pass
+def add_cli_args_of(parser, cls): pass
+"""
+_MODEL = "from sglang.maker import A, Arg\nclass Model:\n    "
+
+
+def flags_of(texts: dict[str, str]) -> tuple[dict[str, str], list[str]]:
+    """Names of the flags that are read of some modules, each with its command line; and what was not read."""
+    texts = {"sglang.maker": _MAKER, **texts}
+    offered = read_offered(Syntax({name: name for name in texts}, lambda name: texts[name].encode()))
+    return {name: flag.where for flag in offered.flags for name in flag.names}, [f.message for f in offered.unread]
+
+
+@pytest.mark.parametrize(
+    "server",
+    [
+        "class Args(Model):\n    ",
+        "NAMESPACES = [Model]\ncollect(NAMESPACES)\nclass Args:\n    ",
+        "NAMESPACES = (Model,)\nArgs = defstruct('Args', NAMESPACES)\nclass Args:\n    ",
+    ],
+    ids=["a base", "a list of classes", "a tuple of classes, and a name bound twice"],
+)
+def test_flags_that_other_classes_declare_are_read(server: str) -> None:
+    head = "from sglang.model import Model\nfrom sglang.maker import A, Arg, add_cli_args_of\n"
+    texts = {
+        "sglang.model": f'{_MODEL}model_path: A[str, Arg(help="where", aliases=["--model"])]\n    hidden: int = 1\n',
+        "sglang.args": f'{head}{server}port: A[int, "its port"] = 1\ndef add(parser):\n    add_cli_args_of(parser, Args)\n',
+    }
+    found, unread = flags_of(texts)
+    wanted = dict.fromkeys(("--model-path", "--model"), "sglang.args.Args")
+    assert {name: where for name, where in found.items() if "model" in name} == wanted and not unread
+
+
+def test_a_switch_that_can_be_taken_back_has_two_names() -> None:
+    field = 'fused: A[bool, Arg(help="faster", action=argparse.BooleanOptionalAction)] = True\n'
+    texts = {"sglang.args": f"{_MODEL}{field}def add(parser):\n    add_cli_args_of(parser, Model)\n"}
+    assert flags_of(texts) == (dict.fromkeys(("--fused", "--no-fused"), "sglang.args.Model"), [])
+
+
+def test_declarations_of_which_no_command_line_is_read_are_a_question() -> None:
+    texts = {"sglang.model": f'{_MODEL}path: A[str, "where"] = ""\n'}
+    found, unread = flags_of(texts)
+    assert not found and unread == ["1 fields of Model are declared as flags, and no command line was read of it"]
+    # Other annotations are nothing to ask about.
+    assert flags_of({"sglang.model": 'from typing import Annotated as A\nclass M:\n    p: A[str, "x"] = ""\n'}) == (
+        {},
+        [],
+    )

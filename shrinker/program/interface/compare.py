@@ -64,6 +64,7 @@ def compare_interfaces(before: Offered, after: Syntax, rules: Ruleset, folded: F
         tuple(sorted(told.differences(before.flags, left.flags, "flag"))),
         tuple(sorted(set(_refused(rules, left.flags, folded)))),
         tuple(sorted(told.differences(before.endpoints, left.endpoints, "endpoint"))),
+        before.unread,
     )
 
 

@@ -12,15 +12,20 @@ from dataclasses import dataclass, field
 from shrinker.program.interface.syntax import Syntax, values_of
 from shrinker.syntax.names import last_name
 from shrinker.syntax.walk import Function, children, walk
+from shrinker.values.outcome import Finding
 
 _FLAGS = re.compile(rb"\badd_(?:argument\(|cli_args)")
 """What a module with flags writes."""
 _DERIVES = "add_cli_args"
 """How the name of a function begins that makes flags of the fields of the class that it is given."""
+_FIELDS = re.compile(rb": *A(?:nnotated)?\[")
+"""What a module with fields that become flags writes."""
 _ANNOTATED = frozenset({"A", "Annotated"})
 _OWN = frozenset({"help", "choices", "default", "aliases", "cli_name", "no_cli"})
 """What is compared by itself, and what a person reads."""
 
+_OR_NOT = "BooleanOptionalAction"
+"""The action that takes ``--no-flag`` beside ``--flag``."""
 _MOST_DEEP = 20
 """Names that are followed to a list of choices."""
 Locals = Mapping[str, ast.expr]
@@ -72,13 +77,39 @@ class Offered:
     endpoints: list[Offer]
     modules: frozenset[str]
     """Modules that hold words of either."""
+    unread: tuple[Finding, ...] = ()
+    """Classes whose fields are declared as flags are, and of which no command line was read."""
 
 
 def read_offered(syntax: Syntax, among: Iterable[str] | None = None) -> Offered:
     """Flags and endpoints of a tree, or of some of its modules."""
-    flags, endpoints = syntax.matching(_FLAGS, _ENDPOINTS, among=among)
+    flags, endpoints, declaring = syntax.matching(_FLAGS, _ENDPOINTS, _FIELDS, among=among)
     modules = frozenset((*flags, *endpoints))
-    return Offered(syntax.paths, read_flags(syntax, flags), read_endpoints(syntax, endpoints), modules)
+    read = read_flags(syntax, flags)
+    unread = tuple(_unread(syntax, flags, declaring, read))
+    return Offered(syntax.paths, read, read_endpoints(syntax, endpoints), modules, unread)
+
+
+def _unread(
+    syntax: Syntax, with_flags: Iterable[str], declaring: Iterable[str], read: Iterable[Offer]
+) -> Iterator[Finding]:
+    """Classes with fields as a module that makes flags of fields wants them, none of which was read."""
+    trees = ((module, syntax.tree(module)) for module in with_flags)
+    bodies = ((module, node) for module, tree in trees if tree is not None for node in tree.body)
+    makers = {module for module, node in bodies if isinstance(node, Function) and node.name.startswith(_DERIVES)}
+    seen = {(offer.module, offer.line) for offer in read}
+    for module in declaring:
+        known = (syntax.find(module, name) for name in (*_ANNOTATED, "Arg"))
+        tree = syntax.tree(module)
+        if tree is None or not any(found is not None and found[0] in makers for found in known):
+            continue
+        for node in (node for node in tree.body if isinstance(node, ast.ClassDef)):
+            offers = [*_Reader(syntax, module).fields(node, f"{module}.{node.name}")]
+            if offers and not any((module, offer.line) in seen for offer in offers):
+                message = (
+                    f"{len(offers)} fields of {node.name} are declared as flags, and no command line was read of it"
+                )
+                yield Finding("interface", syntax.paths[module], node.lineno, message)
 
 
 def read_flags(syntax: Syntax, modules: Iterable[str]) -> list[Offer]:
@@ -93,8 +124,27 @@ def read_flags(syntax: Syntax, modules: Iterable[str]) -> list[Offer]:
             derived = {arg.id for arg in given if isinstance(arg, ast.Name)}
             for node in tree.body:
                 if isinstance(node, ast.ClassDef) and node.name in derived:
-                    found += reader.fields(node)
+                    for where, holder in _holders(syntax, module, tree, node):
+                        found += _Reader(syntax, where).fields(holder, f"{module}.{node.name}")
     return found
+
+
+def _holders(syntax: Syntax, module: str, tree: ast.Module, node: ast.ClassDef) -> Iterator[tuple[str, ast.ClassDef]]:
+    """Classes whose fields become flags of the command line that is made of a class, each with its module.
+
+    The class itself, its bases, and those that a display of the module puts together:
+    ``NAMESPACES = [Model, Memory]``, from which a class gets its fields when the module is loaded.
+    """
+    rows = (row.value for row in tree.body if isinstance(row, ast.Assign))
+    named = (row.elts for row in rows if isinstance(row, ast.List | ast.Tuple))
+    pending = [(module, node), *(each for names in named for each in syntax.classes(module, names))]
+    seen: set[tuple[str, str]] = set()
+    while pending:
+        where, holder = pending.pop(0)
+        if (where, holder.name) not in seen:
+            seen.add((where, holder.name))
+            yield where, holder
+            pending += syntax.classes(where, holder.bases)
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,12 +165,13 @@ class _Reader:
                     yield from self.block(node.body, owner or node.name, values_of(node.body))
                 case ast.Call(func=ast.Attribute(attr="add_argument"), args=args):
                     if args and not any(isinstance(arg, ast.Starred) for arg in args):
-                        yield self._flag(node, owner, tuple(map(_text, args)), _given(node), local)
+                        where = f"{self.module}.{owner}" if owner else self.module
+                        yield self._flag(node, where, tuple(map(_text, args)), _given(node), local)
                 case _:
                     yield from self.block(children(node), owner, local)
 
-    def fields(self, node: ast.ClassDef) -> Iterator[Offer]:
-        """Flags that are made of the annotated fields of a class."""
+    def fields(self, node: ast.ClassDef, where: str) -> Iterator[Offer]:
+        """Flags of a command line that are made of the annotated fields of a class."""
         for row in node.body:
             match row:
                 case ast.AnnAssign(
@@ -134,21 +185,22 @@ class _Reader:
                     first = _constant(given.get("cli_name")) or "--" + name.replace("_", "-")
                     others = given.get("aliases")
                     aliases = map(_text, others.elts) if isinstance(others, ast.List | ast.Tuple) else ()
-                    yield self._flag(row, node.name, (str(first), *aliases), given, {}, name)
+                    yield self._flag(row, where, (str(first), *aliases), given, {}, name)
 
     def _flag(
         self,
         node: ast.Call | ast.AnnAssign,
-        owner: str,
+        where: str,
         names: tuple[str, ...],
         given: Mapping[str, ast.expr | None],
         local: Locals,
         attribute: str = "",
     ) -> Offer:
-        chosen = given.get("choices")
+        chosen, action = given.get("choices"), given.get("action")
+        if action is not None and last_name(action) == _OR_NOT:
+            names = (*names, *(f"--no-{name[2:]}" for name in names if name.startswith("--")))
         others = (f"{k}={ast.unparse(v)}" for k, v in sorted(given.items()) if v is not None and k not in _OWN)
         texts = ("" if value is None else ast.unparse(value) for value in (chosen, given.get("default")))
-        where = f"{self.module}.{owner}" if owner else self.module
         return Offer(
             group=where,
             subject=names[0],

@@ -49,6 +49,11 @@ class Syntax:
                     return None
         return None
 
+    def classes(self, module: str, named: Iterable[ast.expr]) -> list[tuple[str, ast.ClassDef]]:
+        """Classes of the tree that these names of a module are, each with its own module."""
+        found = (self.find(module, node.id) for node in named if isinstance(node, ast.Name))
+        return [(each[0], each[1]) for each in found if each is not None and isinstance(each[1], ast.ClassDef)]
+
     def _names(self, module: str) -> dict[str, list[Binding]]:
         if module not in self._bound:
             tree = self.tree(module)
