@@ -62,6 +62,7 @@ def main(spec: str, profile: str, out: str, jobs: str, rules: str) -> None:
     """Print the row's own part as JSON."""
     from shrinker.cli.options import LineProgress
     from shrinker.pipeline import Request, shrink
+    from shrinker.report.fit import fit_lines
     from shrinker.report.place import reports_beside
     from shrinker.values.errors import ShrinkerError
 
@@ -75,6 +76,7 @@ def main(spec: str, profile: str, out: str, jobs: str, rules: str) -> None:
     finally:
         shutil.rmtree(out, ignore_errors=True)
     package = found.summary["package_python"]
+    assert found.fit is not None
     # Strict mode refuses what is open, too: what the judge asks and no rule answers.
     refused = (*found.strict, *(question for item in found.evidence for question in item.open))
     # Of a loss where it is, and not what upstream wrote there.
@@ -82,8 +84,8 @@ def main(spec: str, profile: str, out: str, jobs: str, rules: str) -> None:
     cause = [f"{f.path}:{f.line}: [{f.check}] {said}" for f, said in zip(refused, told, strict=True)]
     unknown = [f.message.split("`")[1] for f in refused if f.check == "unnamed-predicate" and "`" in f.message]
     answer = {
-        "outcome": "generated" if refused else "clean",
-        "cause": _short("\n".join(cause)),
+        "outcome": "clean" if found.fit.fits else "generated",
+        "cause": _short("\n".join([*cause, *(fit_lines(found.fit) if not found.fit.fits else ())])),
         "files_before": package["files_before"],
         "files": package["files_after"],
         "lines_before": package["lines_before"],

@@ -6,7 +6,18 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from shrinker.cli.options import DEFAULT_OUT, Json, Out, Reports, Rules, Sample, Seed, absolute, answer
+from shrinker.cli.options import (
+    DEFAULT_OUT,
+    Json,
+    Out,
+    RecordedUpstream,
+    Reports,
+    Rules,
+    Sample,
+    Seed,
+    absolute,
+    answer,
+)
 from shrinker.values.errors import InputError
 
 if TYPE_CHECKING:
@@ -120,27 +131,34 @@ def kernels(
     reports: Reports = None,
     rules: Rules = None,
     chains: Annotated[bool, typer.Option(help="Print each chain, not only its length.")] = True,
+    upstream: RecordedUpstream = None,
     as_json: Json = False,
 ) -> None:
     """Print the chain from the model to each kernel that `reach` rules name, and what `remove` rules left.
 
-    Exit 1 when a kernel is not reached, or when a module that a rule removes is in the tree without being listed as
-    rescued in uncertain.txt.
+    Exit 1 when a kernel that upstream has is not reached, or when a module that a rule removes is in the tree without being
+    listed as rescued in uncertain.txt.
     """
     from shrinker.program.answers import SYMBOLS
-    from shrinker.program.reached import reached, taken
-    from shrinker.report.place import read_manifest, render
+    from shrinker.program.reached import absent_names, reached, taken
+    from shrinker.report.place import open_recorded, read_manifest, render
     from shrinker.ruleset import load_profile
 
-    profile = load_profile(read_manifest(out.absolute()).profile, absolute(rules))
+    manifest = read_manifest(out.absolute())
+    profile = load_profile(manifest.profile, absolute(rules))
     run = _run(out, reports)
     if not run.symbols.units:
         raise InputError(f"{run.graph.with_name(SYMBOLS)} is not there", "run `make shrink`")
     found = reached(out.absolute(), run.symbols, profile.reaches)
     systems = taken(run.data, profile.removes)
-    text = render("kernels.txt.jinja", found=found, systems=systems, chains=chains)
-    passed = all(row.steps for row in found) and not any(row.left for row in systems)
-    answer({"kernels": found, "removed": systems}, text, as_json=as_json, passed=passed)
+    missing, absent = [row.name for row in found if not row.steps], frozenset[str]()
+    if missing:
+        tree = open_recorded(out, manifest.upstream, upstream, lambda text: None)
+        absent = absent_names(tree, missing)
+    text = render("kernels.txt.jinja", found=found, absent=absent, systems=systems, chains=chains)
+    passed = absent.issuperset(missing) and not any(row.left for row in systems)
+    data = {"kernels": found, "not_in_upstream": sorted(absent), "removed": systems}
+    answer(data, text, as_json=as_json, passed=passed)
 
 
 def dependencies(

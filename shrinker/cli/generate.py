@@ -45,6 +45,7 @@ def shrink(
     from shrinker.cache.workers import without_gc
     from shrinker.pipeline import Request
     from shrinker.pipeline import shrink as generate
+    from shrinker.report.fit import fit_lines
     from shrinker.report.summary import summary_table
 
     target = out or default_out(profile)
@@ -69,6 +70,7 @@ def shrink(
     total, peak = sum(result.timings.values()), result.peak_memory / 2**20
     lines = [
         table.get().rstrip("\n"),
+        *fit_lines(result.fit),
         *(f"stale evidence, of another tree: {evidence}" for evidence in result.stale),
         *(f"moved aside, what shrinker did not write: {place}" for place in result.aside),
         f"{target}: generated in {total:.1f} s, at most {peak:.0f} MiB. Reports: {result.reports}",

@@ -1,5 +1,6 @@
 """The phases in order: source, facts, fold and graph, emit, verify, report. And the folders in which a run's tree and reports grow."""
 
+from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -8,6 +9,7 @@ from shrinker.cache import Cache
 from shrinker.cache.workers import without_gc
 from shrinker.check.embedders import LEVEL as EMBEDDERS
 from shrinker.check.entries import judge_entries
+from shrinker.check.leftovers import find_leftovers
 from shrinker.check.levels import EVIDENCE_LEVELS
 from shrinker.check.trees import Trees
 from shrinker.emit.rewrite import Unwritable
@@ -18,6 +20,7 @@ from shrinker.pipeline.run import Progress, Request, Result, Run, peak_memory, t
 from shrinker.pipeline.verification import embedders_evidence, lock_evidence, lock_findings, refuse, verify_level
 from shrinker.program.decided import Analysis
 from shrinker.project import project_folder
+from shrinker.report.fit import Fit, judge_fit
 from shrinker.report.place import LOCK, foreign_reports, mark_stale, new_reports, reports_beside, write_files
 from shrinker.report.strict import find_refused
 from shrinker.report.verification import write_index
@@ -49,38 +52,47 @@ def shrink(request: Request, progress: Progress) -> Result:
         manifest = emitted.manifest
         trees = Trees(tree, places.tree, manifest, rules, request.jobs, cache)
         refused: tuple[Finding, ...] = ()
-        if request.strict or request.look:
+        if request.judge or request.strict or request.look:
             with run.timed("leftovers"):
-                refused = find_refused(trees, analysis, emitted.interface)
+                left = find_leftovers(trees)
+                refused = find_refused(trees, analysis, emitted.interface, left)
         evidence: list[Evidence] = []
         outside: list[Evidence] = []
+        fit: Fit | None = None
         if request.judge:
             for level in EVIDENCE_LEVELS:
                 with run.timed(f"verify {level}"):
                     evidence.append(verify_level(level, trees, progress))
             with run.timed(f"verify {EMBEDDERS}"):
                 outside.append(embedders_evidence(trees, progress).evidence)
+            with run.timed("fit"):
+                fit = judge_fit(trees, analysis, evidence, refused, left)
         with run.timed("report"):
             entries = judge_entries(trees) if request.judge else Entries()
-            summary = write_reports(places.reports, trees, analysis, emitted, evidence, entries, pages=request.judge)
+            summary = write_reports(
+                places.reports, trees, analysis, emitted, evidence, entries, fit, pages=request.judge
+            )
             peak = peak_memory(request.jobs)
             write_run(places.reports, cache, timings, peak)
             if request.judge:
                 write_index(places.reports, places.reports_out)
             try:
+                asked = [item.held() if request.strict else item for item in (*evidence, *outside)]
+                found_by: dict[str, Sequence[Finding]] = {
+                    f"evidence level {item.level!r}": item.findings for item in asked
+                }
                 if request.strict:
-                    refuse(refused, "strict mode")
-                for item in (*evidence, *outside):
-                    refuse((item.held() if request.strict else item).findings, f"evidence level {item.level!r}")
+                    found_by = {"strict mode": refused, **found_by}
                 if request.frozen:
-                    refuse(lock_findings(places.reports_out / LOCK, manifest), "the lock")
+                    found_by["the lock"] = lock_findings(places.reports_out / LOCK, manifest)
+                refuse(found_by)
             except EvidenceError as error:
                 error.next_step = f"{places.reject(manifest)}; {error.next_step}"
                 raise
             aside = places.install(manifest)
             stale = tuple(mark_stale(places.reports_out, manifest))
     found = (manifest, summary, places.reports_out, tuple(evidence), timings, peak)
-    return Result(*found, analysis.rescued, refused, aside, stale)
+    return Result(*found, analysis.rescued, refused, aside, stale, fit)
 
 
 def generate(run: Run, out: Path) -> Manifest:

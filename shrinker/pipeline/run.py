@@ -11,6 +11,7 @@ from typing import Any, Protocol
 
 from shrinker.cache import Cache
 from shrinker.cache.workers import Tell
+from shrinker.report.fit import Fit
 from shrinker.ruleset import Ruleset
 from shrinker.values.manifest import Manifest
 from shrinker.values.outcome import Evidence, Finding
@@ -132,3 +133,5 @@ class Result:
     """Folders to which something of the owner's was moved; only of a run that may."""
     stale: tuple[str, ...] = ()
     """Evidence among the reports that is of another tree, each with what it is of."""
+    fit: Fit | None = None
+    """How the rules fit the upstream; None where the tree was not judged."""

@@ -2,7 +2,7 @@
 here or that the package index gives.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -125,13 +125,14 @@ def _difference(old: EmittedFile | None, new: EmittedFile | None) -> str:
     return "has the content of the lock, but its record differs (lines, changed or digest)"
 
 
-def refuse(findings: Sequence[Finding], what: str) -> None:
-    """End the run where there are findings. Raises EvidenceError: names the first of them, and `what` found them."""
-    if not findings:
-        return
-    shown = "\n".join(f"  {f.path}:{f.line}: [{f.check}] {f.message}" for f in findings[:_SHOWN])
-    more = f"\n  … and {len(findings) - _SHOWN} more" if len(findings) > _SHOWN else ""
-    raise EvidenceError(
-        f"{what} found {len(findings)} thing(s) wrong:\n{shown}{more}",
-        "add or mend a rule, or report the finding as a fault of shrinker",
-    )
+def refuse(found_by: Mapping[str, Sequence[Finding]]) -> None:
+    """End the run where anything has findings. Raises EvidenceError: names the first ones of each that has any."""
+    told: list[str] = []
+    for what, findings in found_by.items():
+        if findings:
+            told.append(f"{what} found {len(findings)} thing(s) wrong:")
+            told += [f"  {f.path}:{f.line}: [{f.check}] {f.message}" for f in findings[:_SHOWN]]
+            told += [f"  … and {len(findings) - _SHOWN} more"] if len(findings) > _SHOWN else []
+    if told:
+        mend = "add or mend a rule, or report the finding as a fault of shrinker"
+        raise EvidenceError("\n".join(told), mend)

@@ -5,7 +5,6 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from textwrap import indent
 
-from shrinker.check.leftovers import find_leftovers
 from shrinker.check.trees import Trees
 from shrinker.program.decided import Analysis
 from shrinker.program.edges.modules import missing_roots
@@ -31,11 +30,11 @@ _SHOWN_SITES = 5
 _WHY = "Say why: what makes this so on every NVIDIA machine?"
 
 
-def find_refused(trees: Trees, analysis: Analysis, interface: Interface) -> tuple[Finding, ...]:
-    """What strict mode refuses of a generated tree."""
+def find_refused(trees: Trees, analysis: Analysis, interface: Interface, left: Leftovers) -> tuple[Finding, ...]:
+    """What strict mode refuses of a generated tree, in which this is left of other platforms."""
     tree, rules = trees.source, trees.stated
     effects = rule_effects(rules, analysis.graph, analysis.folded, measure(tree, trees.manifest), analysis.cuts)
-    found = strict_findings(tree, rules, effects, missing_roots(tree, rules), analysis.folded, find_leftovers(trees))
+    found = strict_findings(tree, rules, effects, missing_roots(tree, rules), analysis.folded, left)
     return (*found, *interface.unexplained())
 
 

@@ -124,6 +124,7 @@ def _data(folder: Path, earlier: Path) -> dict[str, Any]:
         "uncertain": [[at, why, lines.get(at.partition(":")[0], 0)] for at, why in _rows(folder, "uncertain.txt")],
         "errors": [*_rows(folder, "errors.txt")],
         "distributions": [[name, row["kept"], row["reason"]] for name, row in required["distributions"].items()],
+        "fit": summary.get("fit", {}),
         "evidence": [*_evidence(summary, verified, graph["tree"])],
         "limits": verified.get("not_shown", []),
     }

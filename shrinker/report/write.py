@@ -14,6 +14,7 @@ from shrinker.program.saved import graph_data
 from shrinker.program.symbols.saved import root_costs
 from shrinker.report import api, dependencies, summary
 from shrinker.report.effects import QUESTIONABLE, RuleEffect, questionable, rule_effects
+from shrinker.report.fit import Fit
 from shrinker.report.place import readable, render, write_files
 from shrinker.report.retained_sizes import retained_data
 from shrinker.report.summary import Measured, tally, text_rows, total
@@ -36,6 +37,7 @@ def write_reports(
     emitted: Emitted,
     evidence: Sequence[Evidence],
     entries: Entries,
+    fit: Fit | None,
     *,
     pages: bool = True,
 ) -> dict[str, Any]:
@@ -99,6 +101,7 @@ def write_reports(
         texts |= {name: render(f"{name}.jinja", **shared, **values) for name, values in told.items()}
         texts[QUESTIONABLE] = text_rows("definition or rule\tlines\twhy to ask", questionable(symbols, ruled))
     counted = summary.build_summary(manifest, graph, folded, files, evidence)
+    counted |= {"fit": fit.as_data()} if fit is not None else {}
     write_files(folder, {**texts, "graph.json": _compact(data), "summary.json": readable(counted)})
     return counted
 

@@ -17,6 +17,7 @@ from shrinker.program.saved import load_report
 from shrinker.program.symbols.why import FORMAT
 from shrinker.program.written import written_imports
 from shrinker.report.dependencies import removed_importers
+from shrinker.report.fit import Fit
 from shrinker.report.summary import area, language, summary_table
 from shrinker.report.verification import write_index
 from shrinker.report.write import write_reports, write_run
@@ -85,7 +86,8 @@ def run(
     symbols, cut = {"format": FORMAT, **empty}, Cut(2, 4, "definition f")
     analysis = Analysis(graph, folded, {}, written, required, symbols, [], {}, {"docs/x.md": (cut,)})
     trees, emitted = Trees(tree, folder, manifest, RULES), Emitted(manifest, Interface(), {})
-    summary = write_reports(out, trees, analysis, emitted, EVIDENCE, ENTRIES)
+    fit = Fit(pinned=True, rows=())
+    summary = write_reports(out, trees, analysis, emitted, EVIDENCE, ENTRIES, fit)
     write_run(out, trees.cache, {"fold": seconds}, 1024)
     write_index(out, folder)
     return summary, tree, graph, folded
