@@ -166,11 +166,12 @@ def bump(
 ) -> None:
     """Move upstream.toml and the submodule's entry to another upstream, regenerate, judge, and tell what changed.
 
-    When anything fails, the pin, the tree, the lock and the reports are as they were.
+    When anything fails, the pin, the tree, the lock and the reports are as they were. A tree that was refused lies in
+    OUT.rejected; where the budget refused it, --summary holds the comparison all the same.
     """
     from shrinker.cache.workers import without_gc
     from shrinker.report.diff import pages
-    from shrinker.upgrade.bump import Bump, bump_section
+    from shrinker.upgrade.bump import Bump, RefusedBump, bump_section
     from shrinker.upgrade.bump import bump as move
 
     root = options.absolute(repository) or project_folder()
@@ -187,12 +188,18 @@ def bump(
         rules=options.absolute(rules),
         history=history,
     )
+    refused: RefusedBump | None = None
     with without_gc(last=True), options.console_progress() as progress:
-        done = move(asked, progress)
+        try:
+            done = move(asked, progress)
+        except RefusedBump as error:
+            refused, done = error, error.done
     left = bump_section(done)
     text = pages.markdown(done.review, pages.COMMENT_LIMIT - len(left)) + left
     if summary is not None:
         _write(summary, text)
+    if refused is not None:
+        raise refused
     told = {name: getattr(done, name) for name in ("before", "after", "unknown", "stale")}
     options.answer({**told, **pages.review_json(done.review)}, text if summary is None else "", as_json=as_json)
 

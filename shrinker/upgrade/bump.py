@@ -17,7 +17,7 @@ from shrinker.pipeline import Progress, Request, lock_evidence, shrink, verify_l
 from shrinker.project import own_pins_file, pins_file
 from shrinker.report.diff.pair import Side
 from shrinker.report.diff.values import Review
-from shrinker.report.place import LOCK, render
+from shrinker.report.place import LOCK, render, reports_beside
 from shrinker.ruleset.load import load_profile
 from shrinker.ruleset.models import Budget
 from shrinker.source import open_upstream
@@ -60,17 +60,34 @@ class Bumped:
     """UPSTREAM value of the old pin."""
     after: str
     review: Review
-    unknown: Diagnosis
-    """What the rules do not know of the new upstream."""
+    unknown: Diagnosis | None
+    """What the rules do not know of the new upstream; None where the bump was refused before that was asked."""
     stale: tuple[str, ...]
     """Evidence that is of the tree before; to be made again."""
     open: tuple[Finding, ...]
     """What evidence asks about the new upstream; a person answers by a word or a rule, since it is held against the tree of the pin."""
 
 
+class RefusedBump(EvidenceError):
+    """The new tree is sound and exceeds what the profile allows.
+
+    Args:
+        message: what it exceeds.
+        next_step: what to do about it.
+        done: what the bump would have come to, for the page that a person looks at.
+    """
+
+    def __init__(self, message: str, next_step: str, done: Bumped) -> None:
+        super().__init__(message, next_step)
+        self.done = done
+
+
 def bump(asked: Bump, progress: Progress) -> Bumped:
-    """Move the pin. Raises InputError when the new upstream cannot be had, or the pin's files are not what they should be; EvidenceError when the
-    new tree failed its evidence, or strict mode refused it. In both cases everything is restored.
+    """Move the pin.
+
+    Raises InputError: the new upstream cannot be had, or the pin's files are not what they should be. EvidenceError: the new
+    tree failed its evidence, or strict mode refused it. RefusedBump: it exceeds the budget. In each case everything is
+    restored, and a tree that was made lies in `OUT.rejected`, with its reports beside it.
     """
     pins = load_pins(asked.repository)
     if asked.release is None and asked.commit is None:
@@ -94,18 +111,21 @@ def bump(asked: Bump, progress: Progress) -> Bumped:
         old = _old_side(asked, pins, before, kept, progress)
         made = shrink(replace(asked, upstream=spec), progress)
         new = recorded_side(spec, asked.out, spec, progress, asked.reports)
+        asks = tuple(finding for item in made.evidence for finding in item.open)
+        progress.phase("compare")
+        compared = compare_sides((old, new), history=asked.history, rules=asked.rules, jobs=asked.jobs)
+        # Before all evidence is asked again: that takes longer than to make the tree.
+        if exceeded := overruns(compared, load_profile(asked.profile, asked.rules).budget):
+            message = "\n  ".join(("the new tree exceeds the budget of the profile:", *exceeded))
+            mend = f"add rules, or raise `budget` in profiles/{asked.profile}.toml; the new tree is in {_rejected(asked.out)}"
+            raise RefusedBump(
+                message, f"{_AS_THEY_WERE}; {mend}", Bumped(before, spec, compared, None, made.stale, asks)
+            )
         _judge(asked, new, progress)
         own_pins_file(asked.repository).write_text(new_text, "utf-8")
         if commit is not None and index_commit(asked.repository, pins.submodule_path) is not None:
             set_index_commit(asked.repository, pins.submodule_path, commit)
-        compared = compare_sides((old, new), history=asked.history, rules=asked.rules, jobs=asked.jobs)
-        exceeded = overruns(compared, load_profile(asked.profile, asked.rules).budget)
-        if exceeded:
-            message = "\n  ".join(("the new tree exceeds the budget of the profile:", *exceeded))
-            mend = f"add rules, or raise `budget` in profiles/{asked.profile}.toml"
-            raise EvidenceError(message, f"{_AS_THEY_WERE}; {mend}")
         unknown = diagnose(spec, before, asked.profile, asked.jobs, progress, asked.rules)
-        asks = tuple(finding for item in made.evidence for finding in item.open)
         return Bumped(before, spec, compared, unknown, made.stale, asks)
 
 
@@ -172,7 +192,14 @@ def _restored(asked: Bump, submodule: str) -> Iterator[Path]:
             shutil.copytree(place, kept / place.name)
         try:
             yield kept
-        except BaseException:
+        except BaseException as error:
+            if isinstance(error, RefusedBump):
+                for place, aside in (
+                    (asked.out, _rejected(asked.out)),
+                    (asked.reports, reports_beside(_rejected(asked.out))),
+                ):
+                    shutil.rmtree(aside, ignore_errors=True)
+                    shutil.copytree(place, aside)
             pin.write_bytes(text) if text is not None else pin.unlink(missing_ok=True)
             if entry is not None and index_commit(asked.repository, submodule) != entry:
                 set_index_commit(asked.repository, submodule, entry)
@@ -181,6 +208,11 @@ def _restored(asked: Bump, submodule: str) -> Iterator[Path]:
                 if place in there:
                     shutil.move(kept / place.name, place)
             raise
+
+
+def _rejected(out: Path) -> Path:
+    """Where a tree goes that a bump refuses."""
+    return out.with_name(f"{out.name}.rejected")
 
 
 def overruns(review: Review, budget: Budget) -> list[str]:

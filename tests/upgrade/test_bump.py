@@ -1,6 +1,7 @@
 """The pin moves with the tree, the lock and the reports, or nothing does."""
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -85,9 +86,17 @@ def test_a_tree_over_the_budget_leaves_all_as_it_was(checkout: Checkout, budget:
     _budget(checkout, budget)
     before = checkout.state()
     checkout.commit("Grown", {CUDA: f"import vllm\n\nprint(vllm)\n\n\n{FILES[CUDA]}"})
-    done = checkout.bump("--commit", checkout.commits[3])
+    summary = checkout.world.folder / "summary.md"
+    done = checkout.bump("--commit", checkout.commits[3], "--summary", str(summary))
     assert done.code == 1, done.err
     assert told in done.err and "profiles/small.toml" in done.err
+    # What was made can be looked at: the page, the tree and its reports.
+    assert "import vllm" in summary.read_text() and "not asked, since the bump was refused" in summary.read_text()
+    rejected = checkout.root / "dist/sglang_small.rejected"
+    assert "import vllm" in (rejected / CUDA).read_text()
+    assert (checkout.root / "dist/sglang_small.rejected.reports/keep.txt").is_file()
+    for folder in (checkout.root / "dist").glob("*.rejected*"):
+        shutil.rmtree(folder)
     assert checkout.state() == before
 
 
