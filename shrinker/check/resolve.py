@@ -12,7 +12,7 @@ from shrinker.check.reader import read_symbols
 from shrinker.check.symbols import ClassSymbols, ModuleSymbols
 from shrinker.syntax.imports import with_packages
 from shrinker.values.relations import grouped, reached
-from shrinker.values.upstream import COMPILED, PACKAGE
+from shrinker.values.upstream import PACKAGE
 
 _EVERY_MODULE = frozenset({"__dict__", "__doc__", "__file__", "__name__", "__package__", "__path__", "__spec__"})
 _MADE_BY_FIELDS = frozenset({"NamedTuple", "TypedDict", "Struct", "BaseModel"})
@@ -40,7 +40,7 @@ class Modules:
     def symbols(self, dotted: str) -> ModuleSymbols | None:
         """`None` for a name that is no module, or a package without `__init__`; a compiled module may have any name."""
         path = self.files.get(dotted)
-        if path is not None and path.endswith(COMPILED):
+        if path is not None and not path.endswith(".py"):
             return ModuleSymbols(path, dotted, open=True)
         if path is not None and path not in self._known:
             self._known[path] = read_symbols(self.root, path)

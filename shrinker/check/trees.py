@@ -17,11 +17,12 @@ from shrinker.check.users import Users
 from shrinker.ruleset import Ruleset, Shape
 from shrinker.ruleset.match import any_name_matches
 from shrinker.source.cache import sha256_of
+from shrinker.source.crates import modules_by_file
 from shrinker.syntax.parsing import parsed
 from shrinker.syntax.walk import statements
 from shrinker.values.manifest import Manifest
 from shrinker.values.outcome import EmittedFile, Finding
-from shrinker.values.upstream import UpstreamTree, compiled_modules, modules_of
+from shrinker.values.upstream import UpstreamTree, modules_of
 
 _TABLE = re.compile(r"E=(\d+),N=(\d+),")
 
@@ -143,14 +144,16 @@ class Trees:
     @cached_property
     def modules(self) -> Modules:
         """Of the generated tree."""
-        return Modules(self.out, {**compiled_modules(self.recorded), **modules_of(self.recorded)}, self.kept)
+        compiled = modules_by_file(self.recorded, lambda path: (self.out / path).read_bytes())
+        return Modules(self.out, {**compiled, **modules_of(self.recorded)}, self.kept)
 
     @cached_property
     def source_modules(self) -> Modules:
         """Of upstream."""
         theirs = self.source.by_path
         same = {path: s for path, s in self.kept.items() if path in theirs and theirs[path].sha256 == self.hashes[path]}
-        return Modules(self.source.root, {**compiled_modules(theirs), **modules_of(theirs)}, same)
+        compiled = modules_by_file(theirs, self.source.read)
+        return Modules(self.source.root, {**compiled, **modules_of(theirs)}, same)
 
     @cached_property
     def families(self) -> Families:

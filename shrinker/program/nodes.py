@@ -1,7 +1,7 @@
 """Node ids, the value by which an edge mechanism says what it found, and the modules and files of a tree by what code calls them."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from shrinker.syntax.imports import package_of, with_packages
@@ -64,13 +64,17 @@ def symbol_name(node: str) -> str:
 class ModuleIndex:
     """Dotted names of one upstream tree."""
 
-    def __init__(self, paths: Iterable[str]) -> None:
-        """Of every path of the tree; files outside the package are ignored."""
+    def __init__(self, paths: Iterable[str], compiled: Mapping[str, str] | None = None) -> None:
+        """Of every path of the tree; files outside the package are ignored.
+
+        Args:
+            compiled: see `source.crates.modules_by_file`; by default the compiled modules among the paths.
+        """
         paths = [*paths]
         self.paths = modules_of(paths)
         """Dotted name of every Python module to its path."""
-        self.compiled = compiled_modules(paths)
-        """Dotted name of every compiled module to its path."""
+        self.compiled = compiled_modules(paths) if compiled is None else compiled
+        """Dotted name of every compiled module to its path, or to that of the crate that it is built of."""
         around = (package_of(name, path.endswith("/__init__.py")) for name, path in self.paths.items())
         self.packages = with_packages(around) - {""}
         """Every dotted folder that holds a module at any depth; a namespace package has no entry in `paths`."""

@@ -11,15 +11,16 @@ from functools import cached_property, partial
 from shrinker.program.edges.data import DataEdges, included
 from shrinker.program.edges.modules import import_edges, outside_edges, rule_targets, star_edges, walk_edges
 from shrinker.program.edges.strings import DYNAMIC, StringEdges
-from shrinker.program.nodes import Found, ModuleIndex, file_node, module_node, suffix
+from shrinker.program.nodes import Found, ModuleIndex, file_node, module_node, path_node, suffix
 from shrinker.program.reasons import first_reasons
 from shrinker.program.removals import removed_by_rule
 from shrinker.ruleset import Remove, Ruleset
+from shrinker.source.crates import built_from, modules_by_file
 from shrinker.syntax.native.conditionals import without_refuted
 from shrinker.values.errors import ShrinkerError
 from shrinker.values.folded import FoldedModule, LeakedUse, Uncertain
 from shrinker.values.graph import UNREACHABLE, Edge, Graph, Removal
-from shrinker.values.upstream import PACKAGE_PREFIX, UpstreamTree
+from shrinker.values.upstream import COMPILED, PACKAGE_PREFIX, UpstreamTree
 
 Fold = Callable[[Sequence[str]], Iterable[FoldedModule]]
 """Folds Python paths, in any order; one value a path."""
@@ -38,7 +39,7 @@ class FileGraph:
     @cached_property
     def index(self) -> ModuleIndex:
         """Modules of the tree."""
-        return ModuleIndex(self.paths)
+        return ModuleIndex(self.paths, modules_by_file(self.paths, self.tree.read))
 
     @cached_property
     def removed(self) -> Mapping[str, Remove]:
@@ -138,7 +139,9 @@ class _Search:
             node = file_node(path)
             if node in self._reached and node not in self._compiled:
                 self._compiled.add(node)
-                self._add(node, path, self._strings.find_compiled(path, self._tree.read(path)))
+                self._add(node, path, (Found(path_node(each), "include", 0) for each in built_from(path, self._paths)))
+                if path.endswith(COMPILED):
+                    self._add(node, path, self._strings.find_compiled(path, self._tree.read(path)))
 
     def _start(self) -> None:
         for kind, rules in (("root", self._rules.roots), ("keep", self._rules.keeps)):
