@@ -37,6 +37,8 @@ _DISTRIBUTIONS = {
 }
 """Those of other names than their modules. Versions are asked for at start-up, to refuse one that is too old."""
 
+_EXCEPTION = re.compile(r"[A-Z]\w*(?:Error|Exception)(?:_\w+)?")
+"""Names of exceptions: ``OutOfResourcesError``, ``NVMLError_NotSupported``."""
 _UNKNOWN = "9.9.9"
 """Version of a stub that upstream does not pin: newer than whatever may be asked for."""
 
@@ -135,7 +137,7 @@ class _Base:
 def make(path: str) -> Any:
     """The stub of a dotted name; an exception class where the name looks like one, so that `except` takes it."""
     module, _, name = path.rpartition(".")
-    if name.endswith(("Error", "Exception")) and name[0].isupper():
+    if _EXCEPTION.fullmatch(name):
         return type(name, (Exception,), {"__module__": module})
     placeholder = path.partition(".")[0].removesuffix("()") in AT_IMPORT
     return _Stub(name, (_Base,), {"_is_stub": True, "_path": path, "_placeholder": placeholder, "__module__": module})

@@ -72,6 +72,14 @@ def test_what_a_driver_would_be_asked_fails_as_without_one() -> None:
         importlib.import_module("flashinfer.comm.mnnvl").is_mnnvl_fabric_supported(0)
 
 
+def test_names_of_exceptions_are_exceptions() -> None:
+    import pynvml
+
+    for name in ("NVMLError", "NVMLError_NotSupported", "OutOfResourcesException"):
+        assert issubclass(getattr(pynvml, name), Exception)
+    assert not issubclass(pynvml.nvmlErrorString, Exception)
+
+
 def test_versions_of_stubs() -> None:
     import sgl_kernel
 
