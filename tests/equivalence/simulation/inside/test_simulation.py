@@ -73,7 +73,7 @@ def test_what_a_driver_would_be_asked_fails_as_without_one() -> None:
 
 
 def test_names_of_exceptions_are_exceptions() -> None:
-    import pynvml
+    pynvml = importlib.import_module("pynvml")
 
     for name in ("NVMLError", "NVMLError_NotSupported", "OutOfResourcesException"):
         assert issubclass(getattr(pynvml, name), Exception)
