@@ -16,9 +16,8 @@ from shrinker.syntax.walk import Function, definitions, statements, walk
 from shrinker.values.errors import InputError
 from shrinker.values.graph import Edge
 from shrinker.values.relations import grouped
-from shrinker.values.upstream import COMPILED, PACKAGE_PREFIX, UpstreamTree, module_name
+from shrinker.values.upstream import UpstreamTree, module_name
 
-_WORD = re.compile(r"[A-Za-z_]\w*")
 _MODULE = 10
 """What an edge to a module that is loaded counts."""
 
@@ -69,12 +68,9 @@ def reached(out: Path, symbols: Symbols, rules: Iterable[Reach]) -> list[Reached
 
 
 def absent_names(tree: UpstreamTree, names: Iterable[str]) -> frozenset[str]:
-    """Names that no file of an upstream's package says: what the rules were written for has another name there, or is gone."""
-    left = {*names}
-    for path in tree.by_path if left else ():
-        if path.startswith(PACKAGE_PREFIX) and not path.endswith(COMPILED) and left:
-            left.difference_update(_WORD.findall(tree.read(path).decode("utf-8", "replace")))
-    return frozenset(left)
+    """Names that no module of an upstream defines, imports or reads: what the rules were written for has another name there, or is gone."""
+    asked = frozenset(names)
+    return asked.difference(_places(tree.root, asked)) if asked else asked
 
 
 def _ways(symbols: Symbols, starts: Iterable[int]) -> Ways[int, Edge]:

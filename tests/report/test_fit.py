@@ -35,7 +35,7 @@ def test_a_run_that_fits_says_so_and_counts_nothing(tmp_path: Path) -> None:
     ids=["a rule without a match", "a missing root", "too many lines", "a kernel that nothing leads to"],
 )
 def test_what_does_not_fit_is_counted_and_told(tmp_path: Path, rules: str, budget: str, what: str) -> None:
-    files = {**FILES, SERVER: FILES[SERVER] + "\n\n# probe is what nothing calls\n"}
+    files = {**FILES, SERVER: FILES[SERVER] + "\n\ndef probe():\n    return 1\n"}
     profile = f'description = "The small world."\ninclude = ["world"]\n{budget}'
     stated = {"world.toml": f"{RULES['world.toml']}\n{rules}", "profiles/small.toml": profile}
     world = small_world(tmp_path, files, stated)
