@@ -13,6 +13,21 @@ _READERS = ("os.getenv", "os.environ.get", "get_bool_env_var", "get_int_env_var"
 function wherever the tree defines it."""
 _ON = frozenset({"1", "true", "True", "TRUE", "yes", "on", "y", "t"})
 """What an environment variable that is off is none of: it is unset (then it is the caller's default), or a text that means no."""
+_IMPORTERS = frozenset(
+    {
+        "builtins.__import__",
+        "importlib.import_module",
+        "importlib.__import__",
+        "pkgutil.resolve_name",
+        "runpy.run_module",
+    }
+)
+"""Functions of other packages that import the module that a text names."""
+_TELLING = frozenset(
+    {"startswith", "endswith", "removeprefix", "removesuffix", "replace", "split", "find", "count", "index", "join"}
+    | {"debug", "info", "warning", "error", "exception", "critical", "log", "write"}
+)
+"""Methods of texts and of loggers: none of them imports what it is given."""
 _PURE_BUILTINS = "bool callable float getattr hasattr int isinstance issubclass len str tuple type"
 _PURE_CALLS = frozenset(f"builtins.{name}" for name in _PURE_BUILTINS.split()) | frozenset(
     {"os.environ.get", "os.getenv", "importlib.util.find_spec", "torch.device", "torch.cuda.is_available"}
@@ -112,9 +127,21 @@ def _asked_attribute(node: ast.Call, function: str, scope: ValueScope) -> Value:
 
 
 def named_argument(node: ast.Call, scope: ValueScope) -> Removed | None:
-    """``register("npu", "sglang.srt.npu.store")``: an import by name, when it is asked for."""
+    """``register("npu", "sglang.srt.npu.store")``: an import by name, when it is asked for.
+
+    A function of another package imports nothing of this one for its text (``print``, ``getLogger``), but for those that
+    import by name; nor does one of a module that neither imports by name nor uses a module of the tree that does.
+    """
     named = (scope.environment.named_by_string(part.value) for part in node.args if isinstance(part, ast.Constant))
-    return next((removed for removed in named if removed is not None), None)
+    removed = next((removed for removed in named if removed is not None), None)
+    if removed is None:
+        return None
+    if isinstance(node.func, ast.Attribute) and node.func.attr in _TELLING:
+        return None
+    function = evaluate(node.func, scope)
+    if not isinstance(function, Ref) or function.name in _IMPORTERS:
+        return removed
+    return removed if scope.environment.may_import_by_name(function.name) else None
 
 
 def environment_variable(node: ast.Call, scope: ValueScope) -> Value | None:

@@ -10,9 +10,12 @@ from shrinker.facts.lattice import Known, Removed, TextDomain, Value
 from shrinker.facts.outline import Outline
 from shrinker.ruleset.match import any_module_matches, name_matches, overlap
 from shrinker.ruleset.models import Answer, Default, Domain, Guard, Refusal, Registry, Ruleset
+from shrinker.values.upstream import enclosing
 
 Said = TypeVar("Said", bound=Hashable)
 _WORD = re.compile(r"[^\W\d]\w*")
+_BY_NAME = frozenset({"importlib", "pkgutil", "runpy"})
+"""Modules of the standard library whose functions import what a text names."""
 
 
 class NamePatterns(Generic[Said]):
@@ -93,6 +96,8 @@ class ClosedWorld(ABC):
         self.modules = modules
         self.packages: frozenset[str] = frozenset(m.partition(".")[0] for m in outlines)
         """Top-level packages of the tree."""
+        self._importing = frozenset(name for name, o in outlines.items() if _imports_by_name(o))
+        self._by_name: dict[str, bool] = {}
         self.imported = frozenset((m, n) for o in outlines.values() for m, n, _ in o.aliases)
         self.starred: frozenset[str] = frozenset(b.module for o in outlines.values() for b in o.stars)
         self.read: frozenset[str] = frozenset().union(*(o.read for o in outlines.values()))
@@ -216,6 +221,14 @@ class ClosedWorld(ABC):
             self._removed[module] = None if rule is None else Removed(rule.id, rule.feature, module, module)
         return self._removed[module]
 
+    def may_import_by_name(self, function: str) -> bool:
+        """True for a function of the tree whose module imports by name, or uses a module of the tree that does."""
+        module = next((name for name in enclosing(function) if name in self.outlines), "")
+        if module not in self._by_name:
+            used = {name for m, n, _ in self.outlines[module].aliases for name in (m, f"{m}.{n}")} if module else set()
+            self._by_name[module] = not self._importing.isdisjoint({module, *used})
+        return self._by_name[module]
+
     def named_by_string(self, text: object) -> Removed | None:
         """The removed module that a string names: ``a.b``, ``a.b.Name`` or ``a.b:Name``."""
         if not isinstance(text, str) or not text.startswith("sglang."):
@@ -232,6 +245,11 @@ class ClosedWorld(ABC):
     @abstractmethod
     def interpret(self, name: str) -> Value:
         """Constant result of a short function of the tree; UNKNOWN when it has none, and for one that asks for itself."""
+
+
+def _imports_by_name(outline: Outline) -> bool:
+    """True for a module that imports what imports by name."""
+    return any(module.partition(".")[0] in _BY_NAME for module, _, _ in outline.aliases)
 
 
 def _domain(rule: Domain, kind: str) -> TextDomain:

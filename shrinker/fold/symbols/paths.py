@@ -67,6 +67,9 @@ class Paths:
         if key in self._known:
             return self._known[key]
         given = self._given.get(key)
+        if given is not None and name in owner.rebound:
+            # A function inside gives it another value: `nonlocal self`.
+            return (given, ANYTHING)
         bindings = owner.values(name) if given is None else owner.bindings.names.get(name, ())
         if bindings is None or key in self._busy:
             return (ANYTHING,)
