@@ -2,6 +2,7 @@
 of side effects, as all that is not listed here is evaluated or kept."""
 
 import ast
+import builtins
 from dataclasses import replace
 
 from shrinker.facts.evaluate import ValueScope, evaluate, evaluates, only_removed
@@ -140,6 +141,10 @@ def named_argument(node: ast.Call, scope: ValueScope) -> Removed | None:
         return None
     function = evaluate(node.func, scope)
     if not isinstance(function, Ref) or function.name in _IMPORTERS:
+        return removed
+    top, _, name = function.name.partition(".")
+    if top == "builtins" and not hasattr(builtins, name):
+        # A name that nothing here binds: a star import may give it.
         return removed
     return removed if scope.environment.may_import_by_name(function.name) else None
 
