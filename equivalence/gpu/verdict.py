@@ -13,6 +13,8 @@ from equivalence.serving.record import Answer, Answers, mask, settings
 from equivalence.serving.script import INTERFACE
 
 _SHOWN = 10
+_UNBUILT = ("version", "0.0.0.dev0")
+"""What upstream says of itself where no build has written its version: a folder of its sources. The tree has its own."""
 _WITHIN = ("member", "span", "lone")
 _GOOD = ("same", "spread", "measured", "fails in both", "not run")
 
@@ -40,7 +42,11 @@ def judge_cell(upstream: Sequence[dict[str, Any]], generated: Sequence[dict[str,
     known, theirs = settings(first["settings"]), other["settings"]
     beside = {
         "classes": all(seen["classes"] == first["classes"] for side in whole for seen in side),
-        "settings": {key: [value, theirs[key]] for key, value in known.items() if theirs.get(key, value) != value},
+        "settings": {
+            key: [value, theirs[key]]
+            for key, value in known.items()
+            if theirs.get(key, value) != value and (key, value) != _UNBUILT
+        },
         "settings_gone": sorted(known.keys() - theirs.keys()),
         "choices_only_upstream": _only(whole[0], whole[1]),
         "choices_only_generated": _only(whole[1], whole[0]),

@@ -229,3 +229,10 @@ def test_a_finding_is_slower_beyond_doubt_and_beyond_the_copy():
     assert not finding(even, None, higher=True)
     assert finding(late, even, higher=False) and not finding(late, even, higher=True), "of seconds less is better"
     assert not finding(of(pairs(*[0.9] * 4)), None, higher=True), "too few pairs"
+
+
+def test_a_version_that_no_build_wrote_is_no_difference():
+    ours = seen([answers("a")] * 2, settings={"version": "0.5.15"})
+    for theirs, result in (("0.0.0.dev0", "same"), ("0.5.14", "differs")):
+        upstream = seen([answers("a")] * 2, settings={"version": theirs})
+        assert judge_cell([upstream], [ours])["result"] == result
