@@ -21,7 +21,15 @@ from shrinker.pipeline.verification import embedders_evidence, lock_evidence, lo
 from shrinker.program.decided import Analysis
 from shrinker.project import project_folder
 from shrinker.report.fit import Fit, judge_fit
-from shrinker.report.place import LOCK, foreign_reports, mark_stale, new_reports, reports_beside, write_files
+from shrinker.report.place import (
+    LOCK,
+    foreign_reports,
+    mark_stale,
+    new_reports,
+    rejected_beside,
+    reports_beside,
+    write_files,
+)
 from shrinker.report.strict import find_refused
 from shrinker.report.verification import write_index
 from shrinker.report.write import write_reports, write_run
@@ -150,7 +158,7 @@ class _Places:
     def reject(self, manifest: Manifest) -> str:
         """Put tree, reports and lock beside `out`, where questions can be asked of them, in place of what was rejected before. Returns where
         they are, or why they are not there."""
-        out = self.request.out.with_name(f"{self.request.out.name}.rejected")
+        out = rejected_beside(self.request.out)
         request = replace(self.request, out=out, force=False)
         try:
             replace(self, request=request, reports_out=reports_beside(out), owned=()).install(manifest)

@@ -47,6 +47,11 @@ def reports_beside(out: Path) -> Path:
     return out.with_name(out.name + ".reports")
 
 
+def rejected_beside(out: Path) -> Path:
+    """Where a tree goes that a run or a bump refuses, beside the one that stays."""
+    return out.with_name(f"{out.name}.rejected")
+
+
 def new_reports(out: Path, upstream: Identity, profile: str, *, usual: bool = True) -> Path:
     """Where a run puts the reports of the tree that it makes: the project's `reports/PROFILE` for what its owner keeps, the `usual` tree (by the
     project's own rules, all of them) of the pinned upstream in its usual place. For any other a folder beside the tree, so that no experiment

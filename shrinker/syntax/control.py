@@ -60,8 +60,8 @@ def leaves(node: ast.stmt) -> bool:
     return isinstance(node, ast.Return | ast.Raise | ast.Continue | ast.Break)
 
 
-def is_generator(node: Function) -> bool:
-    """True when the function has a `yield` of its own."""
+def is_generator(node: Function | ast.Lambda) -> bool:
+    """True when the function or lambda has a `yield` of its own."""
     return any(isinstance(part, ast.Yield | ast.YieldFrom) for part in own_nodes(node))
 
 

@@ -133,9 +133,9 @@ def evaluated(node: ast.AST) -> Iterator[ast.AST]:
         stack.extend(children(part.args if isinstance(part, ast.Lambda) else part))
 
 
-def own_nodes(definition: Definition) -> Iterator[ast.AST]:
-    """Every node of the body of a function or class, but for what stands in functions and classes within it."""
-    stack: list[ast.AST] = list(definition.body)
+def own_nodes(definition: Definition | ast.Lambda) -> Iterator[ast.AST]:
+    """Every node of the body of a function, class or lambda, but for what stands in functions and classes within it."""
+    stack: list[ast.AST] = [definition.body] if isinstance(definition, ast.Lambda) else list(definition.body)
     while stack:
         part = stack.pop()
         yield part

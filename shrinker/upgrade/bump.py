@@ -17,7 +17,7 @@ from shrinker.pipeline import Progress, Request, lock_evidence, shrink, verify_l
 from shrinker.project import own_pins_file, pins_file
 from shrinker.report.diff.pair import Side
 from shrinker.report.diff.values import Review
-from shrinker.report.place import LOCK, render, reports_beside
+from shrinker.report.place import LOCK, rejected_beside, render, reports_beside
 from shrinker.ruleset.load import load_profile
 from shrinker.ruleset.models import Budget
 from shrinker.source import open_upstream
@@ -117,7 +117,7 @@ def bump(asked: Bump, progress: Progress) -> Bumped:
         # Before all evidence is asked again: that takes longer than to make the tree.
         if exceeded := overruns(compared, load_profile(asked.profile, asked.rules).budget):
             message = "\n  ".join(("the new tree exceeds the budget of the profile:", *exceeded))
-            mend = f"add rules, or raise `budget` in profiles/{asked.profile}.toml; the new tree is in {_rejected(asked.out)}"
+            mend = f"add rules, or raise `budget` in profiles/{asked.profile}.toml; the new tree is in {rejected_beside(asked.out)}"
             raise RefusedBump(
                 message, f"{_AS_THEY_WERE}; {mend}", Bumped(before, spec, compared, None, made.stale, asks)
             )
@@ -195,8 +195,8 @@ def _restored(asked: Bump, submodule: str) -> Iterator[Path]:
         except BaseException as error:
             if isinstance(error, RefusedBump):
                 for place, aside in (
-                    (asked.out, _rejected(asked.out)),
-                    (asked.reports, reports_beside(_rejected(asked.out))),
+                    (asked.out, rejected_beside(asked.out)),
+                    (asked.reports, reports_beside(rejected_beside(asked.out))),
                 ):
                     shutil.rmtree(aside, ignore_errors=True)
                     shutil.copytree(place, aside)
@@ -208,11 +208,6 @@ def _restored(asked: Bump, submodule: str) -> Iterator[Path]:
                 if place in there:
                     shutil.move(kept / place.name, place)
             raise
-
-
-def _rejected(out: Path) -> Path:
-    """Where a tree goes that a bump refuses."""
-    return out.with_name(f"{out.name}.rejected")
 
 
 def overruns(review: Review, budget: Budget) -> list[str]:

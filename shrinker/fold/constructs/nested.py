@@ -8,9 +8,9 @@ from shrinker.facts.lattice import UNKNOWN
 from shrinker.facts.scopes import Shadowed, around_function
 from shrinker.fold.context import EvaluatesRemoved, LeavesWhole
 from shrinker.fold.expressions import ExpressionFolder, folds_expression
+from shrinker.syntax.control import is_generator
 from shrinker.syntax.ranges import span
 from shrinker.syntax.scopes import Comprehension, scope_of
-from shrinker.syntax.walk import children
 from shrinker.values.edits import DropElement
 
 
@@ -21,28 +21,16 @@ def fold_lambda(folder: ExpressionFolder, node: ast.Lambda, condition: bool) -> 
     arguments = node.args
     arguments.defaults = [folder.fold(d) for d in arguments.defaults]
     arguments.kw_defaults = [folder.fold(d) if d is not None else None for d in arguments.kw_defaults]
-    generator = _has_yield(node)
+    generator = is_generator(node)
     try:
         node.body = _inside(folder, node).when_reached(node.body)
     except EvaluatesRemoved as poison:
         if not poison.removed.member:
             raise EvaluatesRemoved(poison.removed, deferred=True) from None
         # Nothing is wrong with a member that nobody asks for; named here, its definition stays.
-    if generator and not _has_yield(node):
+    if generator and not is_generator(node):
         raise LeavesWhole("folding would remove the only yield of a lambda")
     return node
-
-
-def _has_yield(node: ast.Lambda) -> bool:
-    """True for a lambda with a `yield` of its own: called, it gives an iterator."""
-    stack: list[ast.AST] = [node.body]
-    while stack:
-        part = stack.pop()
-        if isinstance(part, ast.Yield | ast.YieldFrom):
-            return True
-        if not isinstance(part, ast.Lambda):
-            stack.extend(children(part))
-    return False
 
 
 def _inside(folder: ExpressionFolder, node: ast.Lambda | Comprehension) -> ExpressionFolder:
