@@ -67,7 +67,7 @@ def _looked_up(unit: Symbol, module: str, outside: Outside) -> Iterator[str]:
     """Computed names that a unit may look up."""
     yield from (pattern for pattern, _ in unit.lookups)
     for pattern, _ in unit.patterns:
-        says = unit.open or len(_LITERAL.findall(pattern)) >= _LITERALS
+        says = unit.open or unit.tabled or unit.by_parameter or len(_LITERAL.findall(pattern)) >= _LITERALS
         if says and not outside.is_label(module, pattern):
             yield pattern
 

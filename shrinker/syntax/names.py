@@ -19,6 +19,11 @@ def is_special(name: str) -> bool:
     return name.startswith("__") and name.endswith("__")
 
 
+def is_private(name: str) -> bool:
+    """Tell whether a name is one that its own package alone is meant to use: `_run`, not `__run` nor `__init__`."""
+    return name.startswith("_") and not name.startswith("__")
+
+
 def dotted(node: ast.AST) -> str:
     """``a.b.c`` of names and attributes; empty for anything else."""
     root, names = attribute_chain(node)

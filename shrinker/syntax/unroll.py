@@ -114,9 +114,16 @@ def _combinations(loops: Sequence[ast.For], tables: dict[str, Display], around: 
 
 
 def displays_of(tree: ast.Module) -> dict[str, Display]:
-    """Displays that the module gives a name which nothing else is given, wherever that is."""
+    """Find the tuples and lists that the module gives a name which nothing else is given, wherever that is."""
+    return {
+        name: value for name, value in given_once(tree, (ast.Tuple, ast.List)).items() if isinstance(value, Display)
+    }
+
+
+def given_once(tree: ast.Module, kinds: tuple[type[ast.expr], ...]) -> dict[str, ast.expr]:
+    """Find the values of some kinds that the module gives a name which nothing else is given, wherever that is."""
     assignments = map(assigned, tree.body)
-    given = {t.id: value for t, value in assignments if isinstance(t, ast.Name) and isinstance(value, Display)}
+    given = {t.id: value for t, value in assignments if isinstance(t, ast.Name) and isinstance(value, kinds)}
     if not given:
         return {}
     stored: Counter[str] = Counter()
@@ -130,7 +137,7 @@ def displays_of(tree: ast.Module) -> dict[str, Display]:
                 stored[bound or name.partition(".")[0]] += 1
             case ast.Global(names=names) | ast.Nonlocal(names=names):
                 stored.update(names)
-    return {name: display for name, display in given.items() if stored[name] == 1}
+    return {name: value for name, value in given.items() if stored[name] == 1}
 
 
 def tables_of(tree: ast.Module) -> dict[str, Display]:

@@ -135,8 +135,14 @@ class ModuleSummary:
     """Names and attributes in the code that folding dropped, and its strings that are an identifier."""
 
 
+ANYTHING = "?"
+"""The path of what no path tells."""
+
 EVERY_MEMBER = "?*"
 """The path of what may be any object, of which all members are listed; with another pattern in the place of the star, those names."""
+
+ANY_PLACE = "?"
+"""Where an argument may be any of a call."""
 
 Named = tuple[str, int]
 """A path, text or pattern, and its line."""
@@ -173,6 +179,15 @@ class Symbol:
     """Paths of modules, classes and objects of which it may look up all names; ``""`` for the modules around it."""
     open: tuple[Named, ...] = ()
     """Paths of those of which it looks up a name that it is handed."""
+    tabled: tuple[tuple[str, str, int], ...] = ()
+    """Paths of those of which it looks up a text that a table of the module holds, with the table's name and the line; the name is empty
+    where the unit itself spells the text out."""
+    by_parameter: tuple[tuple[str, str, str, int], ...] = ()
+    """Paths of those of which a private function looks up what its callers hand it: with position and name of the parameter, and the line."""
+    hands: tuple[tuple[str, str, str], ...] = ()
+    """Private functions that it calls, with the position or keyword of an argument and the table of the module that this is a text of:
+    empty where the unit spells the text out, ``?`` where it may be any. The position is `ANY_PLACE` where any argument may be meant, and
+    where the function is handed on."""
     written: tuple[str, ...] = ()
     """Names of keywords and parameters in it: code may look them up on an object (`getattr(self, key)`)."""
     stores: tuple[str, ...] = ()
@@ -191,7 +206,7 @@ class Symbol:
     flags: frozenset[str] = frozenset()
     """``static``, ``classmethod``, ``typing`` (an import that only a type checker runs), ``abstract``, ``metaclass``,
     ``whole`` (``import a.b``, which binds ``a``), ``replaced`` (decorated by what may hand back something else),
-    ``special`` (runs for its name alone, as ``__all__`` does)."""
+    ``special`` (runs for its name alone, as ``__all__`` does), ``listing`` (an ``__all__`` of all names that the module has)."""
     classes: tuple[tuple[str, ...], ...] = ()
     """Bases of the classes that it defines inside."""
     unproven: tuple[str, ...] = ()

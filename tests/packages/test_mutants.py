@@ -51,8 +51,16 @@ MUTANTS = {
         "return any(True for _ in bound)",
     ),
     "all names of something unknown are none": (
-        "                self._of_anything(path, reason)\n",
+        "                self._of_anything(listed, reason)\n",
         "                pass\n",
+    ),
+    "no other module writes into a table": (
+        "        if table and any(table in each.words for each in others):\n",
+        "        if False:\n",
+    ),
+    "a private function is handed what its own module spells out": (
+        "return all(table != ANYTHING and self._is_spelled_out(caller, table) for caller, table in given)",
+        "return True",
     ),
     "a keyword names nothing": ("            search.look_up_written()\n            or _settle", "            _settle"),
     "nobody goes through `__all__`": ('if last == "__all__" and base:', "if False:"),

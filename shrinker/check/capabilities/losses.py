@@ -5,6 +5,7 @@ any more is no loss: whoever named it stood in one.
 """
 
 import ast
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain, takewhile
@@ -203,11 +204,21 @@ class _Scope:
                 target = [part for part in error_target(node) if part not in around]
                 # Of a method that has more in it its own name alone: the class may do much that is not dropped.
                 named = self.name.rpartition(".")[2] if self._pairs else self.name
-                spoken = (*chain.from_iterable(map(words, meant)), named, *target, *self._imported(target[-1:]))
+                spoken = (*chain.from_iterable(map(self._spoken, meant)), named, *target, *self._imported(target[-1:]))
                 asked = (self.words.reason(test, False) for test in tests.get(id(node), ()))
                 said = self.words.of(spoken, False) or self.words.of_all(asked, False)
                 first, shown = (gone[0], self.aligner.head(gone[0])) if gone else (node, self.name)
                 self._lose(first, said, "the named error stands for", shown)
+
+    def _spoken(self, node: ast.stmt) -> Iterator[str]:
+        """Yield what a statement says, but for the tests of values that are chosen within it: `f(a if tpu else b)` is for every device."""
+        tests = [each.test for each in ast.walk(node) if isinstance(each, ast.IfExp)]
+        asked = Counter(chain.from_iterable(map(words, tests)))
+        for word in words(node):
+            if asked[word]:
+                asked[word] -= 1
+            else:
+                yield word
 
     def _imported(self, names: Sequence[str]) -> Iterator[str]:
         """What upstream's imports of these names say of them."""

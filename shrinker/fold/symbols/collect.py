@@ -5,6 +5,7 @@ from collections.abc import Sequence, Set
 from typing import Any
 
 from shrinker.fold.exports import entries, exported, is_export, replaced_names, replaces_own
+from shrinker.fold.symbols.tables import SpelledTexts
 from shrinker.fold.symbols.uses import Uses
 from shrinker.syntax.control import is_main
 from shrinker.syntax.imports import Import, is_type_checking, names_of
@@ -73,6 +74,7 @@ class _Collector:
         self.listing = listing
         """Lists of the module's own names: their texts name nothing by themselves."""
         self.own = _owned(module)
+        self.tables = SpelledTexts(module, listing)
         self.units: list[Symbol] = []
 
     def block(self, body: Sequence[ast.stmt], parent: int, flags: frozenset[str]) -> None:
@@ -94,7 +96,7 @@ class _Collector:
                     self._effect(node, parent, flags)
 
     def _effect(self, node: ast.stmt, parent: int, flags: frozenset[str]) -> None:
-        uses = Uses(self.module)
+        uses = Uses(self.module, self.tables)
         uses.visit(node)
         if is_export(node):
             uses.texts.clear()
@@ -110,7 +112,7 @@ class _Collector:
         return len(self.units) - 1
 
     def _function(self, node: Function, parent: int, flags: frozenset[str]) -> None:
-        uses = Uses(self.module)
+        uses = Uses(self.module, self.tables)
         uses.function(node)
         pure = function_calls(node, own=self.own)
         self._add("function", [node.name], node, parent, uses, flags=flags, pure=pure, **self._runs(node))
@@ -122,7 +124,7 @@ class _Collector:
 
     def _class(self, node: ast.ClassDef, parent: int, flags: frozenset[str]) -> None:
         own = bound_by(*node.body)
-        uses = Uses(self.module, own)
+        uses = Uses(self.module, self.tables, own)
         members = [part for part in node.body if isinstance(part, Function)]
         uses.visit_all((*node.decorator_list, *node.bases, *(keyword.value for keyword in node.keywords)))
         replaced = not all(only_wraps(decorator, self.own) for decorator in node.decorator_list)
@@ -176,7 +178,7 @@ class _Collector:
             flags, first = {"classmethod"}, "@cls"
         if decorators & {"abstractmethod", "abstractproperty"}:
             flags.add("abstract")
-        uses = Uses(self.module, own)
+        uses = Uses(self.module, self.tables, own)
         uses.function(node, first=first)
         self._add("member", [node.name], node, parent, uses, flags=frozenset(flags), **self._runs(node))
 
@@ -190,7 +192,7 @@ class _Collector:
 
     def _if(self, node: ast.If, parent: int, flags: frozenset[str]) -> None:
         if is_main(node):
-            uses = Uses(self.module)
+            uses = Uses(self.module, self.tables)
             uses.visit_all(node.body)
             self._add("main", sorted(bound_by(node)), node, parent, uses, flags=flags)
             return
@@ -198,7 +200,7 @@ class _Collector:
             # A chain goes or stays as one.
             self._effect(node, parent, flags)
             return
-        uses = Uses(self.module)
+        uses = Uses(self.module, self.tables)
         uses.visit(node.test)
         index = self._add("if", (), node, parent, uses, flags=flags, **self._runs(ast.Expr(node.test)))
         inner = flags | {"typing"} if is_type_checking(node.test) else flags
@@ -206,7 +208,7 @@ class _Collector:
         self.block(node.orelse, index, flags)
 
     def _assign(self, node: ast.Assign | ast.AnnAssign, parent: int, flags: frozenset[str]) -> None:
-        uses = Uses(self.module)
+        uses = Uses(self.module, self.tables)
         uses.visit(node)
         targets = node.targets if isinstance(node, ast.Assign) else [node.target]
         names = sorted(bound_by(node))
@@ -215,6 +217,10 @@ class _Collector:
         value = uses.paths_of(node.value) if plain and node.value is not None else ("?",)
         if not self.listing.isdisjoint(names):
             uses.texts.clear()
+        if is_export(node) and "" in uses.enumerates:
+            # It lists what is there, whatever that is.
+            del uses.enumerates[""]
+            flags |= {"listing"}
         quiet = calls == frozenset() and (plain or all(map(unpacks, targets)))
         special = any(n.startswith("__") for n in names)
         self._add(

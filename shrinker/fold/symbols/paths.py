@@ -5,8 +5,8 @@ from collections.abc import Iterable
 
 from shrinker.syntax.bindings import Binding
 from shrinker.syntax.scopes import Scope
+from shrinker.values.folded import ANYTHING
 
-ANYTHING = "?"
 _MOST = 6
 """An expression that may be more things than this is taken to be anything."""
 _LONGEST = 160

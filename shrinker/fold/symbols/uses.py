@@ -7,12 +7,13 @@ from typing import Any
 
 from shrinker.fold.messages import is_message
 from shrinker.fold.summary import pattern_of
-from shrinker.fold.symbols.paths import ANYTHING, Paths, is_followed, owner_of
+from shrinker.fold.symbols.paths import Paths, is_followed, owner_of
+from shrinker.fold.symbols.tables import SpelledTexts, Tables, handed_parameters
 from shrinker.syntax.imports import Import, names_of
-from shrinker.syntax.names import last_name, names_in_fields, spelled_otherwise
+from shrinker.syntax.names import is_private, last_name, names_in_fields, spelled_otherwise
 from shrinker.syntax.scopes import Comprehension, Scope, arguments_of
 from shrinker.syntax.walk import Function, children, walk
-from shrinker.values.folded import EVERY_MEMBER
+from shrinker.values.folded import ANY_PLACE, ANYTHING, EVERY_MEMBER
 
 _NAMES = re.compile(r"[A-Za-z_][\w.:\-,/|]*")
 _DOTTED = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+")
@@ -34,9 +35,10 @@ _LOOKUPS = frozenset({"getattr", "hasattr", "setattr", "delattr", "methodcaller"
 class Uses:
     """Collects what one unit names, each with the first line that does."""
 
-    def __init__(self, module: Scope, owner: frozenset[str] = frozenset()) -> None:
+    def __init__(self, module: Scope, tables: SpelledTexts, owner: frozenset[str] = frozenset()) -> None:
         """`owner` are the names that the body of the unit's class binds, if it has one."""
         self._owner = owner
+        self._tables = tables
         self._line = 0
         self.uses: dict[str, int] = {}
         self.texts: dict[str, int] = {}
@@ -44,6 +46,9 @@ class Uses:
         self.lookups: dict[str, int] = {}
         self.enumerates: dict[str, int] = {}
         self.open: dict[str, int] = {}
+        self.tabled: dict[tuple[str, str], int] = {}
+        self.by_parameter: dict[tuple[str, str, str], int] = {}
+        self.hands: set[tuple[str, str, str]] = set()
         self.written: set[str] = set()
         self.stores: set[str] = set()
         self.attributes: set[str] = set()
@@ -52,6 +57,9 @@ class Uses:
         self._ends: dict[str, int] = {}
         """Patterns of the texts that names are compared with, as `name.startswith("on_")` does."""
         self._scope = module
+        self._private: dict[tuple[Scope, str], tuple[str, str]] = {}
+        """Parameters of a private function that the unit is: where a caller gives them, by position and by name."""
+        self._called: set[ast.expr] = set()
         self._follow = Paths()
 
     def fields(self) -> dict[str, Any]:
@@ -65,6 +73,9 @@ class Uses:
             self.enumerates |= {f"{ANYTHING}{pattern}": line for pattern, line in chosen.items()}
         found: dict[str, Any] = {name: tuple(sorted(getattr(self, name).items())) for name in _PLACED}
         found |= {name: tuple(sorted(getattr(self, name))) for name in _UNPLACED}
+        for name in ("tabled", "by_parameter"):
+            found[name] = tuple((*key, line) for key, line in sorted(getattr(self, name).items()))
+        found["hands"] = tuple(sorted(self.hands))
         return {**found, "imports": self._follow.imports, "classes": tuple(self.classes)}
 
     def paths_of(self, node: ast.expr) -> tuple[str, ...]:
@@ -75,6 +86,8 @@ class Uses:
         """A function with all that is evaluated where it is defined; `first` is the path of a method's first parameter."""
         self.visit_all(node.decorator_list)
         scope = self._enter(node, first)
+        if self._scope.outer is None and is_private(node.name):
+            self._private = {(scope, arg.arg): place for arg, place in handed_parameters(node, method=bool(first))}
         if node.returns is not None:
             self.annotation(node.returns)
         before, self._scope = self._scope, scope
@@ -103,6 +116,8 @@ class Uses:
             if not name and alias.asname is None:
                 # It binds the package around it.
                 path = self._follow.imported(bound, "", node.lineno)
+            if name != bound and is_private(name):
+                self.hands.add((name, ANY_PLACE, ANYTHING))
             if name != "*" and not is_followed(bound, self._scope):
                 self._note(self.uses, path)
 
@@ -157,6 +172,8 @@ class Uses:
         self._line = getattr(node, "lineno", self._line)
         match node:
             case ast.Name(id=name):
+                if is_private(name) and node not in self._called:
+                    self.hands.add((name, ANY_PLACE, ANYTHING))
                 if owner_of(name, self._scope) is None:
                     self._name(name)
                 else:
@@ -170,6 +187,16 @@ class Uses:
                 elif isinstance(value, bytes):
                     # What is read from a wire becomes a name by `decode`.
                     self._note(self.texts, *_WORD.findall(value.decode("ascii", "ignore")))
+            case ast.Call(func=ast.Attribute(value=ast.Call() as names, attr="get"), args=[asked, *default]) if (
+                _is_globals(names)
+            ):
+                self._own_name(asked)
+                self.visit_all(default)
+            case ast.Subscript(value=ast.Call() as names, slice=asked, ctx=ast.Load()) if _is_globals(names):
+                self._own_name(asked)
+            case ast.Subscript(value=ast.Call() as names, slice=given) if _is_globals(names):
+                # Gives a name another value, and looks at none.
+                self.visit(given)
             case ast.Call():
                 self._call(node)
             case ast.stmt():
@@ -210,6 +237,9 @@ class Uses:
                 self.visit_all(part for part in (node.target, node.value) if part is not None)
             case ast.Expr(value=ast.Constant()):
                 pass
+            case ast.For(target=target, iter=iterated):
+                self._tables.enter_loop(target, iterated, self._scope)
+                self.visit_all(children(node))
             case _:
                 self.visit_all(children(node))
 
@@ -221,6 +251,8 @@ class Uses:
     def _attribute(self, node: ast.Attribute) -> None:
         if isinstance(node.ctx, ast.Store):
             self._give(node.attr, node.value)
+        if is_private(node.attr) and node not in self._called:
+            self.hands.add((node.attr, ANY_PLACE, ANYTHING))
         if isinstance(node.value, ast.Constant | ast.JoinedStr):
             # A method of a text.
             self.visit(node.value)
@@ -229,7 +261,7 @@ class Uses:
         inner: ast.expr = node
         while isinstance(inner, ast.Attribute):
             if inner.attr == "__dict__":
-                self._note(self.enumerates, *self.paths_of(inner.value))
+                self._note(self.enumerates, *self.paths_of(inner))
             elif inner.attr == "modules" and getattr(inner.value, "id", "") == "sys":
                 self._note(self.enumerates, "")
             inner = inner.value
@@ -241,6 +273,8 @@ class Uses:
         # What the first loop runs over is evaluated outside.
         self.visit(first.iter)
         before, self._scope = self._scope, self._scope.inside(node)
+        for generator in node.generators:
+            self._tables.enter_loop(generator.target, generator.iter, self._scope)
         for child in children(node):
             self.visit_all((first.target, *first.ifs) if child is first else (child,))
         self._scope = before
@@ -258,24 +292,80 @@ class Uses:
             elif self._computed(asked, self.lookups):
                 if name == "setattr":
                     self._give(pattern_of(asked), target)
+            elif (behind := self._tables.tables_behind(asked, self._scope)) is not None:
+                self._note_tabled(self.paths_of(target), behind)
+            elif (place := self._own_parameter(asked)) is not None:
+                for path in self.paths_of(target):
+                    self.by_parameter.setdefault((path, *place), self._line)
             else:
                 # The name may come from anywhere.
                 self._note(self.open, *self.paths_of(target))
         elif name == "type" and len(arguments) == 3 and isinstance(arguments[1], ast.Tuple):
             self.classes.append(tuple("|".join(self.paths_of(b)) for b in arguments[1].elts))
         elif name in _ENUMERATES:
-            found = self.paths_of(arguments[0]) if arguments else ("",)
-            if name in _OF_OBJECTS and ANYTHING in found:
-                found = (*found, EVERY_MEMBER)
-            self._note(self.enumerates, *found)
+            self._enumerated(name, arguments)
         elif name == "super":
             self._note(self.uses, "@self", "@super")
         elif name in _COMPARED:
             self._compared(node, name)
         elif name in _EVALUATES or name == "split":
             self._spelled(node)
+        if is_private(name) and isinstance(node.func, ast.Name | ast.Attribute):
+            self._called.add(node.func)
+            self._hand_on(node)
         self.written.update(keyword.arg for keyword in node.keywords if keyword.arg is not None)
         self.visit_all((node.func, *arguments, *(keyword.value for keyword in node.keywords)))
+
+    def _enumerated(self, function: str, arguments: list[ast.expr]) -> None:
+        """Note what a function lists all names of: the module around it where it is given nothing."""
+        found = self.paths_of(arguments[0]) if arguments else ("",)
+        if function == "vars" and arguments:
+            found = tuple(f"{path}.__dict__" for path in found)
+        elif function in _OF_OBJECTS and ANYTHING in found:
+            found = (*found, EVERY_MEMBER)
+        self._note(self.enumerates, *found)
+
+    def _own_name(self, asked: ast.expr) -> None:
+        """Note that a name of the module is looked up in `globals()`."""
+        if (behind := self._tables.tables_behind(asked, self._scope)) is not None:
+            self._note_tabled(("",), behind)
+        else:
+            self._note(self.enumerates, "")
+        self.visit(asked)
+
+    def _own_parameter(self, node: ast.expr) -> tuple[str, str] | None:
+        """Find where callers of a private function give what an expression is; None where it is none of its parameters."""
+        if not isinstance(node, ast.Name):
+            return None
+        owner = owner_of(node.id, self._scope)
+        if owner is None or node.id in owner.rebound or node.id in owner.bindings.names:
+            return None
+        return self._private.get((owner, node.id))
+
+    def _hand_on(self, node: ast.Call) -> None:
+        """Note where a call of a private function hands it a text that is not spelled out, and where one of a table."""
+        callee = last_name(node.func)
+        base = node.func.value if isinstance(node.func, ast.Attribute) else None
+        # `Class._ask(thing, name)` gives the object first, `thing._ask(name)` does not.
+        exact = base is None or self.paths_of(base) in (("@self",), ("@super",))
+        for index, argument in enumerate(node.args):
+            places = [index] if exact else [index, index - 1]
+            for table in self._behind(argument):
+                starred = isinstance(argument, ast.Starred)
+                self.hands.update((callee, ANY_PLACE if starred else str(place), table) for place in places)
+        for keyword in node.keywords:
+            self.hands.update((callee, keyword.arg or ANY_PLACE, table) for table in self._behind(keyword.value))
+
+    def _behind(self, node: ast.expr) -> Iterable[str]:
+        """List the tables that an expression is a text of; an empty name for one that the unit spells out, `ANYTHING` for any text."""
+        behind = self._tables.tables_behind(node, self._scope)
+        return (ANYTHING,) if behind is None else behind or ("",)
+
+    def _note_tabled(self, paths: Iterable[str], tables: Tables) -> None:
+        """Note what is asked for texts that some tables of the module hold, or that the unit itself spells out."""
+        for path in paths:
+            for table in tables or ("",):
+                self.tabled.setdefault((path, table), self._line)
 
     def _compared(self, node: ast.Call, name: str) -> None:
         """Note the texts that a name may begin or end with."""
@@ -318,3 +408,8 @@ class Uses:
             self._note(self.texts, *names_in_fields(text))
             if text.startswith("--"):
                 self._note(self.texts, *spelled_otherwise(text))
+
+
+def _is_globals(node: ast.Call) -> bool:
+    """Tell whether a call gives the names of the module around it."""
+    return isinstance(node.func, ast.Name) and node.func.id == "globals" and not node.args

@@ -27,10 +27,14 @@ class Module:
         self.units, self.exports, self.entries = table.units, table.exports, table.entries
         self.fixed = self.exports.difference(name for name, _ in self.entries)
         """Exported names of which the entry cannot be deleted."""
+        self.exports_all = any("listing" in unit.flags for unit in self.units)
+        """True where ``__all__`` is made of all names that the module has."""
         outer = [((self.name, n), unit) for n, unit in enumerate(self.units) if unit.kind != "member"]
         self.symbols = grouped((name, key) for key, unit in outer for name in unit.names)
         self.stars = [(k, u.imports[0][0]) for k, u in outer if u.kind == "import" and u.imports[0][1] == "*"]
         self.globals = frozenset(name for unit in self.units for name in unit.stores)
+        self.words = folded.summary.words
+        """All that its code mentions."""
 
     @cached_property
     def keyed(self) -> list[tuple[Key, Symbol]]:

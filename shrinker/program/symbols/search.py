@@ -1,7 +1,8 @@
 """The search: from the roots to everything that live code can name."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 from itertools import chain
 
 from shrinker.program.symbols.liveness import Liveness, Node, Reason
@@ -9,8 +10,8 @@ from shrinker.program.symbols.program import Key
 from shrinker.program.symbols.types import Found, Types, Value, ordered
 from shrinker.ruleset.models import Api
 from shrinker.syntax.names import is_special
-from shrinker.values.folded import EVERY_MEMBER, Symbol
-from shrinker.values.relations import reached
+from shrinker.values.folded import ANY_PLACE, ANYTHING, EVERY_MEMBER, Symbol
+from shrinker.values.relations import grouped, reached
 
 _LETTERS = re.compile(r"[A-Za-z]")
 _PRIVATE = re.compile(r"_[a-z]")
@@ -33,7 +34,8 @@ class Search(Liveness):
             self._load(name, reason)
             # People import what it exports, of a package all.
             package = name in self.program.packages or modules[name].path.endswith("__init__.py")
-            for symbol in sorted(modules[name].exports.union(modules[name].symbols if package else ())):
+            whole = package or modules[name].exports_all
+            for symbol in sorted(modules[name].exports.union(modules[name].symbols if whole else ())):
                 self._give(name, symbol, reason)
         for api in self.outside.rules.apis:
             for name in (name for name in api.modules if name in modules):
@@ -191,7 +193,7 @@ class Search(Liveness):
                 whole = unit.kind == "import" and index == 0 and "whole" in unit.flags
                 for touch in ordered(self.types.imported(source, imported, whole=whole).touches):
                     self._reach(touch, reason)
-        if unit.enumerates or unit.open:
+        if unit.enumerates or unit.open or unit.tabled or unit.by_parameter:
             self._enumerate(key, unit)
         for line, kind, target in self.outside.edges.get(name, ()):
             if unit.span.line <= line <= unit.span.end_line and line > 1:
@@ -213,20 +215,78 @@ class Search(Liveness):
         owner = self.owner(key)
         begun = tuple(t for each in self.program.modules[key[0]].units for t, _ in each.texts if _PRIVATE.match(t))
         paths = [*((path, line, ("",)) for path, line in unit.enumerates), *((*each, begun) for each in unit.open)]
+        tabled = ((path, line) for path, table, line in unit.tabled if not self._is_spelled_out(key, table))
+        paths += [(path, line, ("",)) for path, line in tabled]
+        handed = ((path, line) for path, *places, line in unit.by_parameter if not self._callers_spell_out(key, places))
+        paths += [(path, line, begun) for path, line in handed]
         for path, line, private in paths:
             reason = Reason(key, "enumeration", line)
-            if path[:1] == "?" and not self.outside.lists_others(key[0]):
-                self._of_anything(path, reason)
+            listed, stored = path.removesuffix(".__dict__"), path.endswith(".__dict__")
+            if listed[:1] == "?" and not self.outside.lists_others(key[0]):
+                self._of_anything(listed, reason)
             found = (
-                ordered(self.types.follow(key[0], owner, path, key[1]).values) if path else [Value("module", key[0])]
+                ordered(self.types.follow(key[0], owner, listed, key[1]).values) if path else [Value("module", key[0])]
             )
             for value in found:
+                if stored and value.kind == "object":
+                    # What is stored in an object is none of its methods.
+                    continue
                 if value.kind in ("module", "outside"):
                     self.submodules.enumerate(value)
                 if value.kind == "module":
                     self._all_of(value.module, reason, private)
                 elif value.kind in ("class", "subclass", "object"):
                     self._mark_all(self.types.family(value.key), reason, private)
+
+    def _is_spelled_out(self, key: Key, table: str) -> bool:
+        """Tell whether each text of a table of the unit's module is looked up as a text by itself.
+
+        Another module that mentions the table may write into it, and a text that a rule calls a label is not looked up.
+        """
+        module = self.program.modules[key[0]]
+        others = (each for name, each in self.program.modules.items() if name != key[0])
+        if table and any(table in each.words for each in others):
+            return False
+        holding = [unit for unit in module.units if table in dict(unit.uses)] if table else [self.program.unit(key)]
+        return not any(self.outside.is_label(key[0], text) for unit in holding for text, _ in unit.texts)
+
+    def _callers_spell_out(self, key: Key, places: Iterable[str]) -> bool:
+        """Tell whether each caller of a private function gives it, at one of some places, a text that is written in the caller's module."""
+        unit = self.program.unit(key)
+        name = unit.names[0]
+        if unit.kind not in ("function", "member") or name in self._spelled_names or self._is_called_from_outside(key):
+            # Who looks the function up by its name may call it with anything.
+            return False
+        meant = {ANY_PLACE, *places}
+        given = ((caller, table) for caller, place, table in self._handed.get(name, ()) if place in meant)
+        return all(table != ANYTHING and self._is_spelled_out(caller, table) for caller, table in given)
+
+    def _is_called_from_outside(self, key: Key) -> bool:
+        """Tell whether a base outside the tree may call a method."""
+        unit = self.program.unit(key)
+        if unit.kind != "member":
+            return False
+        called = self._called_from_outside((key[0], unit.parent))
+        return called is None or unit.names[0] in called or unit.names[0] in self._anywhere
+
+    @cached_property
+    def _handed(self) -> Mapping[str, Sequence[tuple[Key, str, str]]]:
+        """Private functions by name: who calls one with a text that is not his own, at which place, and out of which table."""
+        rows = ((name, (key, place, table)) for key, unit in self.program.keyed() for name, place, table in unit.hands)
+        renamed = (
+            (imported, (key, ANY_PLACE, ANYTHING))
+            for key, unit in self.program.keyed()
+            if unit.kind == "import"
+            for _, imported, _ in unit.imports
+            if imported not in unit.names
+        )
+        return grouped([*rows, *renamed])
+
+    @cached_property
+    def _spelled_names(self) -> frozenset[str]:
+        """Texts of the modules, and words of what stands beside them."""
+        beside = (words for words, _ in self.outside.words)
+        return frozenset(text for _, unit in self.program.keyed() for text, _ in unit.texts).union(*beside)
 
     def _of_anything(self, path: str, reason: Reason) -> None:
         """Look up the names of something unknown: all, or those that a text begins or ends."""
@@ -246,6 +306,8 @@ class Search(Liveness):
                 if module in self.program.modules:
                     for name in sorted(self.program.modules[module].exports):
                         self._touch(self.types.imported(module, name), reason)
+                    if self.program.modules[module].exports_all:
+                        self._all_of(module, reason, ())
 
     def _all_of(self, name: str, reason: Reason, private: tuple[str, ...]) -> None:
         self._load(name, reason)
