@@ -100,14 +100,29 @@ def load() -> None:
         importlib.import_module(f"{__package__}.{name}")
 
 
+def _silence(module: ModuleType) -> None:
+    """Give the module the logger that upstream silences."""
+    module.__dict__.update(logger=logging.getLogger("flashinfer"))
+
+
+_PREPARED: Mapping[str, Callable[[ModuleType], None]] = {
+    "flashinfer.jit.core": _silence,
+    "cuda.bindings.runtime": graphs.answer_of_captures,
+}
+"""Stub modules that are asked for what is no kernel."""
+
+
 def fill(module: ModuleType) -> None:
-    """Put the references of a stub module into it."""
+    """Put the references of a stub module into it, and the modules below it that have some: `from cuda.bindings import runtime`."""
     load()
     for name, reference in REFERENCES.get(module.__name__, {}).items():
         setattr(module, name, counted(reference))
-    if module.__name__ == "flashinfer.jit.core":
-        # No kernel: upstream silences it.
-        module.__dict__.update(logger=logging.getLogger("flashinfer"))
+    if module.__name__ in _PREPARED:
+        _PREPARED[module.__name__](module)
+    for name in sorted({*REFERENCES, *_PREPARED}):
+        package, _, last = name.rpartition(".")
+        if package == module.__name__:
+            setattr(module, last, importlib.import_module(name))
 
 
 class JitModule:
