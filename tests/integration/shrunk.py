@@ -63,7 +63,7 @@ class Shrunk:
         assert self.upstream.identity.version == self.release
         index = hashlib.sha256(index_url().encode()).hexdigest()[:16]
         row = json.loads((default_folder() / "index" / index / f"{self.release}.json").read_text("utf-8"))
-        return default_folder() / "downloads" / row["sha256"] / row["filename"]
+        return default_folder() / "downloads" / str(row["sha256"]) / str(row["filename"])
 
     @property
     def trees(self) -> tuple[Path, Path]:

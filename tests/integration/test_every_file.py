@@ -13,7 +13,13 @@ from tests.integration.shrunk import Shrunk
 pytestmark = pytest.mark.network
 
 LISTS = ("keep.txt", "remove.txt", "not_source.txt")
-WRITTEN = ["NOTICE", "SHRINK.json", "python/pyproject.toml", "python/sglang/_version.py", "python/sglang/removed_features.py"]
+WRITTEN = [
+    "NOTICE",
+    "SHRINK.json",
+    "python/pyproject.toml",
+    "python/sglang/_version.py",
+    "python/sglang/removed_features.py",
+]
 LICENSE = re.compile(r"[^/]+\.dist-info/(licenses/)?LICENSE")
 
 

@@ -40,11 +40,19 @@ def _open(release: str) -> UpstreamTree:
         pytest.skip(f"{error.message}: {error.next_step}")
 
 
+def _read(upstream: UpstreamTree) -> list[Offer]:
+    """The server's flags as the tool reads them in the text of a release."""
+    offered = read_offered(Syntax(modules_of(upstream.by_path), upstream.read))
+    return [offer for offer in offered.flags if offer.group == SERVER]
+
+
 def _parsed(package: Path, declared: tuple[str, ...], folder: Path) -> Told:
     """Flags that the parser of a tree offers, asked in the simulation."""
     made, result = simulation(declared, compiled=default_folder() / "compiled"), folder / "flags.json"
     command = [str(made.python), str(PROGRAM), str(result)]
-    ended = subprocess.run(command, env=made.variables(package), cwd=folder, capture_output=True, text=True, timeout=300)
+    ended = subprocess.run(
+        command, env=made.variables(package), cwd=folder, capture_output=True, text=True, timeout=300
+    )
     assert ended.returncode == 0, ended.stderr[-3000:]
     rows = json.loads(result.read_text("utf-8"))
     return {name: None if choices is None else tuple(choices) for names, choices in rows for name in names}
@@ -70,7 +78,7 @@ def test_the_flags_of_a_release_are_those_of_its_parser(release: str, tmp_path: 
     simulation_python()
     upstream = _open(release)
     told = _parsed(upstream.root / "python", upstream.declared.dependencies, tmp_path)
-    read = [offer for offer in read_offered(Syntax(modules_of(upstream.by_path), upstream.read)).flags if offer.group == SERVER]
+    read = _read(upstream)
     names = {name for offer in read for name in offer.names}
     assert len(told) > 300
     assert sorted(told.keys() - names) == [] and sorted(names - told.keys()) == []
@@ -101,5 +109,4 @@ def test_the_report_says_how_the_flags_of_the_tree_differ(newest: Shrunk, tmp_pa
 
 def _all_names(shrunk: Shrunk, subjects: set[str]) -> set[str]:
     """All names of some flags."""
-    flags = read_offered(Syntax(modules_of(shrunk.upstream.by_path), shrunk.upstream.read)).flags
-    return {name for offer in flags if offer.group == SERVER and offer.subject in subjects for name in offer.names}
+    return {name for offer in _read(shrunk.upstream) if offer.subject in subjects for name in offer.names}

@@ -104,6 +104,13 @@ def dsv3_router_gemm(a: Tensor, b: Tensor, out: Tensor) -> None:
     out.copy_((a.float() @ b.float().t()).to(out.dtype))
 
 
+@jit("tiny_n_gemm", "run", source="gemm/tiny_gemm.cuh")
+@jit("tiny_k_gemm", "run", source="gemm/tiny_gemm.cuh")
+def tiny_gemm(x: Tensor, weight: Tensor, out: Tensor) -> None:
+    """`x @ weight.T` of few rows, accumulated in float32."""
+    out.copy_((x.float() @ weight.float().t()).to(out.dtype))
+
+
 @jit("dsv3_fused_a_gemm", "dsv3_fused_a_gemm", source="gemm/dsv3_fused_a_gemm.cuh")
 def dsv3_fused_a_gemm(a: Tensor, b: Tensor, out: Tensor) -> None:
     """`a @ b`, accumulated in float32."""
