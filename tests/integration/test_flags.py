@@ -97,7 +97,8 @@ def test_the_report_says_how_the_flags_of_the_tree_differ(newest: Shrunk, tmp_pa
     rows = json.loads((newest.reports / "interface.json").read_text("utf-8"))["flags"]
     rows = [row for row in rows if row["where"] == SERVER]
     gone = {name for row in rows if row["kind"] == "removed" for name in row["names"]}
-    assert gone and before.keys() - after.keys() == gone
+    # A profile may leave every flag and refuse values of them.
+    assert before.keys() - after.keys() == gone
     assert after.keys() <= before.keys()
     fewer = {row["subject"] for row in rows if row["kind"] in ("choice removed", "choices changed")}
     changed = {name for name in after if before[name] != after[name]}
