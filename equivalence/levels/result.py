@@ -67,13 +67,15 @@ class Ledger:
             self.find(check, "", f"{where}: and {len(found) - most} more")
 
     def compare_calls(self, before: calls.Called, after: calls.Called, where: str = "") -> None:
-        """The kernels that were called are the same, and nothing without a reference was."""
+        """The kernels that were called are the same, and nothing without a reference was; the same compiled modules were loaded."""
         start = f"{where}: " if where else ""
         self.checks["kernels"] += len(after[calls.KERNEL])
-        for kind in (calls.KERNEL, calls.LOADED):
+        self.checks["compiled modules"] += len(after[calls.COMPILED])
+        for kind in (calls.KERNEL, calls.LOADED, calls.COMPILED):
+            check = "compiled modules" if kind == calls.COMPILED else "kernels"
             for name in sorted(before[kind] ^ after[kind]):
                 side = "upstream" if name in before[kind] else "the generated tree"
-                self.find("kernels", "", f"{start}{kind} {name}: only in {side}")
+                self.find(check, "", f"{start}{kind} {name}: only in {side}")
         for name in sorted(before[calls.STUB] | after[calls.STUB]):
             which = "both trees" if name in before[calls.STUB] & after[calls.STUB] else "one tree only"
             self.find("kernels", "", f"{start}{name} was called in {which}, and has no reference")

@@ -6,7 +6,9 @@ Checks:
     client: what the OpenAI client sees, an abort, the names of the metrics.
     removed endpoints: each listed one answers 404, and its message names the rule.
     model class: the class that the log says was loaded.
+    choices: the lines of the log that name a choice: a backend, a core, a fallback.
     kernels: the set of kernels that were called.
+    compiled modules: those of the package that any process loaded, such as a core in Rust. Where upstream does without one, both do.
 
 Scenarios: the whole script on one device; ids and logprobs with a draft layer (MTP), on two ranks, and with each feature of `scenarios.toml`. A feature
 that upstream's own server does not have in a simulation is *not shown*, which is counted and said.
@@ -27,13 +29,13 @@ from equivalence.levels.scenarios import SCENARIOS, Scenario
 from equivalence.levels.setting import GENERATED, ROOT, SIDES, UPSTREAM, Setting, exchange, slug
 from equivalence.processes import process_environment
 from equivalence.serving.client import perform, send
-from equivalence.serving.record import NO_TIME, Answers, differences, errors, loaded_classes, streamed_alike
+from equivalence.serving.record import NO_TIME, Answers, choices, differences, errors, loaded_classes, streamed_alike
 from equivalence.serving.script import INTERFACE, Request, Scale, described, script
 from equivalence.serving.server import Launch, NotReady, Server, free_port
 from equivalence.simulation import calls
 from shrinker.values.outcome import LevelResult
 
-_REQUIRED = ("requests", "client", "model class", "kernels")
+_REQUIRED = ("requests", "client", "model class", "choices", "kernels")
 
 _FEATURES = frozenset({"grammar", "tools", "reasoning", "chunks", "administration", "processors"})
 _TOKENS = 4
@@ -192,7 +194,17 @@ def _compare(where: str, before: Seen, after: Seen, ledger: Ledger) -> None:
     compare_removed(after.client.get("removed") or {}, ledger)
     theirs, ours = (sorted(loaded_classes(seen.log)) for seen in (before, after))
     ledger.same("model class", where, theirs, ours, count=len(ours))
+    compare_choices(before.log, after.log, ledger, where)
     ledger.compare_calls(before.called, after.called, where)
+
+
+def compare_choices(before: str, after: str, ledger: Ledger, where: str) -> None:
+    """Compare what both logs say of choices: which backend, which core, and what takes the place of one that is missing."""
+    theirs, ours = choices(before), choices(after)
+    ledger.checks["choices"] += len(ours)
+    for side, lines in ((UPSTREAM, [*{*theirs} - {*ours}]), (GENERATED, [*{*ours} - {*theirs}])):
+        for line in sorted(lines):
+            ledger.find("choices", "", f"{where}: only the log of {side} says: {line}")
 
 
 def compare_removed(answers: Mapping[str, Any], ledger: Ledger) -> None:

@@ -9,8 +9,8 @@ from pathlib import Path
 
 from equivalence.simulation.settings import current
 
-KERNEL, STUB, LOADED = "kernel", "stub", "loaded"
-"""Kinds of lines: a reference or Triton kernel, a call of a stub, a JIT module that was built."""
+KERNEL, STUB, LOADED, COMPILED = KINDS = ("kernel", "stub", "loaded", "compiled")
+"""Kinds of lines: a reference or Triton kernel, a call of a stub, a JIT module that was built, a compiled module of the package."""
 Called = Mapping[str, frozenset[str]]
 
 _seen: set[tuple[str, str]] = set()
@@ -38,4 +38,4 @@ def read(folder: Path) -> Called:
     """Names by kind that all processes with this log folder called."""
     lines = {line for file in folder.glob("*.calls") for line in file.read_text("utf-8").splitlines()}
     names = {tuple(line.split("\t", 1)) for line in lines}
-    return {kind: frozenset(name for of, name in names if of == kind) for kind in (KERNEL, STUB, LOADED)}
+    return {kind: frozenset(name for of, name in names if of == kind) for kind in KINDS}

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
+from tempfile import gettempdir
 from typing import Any, Self
 
 from equivalence.processes import execute
@@ -46,6 +47,9 @@ class Simulation:
             **dict.fromkeys(_SET.split(), "1"),
             "TOKENIZERS_PARALLELISM": "false",
             "SGLANG_JIT_DEEPGEMM_PRECOMPILE": "0",
+            # Libraries that `bin/ninja` built of another tree are not this one's.
+            "SGLANG_JIT_FORCE_RECOMPILE": "1",
+            "SGLANG_JIT_CACHE_DIR": str((self.compiled or Path(gettempdir())) / "shrinker-kernels"),
             # A token takes half a second here, more on a busy machine.
             "SGLANG_HEALTH_CHECK_TIMEOUT": "600",
             "PATH": os.pathsep.join([str(PROGRAMS), str(self.python.parent), kept.get("PATH", os.defpath)]),

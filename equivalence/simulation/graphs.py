@@ -113,6 +113,18 @@ def capture(cuda_graph: CUDAGraph, *args: Any, **kwargs: Any) -> Iterator[None]:
         cuda_graph.capture_end()
 
 
+def answer_of_captures(runtime: Any) -> None:
+    """Let a stub of CUDA's runtime say whether streams take part in a recording: all of them do, since they run in one order."""
+    status = runtime.cudaStreamCaptureStatus
+
+    def capture_info(stream: Any, *args: Any) -> tuple[Any, ...]:
+        """Error, status, number, graph and what it waits for, of which upstream reads the first two."""
+        said = status.cudaStreamCaptureStatusActive if recording() else status.cudaStreamCaptureStatusNone
+        return runtime.cudaError_t.cudaSuccess, said, 0, None, None
+
+    runtime.cudaStreamGetCaptureInfo = capture_info
+
+
 def install() -> None:
     """Put graphs into `torch.cuda`."""
     cuda = torch.cuda

@@ -5,17 +5,20 @@ import importlib
 import importlib.util
 import os
 import pickle
+import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from importlib.abc import MetaPathFinder
-from importlib.machinery import ModuleSpec
+from importlib.machinery import ExtensionFileLoader, ModuleSpec
 from importlib.metadata import version
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from equivalence.simulation import events, executed, packages
+from equivalence.simulation import calls, events, executed, packages
 
+PACKAGE = "sglang"
+"""The package of the trees that run."""
 Hook = Callable[[ModuleType], None]
 _GRAMMARS = [f"sglang.srt.constrained.{name}_backend" for name in ("xgrammar", "llguidance", "outlines")]
 """Modules whose functions ask a tensor where it is."""
@@ -61,12 +64,35 @@ def install() -> None:
         "transformers.utils.import_utils": _keep_structure,
         "torch.utils.cpp_extension": lambda module: setattr(module, "load", _own("kernels.registry").load_extension),
         "triton": lambda _: _own("interpreter").install(),
+        "tvm_ffi": lambda module: setattr(module, "load_module", _own("kernels.registry").load_built),
         "tvm_ffi.cpp": lambda module: setattr(module, "load_inline", _own("kernels.registry").load_inline),
         **dict.fromkeys(events.LOOPS, lambda _: events.install()),
         **dict.fromkeys(_GRAMMARS, lambda module: _own("tensors").locate(module)),
     }
     sys.meta_path[:] = [AfterImport(hooks), *sys.meta_path, packages.StubFinder(_fill)]
     packages.install()
+    _watch_compiled_modules()
+
+
+def _watch_compiled_modules() -> None:
+    """Note each compiled module of the tree that is loaded, and let its functions and classes make what they make on the CPU."""
+    execute = ExtensionFileLoader.exec_module
+
+    def exec_module(self: ExtensionFileLoader, module: ModuleType) -> None:
+        execute(self, module)
+        if module.__name__.partition(".")[0] == PACKAGE:
+            calls.record(calls.COMPILED, module.__name__)
+            _move_to_host(module)
+
+    ExtensionFileLoader.exec_module = exec_module  # type: ignore[method-assign]
+
+
+def _move_to_host(module: ModuleType) -> None:
+    """Wrap what takes a device: compiled code asks PyTorch for it where no function in Python stands between."""
+    for name, value in list(vars(module).items()):
+        signature = getattr(value, "__text_signature__", None) or ""
+        if callable(value) and re.search(r"\bdevice\b", signature):
+            setattr(module, name, _own("tensors").on_cpu(value))
 
 
 def _fill(module: ModuleType) -> None:

@@ -120,7 +120,22 @@ def _same(cls: type, *others: Any) -> type:
 
 
 # Arithmetic on placeholders happens in tables and default arguments only.
-_ARITHMETIC = ["add", "radd", "sub", "rsub", "mul", "rmul", "truediv", "rtruediv", "floordiv", "mod", "neg", "pow"]
+_ARITHMETIC = [
+    "add",
+    "radd",
+    "sub",
+    "rsub",
+    "mul",
+    "rmul",
+    "truediv",
+    "rtruediv",
+    "floordiv",
+    "rfloordiv",
+    "mod",
+    "rmod",
+    "neg",
+    "pow",
+]
 _ON_BITS = ["lshift", "rshift", "and", "rand", "or", "ror", "xor", "invert"]
 for _name in [*_ARITHMETIC, *_ON_BITS, "getitem", "enter"]:
     setattr(_Stub, f"__{_name}__", _same)

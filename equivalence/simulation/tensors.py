@@ -40,15 +40,17 @@ def _wrap_factories() -> None:
     names = {function.__name__ for function in _device._device_constructors()} | {*_LIKE, *_OTHERS}
     for name in names:
         if hasattr(torch, name) and not isinstance(getattr(torch, name), type):
-            setattr(torch, name, _on_cpu(getattr(torch, name)))
+            setattr(torch, name, on_cpu(getattr(torch, name)))
     for name in _NEW:
-        setattr(torch.Tensor, name, _on_cpu(getattr(torch.Tensor, name)))
+        setattr(torch.Tensor, name, on_cpu(getattr(torch.Tensor, name)))
 
     enter = _device.DeviceContext.__init__
     _device.DeviceContext.__init__ = lambda self, device: enter(self, remap(device))
 
 
-def _on_cpu(function: Any, place: str = "device") -> Any:
+def on_cpu(function: Any, place: str = "device") -> Any:
+    """Give a function the CPU where its keyword argument `place` names a GPU."""
+
     @functools.wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
         if kwargs.get(place) is not None:
@@ -62,7 +64,7 @@ def _on_cpu(function: Any, place: str = "device") -> Any:
 
 def _wrap_methods() -> None:
     tensor = torch.Tensor
-    to, parse_to = _on_cpu(tensor.to), _on_cpu(torch._C._nn._parse_to)
+    to, parse_to = on_cpu(tensor.to), on_cpu(torch._C._nn._parse_to)
     # A number can only be a device here: dtypes and tensors are objects of their own.
     tensor.to = lambda self, *args, **kwargs: to(self, *map(remap, args), **kwargs)
     torch._C._nn._parse_to = lambda *args, **kwargs: parse_to(*map(remap, args), **kwargs)
@@ -96,7 +98,7 @@ def _wrap_others() -> None:
 
         return call
 
-    torch.load, torch.Generator = _on_cpu(torch.load, "map_location"), Generator
+    torch.load, torch.Generator = on_cpu(torch.load, "map_location"), Generator
     torch.mm, torch.bmm = wide(torch.mm), wide(torch.bmm)
 
 

@@ -1,6 +1,7 @@
 """Real releases, shrunk by the command as a person would run it, and what must not be in any of them."""
 
 import ast
+import hashlib
 import json
 import re
 import subprocess
@@ -12,6 +13,8 @@ from typing import Any
 
 from shrinker.ruleset.models import Api
 from shrinker.source import open_upstream
+from shrinker.source.cache import default_folder
+from shrinker.source.index import index_url
 from shrinker.values.manifest import Manifest
 from shrinker.values.upstream import UpstreamTree
 
@@ -53,6 +56,14 @@ class Shrunk:
     @cached_property
     def upstream(self) -> UpstreamTree:
         return open_upstream(f"release:{self.release}", repository=REPOSITORY)
+
+    @property
+    def wheel(self) -> Path:
+        """The file of the package index that upstream was read from."""
+        assert self.upstream.identity.version == self.release
+        index = hashlib.sha256(index_url().encode()).hexdigest()[:16]
+        row = json.loads((default_folder() / "index" / index / f"{self.release}.json").read_text("utf-8"))
+        return default_folder() / "downloads" / str(row["sha256"]) / str(row["filename"])
 
     @property
     def trees(self) -> tuple[Path, Path]:

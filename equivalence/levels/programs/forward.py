@@ -7,14 +7,10 @@ from functools import partial
 from typing import Any
 
 import torch
+from sglang.srt.server_args import PortArgs
 
 from equivalence.processes import given, tell
-
-try:
-    from sglang.benchmark import one_batch
-except ImportError:
-    from sglang import bench_one_batch as one_batch  # Where it was before release 0.5.12.
-from sglang.srt.server_args import PortArgs, prepare_server_args
+from equivalence.simulation.worker import one_batch, start
 
 
 def tensors(value: Any, name: str = "") -> Iterator[tuple[str, Any]]:
@@ -42,7 +38,7 @@ def row(tensor: Any) -> list[Any]:
 asked = given()
 torch.manual_seed(0)
 torch.set_num_threads(1)
-args = prepare_server_args(["--model-path", asked["model"], *asked["options"]])
+args = start(["--model-path", asked["model"], *asked["options"]])
 port = PortArgs.init_new(args)
 runner, tokenizer = one_batch.load_model(args, port, 0, 0)
 inner = getattr(runner, "torch_runner", runner)

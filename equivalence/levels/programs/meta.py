@@ -1,7 +1,6 @@
 """Build a whole model on the meta device as the server would; write what it consists of. GIVEN.json RESULT.json."""
 
 import contextlib
-import inspect
 import json
 import logging
 import os
@@ -16,10 +15,11 @@ from sglang.srt.configs.model_config import ModelConfig
 from sglang.srt.model_executor.model_runner import ModelRunner
 from sglang.srt.model_loader import loader
 from sglang.srt.model_loader.utils import set_default_torch_dtype
-from sglang.srt.server_args import PortArgs, prepare_server_args, set_global_server_args_for_scheduler
+from sglang.srt.server_args import PortArgs
 
 from equivalence.checkpoints.weights import weights
 from equivalence.processes import given, tell
+from equivalence.simulation.worker import accepted, one_batch, start
 
 CHOSEN = ("attention_backend", "moe_runner_backend", "quantization", "kv_cache_dtype", "sampling_backend")
 asked = given()
@@ -32,11 +32,6 @@ class Stop(Exception):
 def stop(*args: Any, **kwargs: Any) -> None:
     """In place of the loading."""
     raise Stop
-
-
-def accepted(function: Any, values: dict[str, Any]) -> dict[str, Any]:
-    """Those of the values that the function takes: they come and go between releases."""
-    return {name: value for name, value in values.items() if name in inspect.signature(function).parameters}
 
 
 def checkpoint(fp8: bool) -> Iterator[tuple[str, Any]]:
@@ -58,19 +53,13 @@ def described(items: Any) -> dict[str, list[Any]]:
     return {name: [list(x.shape), str(x.dtype), str(x.device), list(x.stride()), type(x).__name__] for name, x in items}
 
 
-args = prepare_server_args(["--model-path", asked["model"], "--skip-tokenizer-init", *asked["options"]])
-set_global_server_args_for_scheduler(args)
-# The model's own: a worker of the MTP layer finds the groups of processes that this one makes.
-whole = ModelConfig.from_server_args(args)
-draft = {"model_path": args.model_path, "is_draft_model": True}
-model_config = ModelConfig.from_server_args(args, **draft) if asked.get("draft") else whole
+args = start(["--model-path", asked["model"], "--skip-tokenizer-init", *asked["options"]])
+draft = {"model_path": args.model_path, "is_draft_model": True} if asked.get("draft") else {}
+model_config = ModelConfig.from_server_args(args, **draft)
+# The runner of the whole model: a worker of the MTP layer finds the groups of processes that this one makes.
 ModelRunner.load_model = stop
-port = PortArgs.init_new(args).nccl_port
-runner: dict[str, Any] = {"model_config": whole, "server_args": args, "nccl_port": port, "mem_fraction_static": 0.8}
-runner |= dict.fromkeys(("gpu_id", "tp_rank", "moe_ep_rank", "pp_rank"), 0)
-runner |= dict.fromkeys(("tp_size", "moe_ep_size", "pp_size"), 1)
 with contextlib.suppress(Stop):
-    ModelRunner(**accepted(ModelRunner.__init__, runner))
+    one_batch.load_model(args, PortArgs.init_new(args), 0, 0)
 load_config = LoadConfig(load_format="dummy")
 given_config = {"model_config": model_config, "load_config": load_config, "packed_modules_mapping": {}}
 wanted = accepted(loader._get_quantization_config, given_config)

@@ -150,9 +150,21 @@ def concat_mla_absorb_q(a: Tensor, b: Tensor, out: Tensor) -> None:
 
 
 @jit("set_mla_kv_buffer", "set_mla_kv_buffer", source="elementwise/set_mla_kv_buffer.cuh")
-def set_mla_kv_buffer(buffer: Tensor, slots: Tensor, nope: Tensor, rope: Tensor, warps: int) -> None:
-    """Write the latent and the rotated key of each token to its slot."""
-    buffer[slots.long()] = torch.cat([nope, rope], -1)
+def set_mla_kv_buffer(
+    buffer: Tensor, slots: Tensor, nope: Tensor, rope: Tensor, warps: int, reserved: int = -1
+) -> None:
+    """Write the latent and the rotated key of each token to its slot, but for those whose slot is the reserved one."""
+    written = slots != reserved
+    buffer[slots[written].long()] = torch.cat([nope, rope], -1)[written]
+
+
+@jit("kvcache", "store_cache", source="elementwise/kvcache.cuh", says="reserved_skip_index")
+def store_cache_unless_reserved(
+    k: Tensor, v: Tensor, k_cache: Tensor, v_cache: Tensor, slots: Tensor, limit: int, reserved: int
+) -> None:
+    """Write the key and the value of each token to its slot, but for those whose slot is the reserved one."""
+    written = slots != reserved
+    store_cache(k[written], v[written], k_cache, v_cache, slots[written], 1, limit)
 
 
 @jit("kvcache", "store_cache", source="elementwise/kvcache.cuh")

@@ -50,6 +50,18 @@ def per_token_group_quant_8bit_v2(
     quantize_groups(silu_and_mul(x) if fuse else x, q, scales, group, powers_of_two=powers_of_two)
 
 
+@jit("per_token_group_quant", "per_token_group_quant", source="gemm/per_token_group_quant.cuh")
+def per_token_group_quant(x: Tensor, q: Tensor, scales: Tensor, *layout: Any) -> None:
+    """Groups of a token, of its activation where `x` is twice as wide as `q`; what of rows nobody reads may hold anything.
+
+    `layout` is that of rows sorted by expert: their tokens, how many rows there are and how many of them count.
+    """
+    assert len(layout) != 2, "masked layouts have no reference"
+    assert scales.dtype == torch.float32, "packed scales have no reference"
+    wide = x if x.shape[-1] == q.shape[-1] else silu_and_mul(x)
+    quantize_groups(wide, q, scales, q.shape[-1] // scales.shape[-1])
+
+
 @kernel("sgl_kernel", "sgl_per_token_group_quant_8bit", "sgl_per_token_group_quant_fp8", source=_GROUPS)
 def sgl_per_token_group_quant_8bit(
     input: Tensor,
@@ -79,6 +91,7 @@ def sgl_per_tensor_quant_fp8(input: Tensor, output_q: Tensor, output_s: Tensor, 
     output_q.copy_((wide / output_s.float()).clamp(-LARGEST, LARGEST).to(output_q.dtype))
 
 
+@jit("per_token_quant_fp8", "per_token_quant_fp8", source="gemm/per_token_quant_fp8.cuh")
 @kernel("sgl_kernel", source="sgl-kernel/csrc/gemm/per_token_quant_fp8.cu")
 def sgl_per_token_quant_fp8(input: Tensor, output_q: Tensor, output_s: Tensor) -> None:
     """Each row by its largest magnitude."""
@@ -89,6 +102,13 @@ def sgl_per_token_quant_fp8(input: Tensor, output_q: Tensor, output_s: Tensor) -
 def dsv3_router_gemm(a: Tensor, b: Tensor, out: Tensor) -> None:
     """`a @ b.T`, accumulated in float32."""
     out.copy_((a.float() @ b.float().t()).to(out.dtype))
+
+
+@jit("tiny_n_gemm", "run", source="gemm/tiny_gemm.cuh")
+@jit("tiny_k_gemm", "run", source="gemm/tiny_gemm.cuh")
+def tiny_gemm(x: Tensor, weight: Tensor, out: Tensor) -> None:
+    """`x @ weight.T` of few rows, accumulated in float32."""
+    out.copy_((x.float() @ weight.float().t()).to(out.dtype))
 
 
 @jit("dsv3_fused_a_gemm", "dsv3_fused_a_gemm", source="gemm/dsv3_fused_a_gemm.cuh")

@@ -37,26 +37,33 @@ class Reference:
     source: str
     """Where the kernel is."""
     function: Callable[..., Any]
+    says: str = ""
+    """A word that the kernel's source has in the releases whose kernel this is; empty: in all others."""
 
 
 REFERENCES: dict[str, dict[str, Reference]] = {}
-"""By module, or ``jit:PREFIX``, then by function or export."""
+"""By module, or ``jit:PREFIX``, then by function or export, with the word that it says behind a colon where there is one."""
 
 
-def kernel(module: str, *names: str, source: str) -> Callable[[Function], Function]:
+def kernel(module: str, *names: str, source: str, says: str = "") -> Callable[[Function], Function]:
     """Register a reference of a package's function, under each of the names (default: its own)."""
 
     def register(function: Function) -> Function:
         for name in names or (function.__name__,):
-            REFERENCES.setdefault(module, {})[name] = Reference(f"{module}.{name}", source, function)
+            key = f"{name}:{says}" if says else name
+            REFERENCES.setdefault(module, {})[key] = Reference(f"{module}.{name}", source, function, says)
         return function
 
     return register
 
 
-def jit(prefix: str, *exports: str, source: str) -> Callable[[Function], Function]:
-    """Register a reference of an export of the JIT modules whose name starts with `prefix`."""
-    return kernel(f"jit:{prefix}", *exports, source=f"python/sglang/jit_kernel/csrc/{source}")
+def jit(prefix: str, *exports: str, source: str, says: str = "") -> Callable[[Function], Function]:
+    """Register a reference of an export of the JIT modules whose name starts with `prefix`.
+
+    Releases that give one export other parameters have a reference each: `says` is a word that the kernel's source has in those
+    whose parameters these are, for example "reserved_skip_index".
+    """
+    return kernel(f"jit:{prefix}", *exports, source=f"csrc/{source}, of the kernels that upstream builds", says=says)
 
 
 def counted(reference: Reference) -> Callable[..., Any]:
@@ -93,14 +100,29 @@ def load() -> None:
         importlib.import_module(f"{__package__}.{name}")
 
 
+def _silence(module: ModuleType) -> None:
+    """Give the module the logger that upstream silences."""
+    module.__dict__.update(logger=logging.getLogger("flashinfer"))
+
+
+_PREPARED: Mapping[str, Callable[[ModuleType], None]] = {
+    "flashinfer.jit.core": _silence,
+    "cuda.bindings.runtime": graphs.answer_of_captures,
+}
+"""Stub modules that are asked for what is no kernel."""
+
+
 def fill(module: ModuleType) -> None:
-    """Put the references of a stub module into it."""
+    """Put the references of a stub module into it, and the modules below it that have some: `from cuda.bindings import runtime`."""
     load()
     for name, reference in REFERENCES.get(module.__name__, {}).items():
         setattr(module, name, counted(reference))
-    if module.__name__ == "flashinfer.jit.core":
-        # No kernel: upstream silences it.
-        module.__dict__.update(logger=logging.getLogger("flashinfer"))
+    if module.__name__ in _PREPARED:
+        _PREPARED[module.__name__](module)
+    for name in sorted({*REFERENCES, *_PREPARED}):
+        package, _, last = name.rpartition(".")
+        if package == module.__name__:
+            setattr(module, last, importlib.import_module(name))
 
 
 class JitModule:
@@ -125,9 +147,26 @@ def load_inline(
     load()
     # `activation` is the start of `activation_new`, too: the longest name is meant.
     groups = sorted((g for g in REFERENCES if g.startswith("jit:") and bare.startswith(g[4:])), key=len)
-    known = {export: counted(reference) for group in groups for export, reference in REFERENCES[group].items()}
+    known = _meant([reference for group in groups for reference in REFERENCES[group].values()], sources)
     exports = _EXPORT.findall(text)
     return JitModule(name, {x: known.get(x) or _missing(f"jit:{bare}.{x}", sources) for x in exports})
+
+
+def _meant(references: Sequence[Reference], sources: Sequence[str]) -> dict[str, Callable[..., Any]]:
+    """Choose of each export the reference whose word the sources have, else the one without a word."""
+    text = "".join(Path(source).read_text("utf-8") for source in sources)
+    # Stable: of two without a word the later one is of the longer name.
+    chosen = sorted((one for one in references if one.says in text), key=lambda one: bool(one.says))
+    return {one.name.rpartition(".")[2]: counted(one) for one in chosen}
+
+
+def load_built(path: str, *args: Any, **kwargs: Any) -> Any:
+    """In place of `tvm_ffi.load_module`: what `bin/ninja` built is the text of all its sources, and is loaded as they are inline.
+
+    For example, `…/sgl_kernel_jit_activation_bf16.so`, whose text has `#include "…/activation.cuh"` and exports `run_activation`.
+    """
+    library = Path(path)
+    return load_inline(library.stem, cuda_sources=[library.read_text("utf-8")])
 
 
 def _missing(name: str, sources: Sequence[str]) -> Callable[..., Any]:

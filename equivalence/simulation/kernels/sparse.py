@@ -185,6 +185,38 @@ def topk_transform(
         raw.copy_(found)
 
 
+@jit("dpsk_v4_topk_v2", "topk_transform_paged", source="deepseek_v4/topk_v2.cuh")
+def topk_transform_paged(
+    scores: Tensor,
+    lengths: Tensor,
+    pages: Tensor | None,
+    out: Tensor,
+    size: int,
+    plan: Tensor,
+    raw: Tensor | None = None,
+) -> None:
+    """The same; without pages `out` has the places as they are."""
+    if pages is None:
+        out.copy_(fast_topk_v2(scores, lengths, out.shape[1]))
+    else:
+        topk_transform(scores, lengths, pages, out, size, plan, raw)
+
+
+@jit("dpsk_v4_topk_v2", "topk_transform_ragged", source="deepseek_v4/topk_v2.cuh")
+def topk_transform_ragged(
+    scores: Tensor, lengths: Tensor, row_starts: Tensor | None, offsets: Tensor, out: Tensor
+) -> None:
+    """The best places of each row, each moved on by the row's offset."""
+    found = fast_topk_v2(scores, lengths, out.shape[1], row_starts)
+    out.copy_(torch.where(found < 0, found, found + offsets.to(torch.int32)[:, None]))
+
+
+@jit("occupancy_cluster_probe", "get_max_active_clusters", source="occupancy/cluster_probe.cuh")
+def get_max_active_clusters(cluster_size: int, occupancy: int) -> int:
+    """Clusters of so many blocks that are resident at once: a matter of speed."""
+    return 132 * occupancy // cluster_size
+
+
 @kernel("sgl_kernel", source=_TOP_K)
 def fast_topk_transform_fused(
     score: Tensor,
@@ -212,15 +244,28 @@ def fast_topk_transform_ragged_fused(
 # Attention over them
 
 
+@kernel("flash_mla", source=_FLASH_MLA)
 @kernel("sgl_kernel.flash_mla", source=_FLASH_MLA)
 def flash_mla_sparse_fwd(
-    q: Tensor, kv: Tensor, indices: Tensor, sm_scale: float, d_v: int = 512, **options: Any
+    q: Tensor,
+    kv: Tensor,
+    indices: Tensor,
+    sm_scale: float,
+    d_v: int = 512,
+    attn_sink: Tensor | None = None,
+    topk_length: Tensor | None = None,
+    **options: Any,
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """Each query [tokens, heads, width] over its own keys; → output, largest scores, log-sum-exp [tokens, heads]."""
+    """Each query [tokens, heads, width] over its own keys; → output, largest scores, log-sum-exp [tokens, heads].
+
+    `topk_length` is how many keys of each token count.
+    """
+    assert attn_sink is None, "sinks have no reference"
     out = q.new_zeros(*q.shape[:2], d_v)
     most, total = (torch.full(q.shape[:2], float("-inf")) for _ in range(2))
     keys = kv.reshape(-1, 1, kv.shape[-1])
     for i, row in enumerate(indices.reshape(indices.shape[0], -1)):
+        row = row if topk_length is None else row[: int(topk_length[i])]
         own = row[(row >= 0) & (row < len(keys))].long()
         if len(own):
             found, sums = attend(q[i : i + 1], keys[own], keys[own][..., :d_v], sm_scale, causal=False)

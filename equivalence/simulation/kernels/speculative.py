@@ -2,11 +2,12 @@
 
 import torch
 
-from equivalence.simulation.kernels.registry import Tensor, kernel
+from equivalence.simulation.kernels.registry import Tensor, jit, kernel
 
 _SOURCE = "sgl-kernel/csrc/speculative/eagle_utils.cu"
 
 
+@jit("speculative_tree", "build_tree_kernel_efficient", source="speculative/tree.cuh")
 @kernel("sgl_kernel", source=_SOURCE)
 def build_tree_kernel_efficient(
     parent_list: Tensor,
@@ -50,6 +51,7 @@ def build_tree_kernel_efficient(
         base += draft_token_num * (draft_token_num + length)
 
 
+@jit("speculative_tree", "verify_tree_greedy", source="speculative/tree.cuh")
 @kernel("sgl_kernel", source=_SOURCE)
 def verify_tree_greedy(
     predicts: Tensor,

@@ -46,7 +46,8 @@ def is_mnnvl_fabric_supported(device: Any) -> bool:
     raise RuntimeError(f"no driver could be asked for a fabric of device {device}")
 
 
-@kernel("pynvml", source="nvidia-ml-py/pynvml.py")
-def nvmlInit() -> None:
-    """Load the library that knows of links between devices. Raises pynvml.NVMLError, as on a machine without a driver."""
+@kernel("pynvml", "nvmlInit", "nvmlShutdown", source="nvidia-ml-py/pynvml.py")
+def load_management_library() -> None:
+    """Load the library that knows of links between devices, or let go of it.
+    Raises pynvml.NVMLError, as on a machine without a driver."""
     raise importlib.import_module("pynvml").NVMLError("NVML Shared Library Not Found")

@@ -7,7 +7,7 @@ import pytest
 
 from equivalence.levels.listed import compare_documents, compare_help, options, removed_endpoints
 from equivalence.levels.result import Ledger
-from equivalence.levels.server import compare_answers, compare_removed
+from equivalence.levels.server import compare_answers, compare_choices, compare_removed
 from equivalence.serving.record import NO_TIME, Answer, Answers
 from tests.small import read_archive
 
@@ -123,19 +123,47 @@ def test_removed_endpoints_name_their_rule(answers: dict[str, Any], findings: in
     assert len(ledger.findings) == findings
 
 
-def called(*kernels: str, stubs: tuple[str, ...] = ()) -> dict[str, frozenset[str]]:
-    return {"kernel": frozenset(kernels), "stub": frozenset(stubs), "loaded": frozenset()}
+def called(*kernels: str, stubs: tuple[str, ...] = (), compiled: tuple[str, ...] = ()) -> dict[str, frozenset[str]]:
+    return {
+        "kernel": frozenset(kernels),
+        "stub": frozenset(stubs),
+        "loaded": frozenset(),
+        "compiled": frozenset(compiled),
+    }
 
 
 def test_calls() -> None:
     ledger = Ledger("x")
     ledger.compare_calls(called("a", "b"), called("a", "b"))
-    assert ledger.findings == [] and ledger.checks == {"kernels": 2}
+    ledger.compare_calls(called(compiled=("c",)), called(compiled=("c",)))
+    assert ledger.findings == [] and ledger.checks == {"kernels": 2, "compiled modules": 1}
     ledger.compare_calls(called("a", "b"), called("a"), "run")
     ledger.compare_calls(called(stubs=("p.q",)), called(stubs=("p.q",)))
     assert [f.message for f in ledger.findings] == [
         "run: kernel b: only in upstream",
         "p.q was called in both trees, and has no reference",
+    ]
+
+
+def test_compiled_modules_of_one_tree_only_are_found() -> None:
+    ledger = Ledger("x")
+    ledger.compare_calls(called(compiled=("core",)), called(compiled=("other",)))
+    assert [(f.check, f.message) for f in ledger.findings] == [
+        ("compiled modules", "compiled core: only in upstream"),
+        ("compiled modules", "compiled other: only in the generated tree"),
+    ]
+
+
+def test_logs_that_name_other_choices_are_found() -> None:
+    ledger, moment = Ledger("x"), "[2026-01-02 03:04:05] "
+    before = f"{moment}Init Unified Radix Cache. Tree Core: Rust\n{moment}Prefill batch, backend\n"
+    compare_choices(before, before.replace("03:04:05", "09:09:09"), ledger, "run")
+    compare_choices("", f"{moment}Nothing is said here of any.\n", ledger, "run")
+    assert ledger.findings == [] and ledger.checks["choices"] == 1
+    compare_choices(before, f"{moment}Using the Python TreeCore: it has no other\n", ledger, "run")
+    assert [f.message for f in ledger.findings] == [
+        "run: only the log of upstream says: Init Unified Radix Cache. Tree Core: Rust",
+        "run: only the log of generated says: Using the Python TreeCore: it has no other",
     ]
 
 

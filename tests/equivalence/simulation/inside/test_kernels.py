@@ -160,6 +160,24 @@ def test_quantised_groups_keep_three_bits(powers_of_two: bool) -> None:
         near(scales, x.view(4, 2, 128).abs().amax(-1) / 448)
 
 
+def test_groups_of_rows_and_of_their_activations() -> None:
+    x, q, scales = torch.randn(4, 512), torch.empty(4, 256).to(torch.float8_e4m3fn), torch.empty(4, 2)
+    gemm.per_token_group_quant(x, q, scales, torch.arange(4), torch.tensor(4), 4)
+    near(gemm.dequantize(q, scales, 1, 128), elementwise.silu_and_mul(x), 0.05)
+    gemm.per_token_group_quant(x[:, :256], q, scales)
+    near(gemm.dequantize(q, scales, 1, 128), x[:, :256], 0.05)
+    with pytest.raises(AssertionError, match="masked"):
+        gemm.per_token_group_quant(x, q, scales, torch.tensor([4]), 4)
+    with pytest.raises(AssertionError, match="packed"):
+        gemm.per_token_group_quant(x, q, scales.int())
+
+
+def test_products_of_few_rows() -> None:
+    x, weight, out = torch.randn(3, 64), torch.randn(8, 64), torch.empty(3, 8)
+    gemm.tiny_gemm(x, weight, out)
+    near(out, x.double() @ weight.double().T)
+
+
 def test_fp8_products() -> None:
     a, b = scaled(6, 256, rows=1), scaled(192, 256, rows=128)
     rows = a[0].double() * a[1].double().repeat_interleave(128, 1)
@@ -190,6 +208,18 @@ def test_latent_cache() -> None:
     elementwise.set_mla_kv_buffer(buffer, slots, torch.ones(2, 1, 4), 2 * torch.ones(2, 1, 2), 1)
     assert buffer[3, 0].tolist() == [1, 1, 1, 1, 2, 2]
     assert buffer.sum() == 16
+    elementwise.set_mla_kv_buffer(buffer, torch.tensor([0, 4]), torch.ones(2, 1, 4), torch.ones(2, 1, 2), 1, 0)
+    assert not buffer[0].any() and buffer[4].all()
+
+
+def test_rows_of_a_reserved_slot_are_not_written() -> None:
+    k, v, slots = torch.randn(3, 8), torch.randn(3, 8), torch.tensor([4, 0, 2])
+    keys, values = torch.zeros(5, 8), torch.zeros(5, 8)
+    elementwise.store_cache_unless_reserved(k, v, keys, values, slots, 5, 0)
+    assert torch.equal(keys[[4, 2]], k[[0, 2]]) and torch.equal(values[[4, 2]], v[[0, 2]])
+    assert not keys[[0, 1, 3]].any() and not values[[0, 1, 3]].any()
+    with pytest.raises(AssertionError):
+        elementwise.store_cache_unless_reserved(k, v, keys, values, slots, 4, 0)
 
 
 def test_future_tokens() -> None:

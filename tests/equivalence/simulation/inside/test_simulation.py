@@ -2,13 +2,15 @@
 
 import importlib
 import importlib.metadata
+import subprocess
+import types
 
 import pytest
 import torch
 import triton
 import triton.language as tl
 
-from equivalence.simulation import calls
+from equivalence.simulation import calls, inside
 from equivalence.simulation.calls import SimulationError
 from equivalence.simulation.kernels import registry
 from equivalence.simulation.settings import current
@@ -117,6 +119,70 @@ def test_a_kernel_that_is_built_needs_its_source_and_is_called_as_its_reference(
         registry.load_inline("sgl_kernel_jit_x", cuda_sources=[text])
     with pytest.raises(AttributeError, match="exports run_activation, other"):
         _ = good.something_else
+
+
+def test_a_kernel_whose_build_upstream_writes_is_that_of_its_sources(tmp_path) -> None:
+    (source := tmp_path / "activation.cuh").write_text("")
+    export = "TVM_FFI_DLL_EXPORT_TYPED_FUNC(run_activation, (ActivationKernel<bf16_t>::run));"
+    (tmp_path / "cuda.cu").write_text(f'#include "{source}"\n{export}\n')
+    name = "sgl_kernel_jit_activation_bf16"
+    rules = [
+        "rule compile",
+        "  command = $nvcc $in",
+        "build cuda_0.o: compile cuda.cu",
+        f"build {name}.so: link cuda_0.o",
+    ]
+    (tmp_path / "build.ninja").write_text("\n".join([*rules, f"default {name}.so", ""]))
+    subprocess.run(["ninja", "-f", "build.ninja"], cwd=tmp_path, check=True)
+    assert str(source) in (tmp_path / "cuda_0.o.d").read_text()
+    built = importlib.import_module("tvm_ffi").load_module(str(tmp_path / f"{name}.so"))
+    x, out = torch.randn(2, 8), torch.empty(2, 4)
+    built.run_activation(x, out, "silu")
+    assert out.abs().sum() > 0
+    (tmp_path / "cuda.cu").unlink()
+    assert subprocess.run(["ninja"], cwd=tmp_path, capture_output=True).returncode != 0
+
+
+@pytest.mark.parametrize("word", ["", "const int64_t reserved_skip_index"])
+def test_of_two_references_that_of_the_sources_word_is_meant(tmp_path, word) -> None:
+    (source := tmp_path / "kvcache.cuh").write_text(word)
+    text = f'#include "{source}"\nTVM_FFI_DLL_EXPORT_TYPED_FUNC(store_cache, (StoreKVCacheKernel::run));'
+    built = registry.load_inline("sgl_kernel_jit_kvcache_16", cuda_sources=[text])
+    k, cache, slots = torch.ones(2, 4), torch.zeros(3, 4), torch.tensor([0, 2])
+    built.store_cache(k, k, cache, cache.clone(), slots, *((3, 0) if word else (1, 3)))
+    assert cache.any(-1).tolist() == [not word, False, True]
+
+
+def test_compiled_modules_make_their_tensors_on_the_cpu() -> None:
+    class Compiled:
+        __text_signature__ = "(device=...)"
+
+        def __call__(self, **given):
+            return given
+
+    class Other(Compiled):
+        __text_signature__ = "(devices=...)"
+
+    module = types.ModuleType("sglang.compiled")
+    vars(module).update(Core=Compiled(), Other=Other())
+    inside._move_to_host(module)
+    assert vars(module)["Core"](device="cuda:0") == {"device": "cpu"}
+    assert vars(module)["Other"](device="cuda:0") == {"device": "cuda:0"}
+
+
+def test_a_recording_is_seen_by_who_asks_the_runtime() -> None:
+    # As `from cuda.bindings import runtime` finds it: an attribute of the package.
+    runtime = importlib.import_module("cuda.bindings").runtime
+
+    def recorded() -> bool:
+        error, status, *_ = runtime.cudaStreamGetCaptureInfo(0)
+        assert error == runtime.cudaError_t.cudaSuccess
+        return bool(status == runtime.cudaStreamCaptureStatus.cudaStreamCaptureStatusActive)
+
+    assert not recorded()
+    with torch.cuda.graph(torch.cuda.CUDAGraph()):
+        assert recorded()
+    assert not recorded()
 
 
 def test_a_module_is_told_without_the_hash_of_its_sources(monkeypatch) -> None:

@@ -88,6 +88,13 @@ def test_the_best_keys() -> None:
     sparse.topk_plan(lengths, plan, 0)
     sparse.topk_transform(scores, lengths, torch.tensor([[3, 1, 2], [0, 4, 5]]), out, 2, plan, raw)
     assert out.tolist() == [[6, 2, 3], [0, 1, -1]] and raw.tolist() == [[0, 2, 3], [0, 1, -1]]
+    again, pages = torch.zeros_like(out), torch.tensor([[3, 1, 2], [0, 4, 5]])
+    sparse.topk_transform_paged(scores, lengths, pages, again, 2, plan)
+    assert torch.equal(again, out)
+    sparse.topk_transform_paged(scores, lengths, None, again, 2, plan)
+    assert torch.equal(again, raw)
+    sparse.topk_transform_ragged(scores, lengths, None, offsets, again)
+    assert again.tolist() == [[10, 12, 13], [20, 21, -1]]
 
 
 def test_sparse_attention_meets_only_the_keys_that_were_chosen() -> None:
@@ -100,3 +107,6 @@ def test_sparse_attention_meets_only_the_keys_that_were_chosen() -> None:
     near(most[0], scores.amax(-1))
     near(total[0], scores.logsumexp(-1))
     assert not out[1].any() and torch.isinf(total[1]).all()
+    few = torch.tensor([2, 0])
+    shorter = sparse.flash_mla_sparse_fwd(q, kv, indices, 0.2, 16, None, few, use_legacy=True)
+    near(shorter[0][0], scores[:, :2].softmax(-1) @ own[:2, :16])
