@@ -170,8 +170,18 @@ class Uses:
                 elif isinstance(value, bytes):
                     # What is read from a wire becomes a name by `decode`.
                     self._note(self.texts, *_WORD.findall(value.decode("ascii", "ignore")))
+            case ast.Call(
+                ast.Attribute(ast.Attribute(ast.Name("sys"), "modules") as loaded, "get"),
+                [ast.Constant(str() as text), *_],
+            ) if self._is_elsewhere(text):
+                # One module, which is not this one.
+                self._paths(loaded)
+                self.visit_all(node.args)
             case ast.Call():
                 self._call(node)
+            case ast.Subscript(ast.Call(ast.Name("globals"), args=[], keywords=[]), place, ast.Store()):
+                # It binds one name and reads none.
+                self.visit(place)
             case ast.stmt():
                 self._statement(node)
             case ast.Lambda():
@@ -212,6 +222,11 @@ class Uses:
                 pass
             case _:
                 self.visit_all(children(node))
+
+    def _is_elsewhere(self, module: str) -> bool:
+        """True for the name of a module that cannot be the one that is read."""
+        package = self._scope.package
+        return module not in (package, "__main__") and module.rpartition(".")[0] != package
 
     def visit_all(self, nodes: Iterable[ast.AST]) -> None:
         """Some nodes, one after the other."""
