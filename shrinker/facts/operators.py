@@ -75,6 +75,9 @@ def _compare(node: ast.Compare, scope: ValueScope, condition: bool) -> Value:
     for domain, other in ((left, node.comparators[0]), (right, node.left)):
         if isinstance(domain, TextDomain):
             return _compare_domain(domain, kind, other, scope, right is domain)
+    display = node.comparators[0]
+    if isinstance(kind, ast.In | ast.NotIn) and isinstance(display, ast.Tuple | ast.List | ast.Set):
+        return _compare_elements(left, kind, display, scope)
     return _compare_values(left, kind, right)
 
 
@@ -96,6 +99,21 @@ def _compare_domain(domain: TextDomain, kind: ast.cmpop, other: ast.expr, scope:
     values = [evaluate(t, scope) for t in texts]
     never = values and all(isinstance(v, Known) and v.exact and domain.excludes(v.value) for v in values)
     return _unequal(kind, domain.rules) if never else UNKNOWN
+
+
+def _compare_elements(
+    asked: Value, kind: ast.cmpop, display: ast.Tuple | ast.List | ast.Set, scope: ValueScope
+) -> Value:
+    """``"npu" in (device, other)`` for devices that are never it."""
+    domains = [evaluate(element, scope) for element in display.elts]
+    rules = frozenset[str]()
+    for domain in domains:
+        if not (isinstance(domain, TextDomain) and not domain.items):
+            return UNKNOWN
+        if not (isinstance(asked, Known) and asked.exact and domain.excludes(asked.value)):
+            return UNKNOWN
+        rules |= domain.rules
+    return _unequal(kind, rules) if domains else UNKNOWN
 
 
 def _compare_values(left: Value, kind: ast.cmpop, right: Value) -> Value:

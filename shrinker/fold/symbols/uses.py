@@ -197,6 +197,13 @@ class Uses:
             case ast.Subscript(value=ast.Call() as names, slice=given) if _is_globals(names):
                 # Gives a name another value, and looks at none.
                 self.visit(given)
+            case ast.Call(
+                ast.Attribute(ast.Attribute(ast.Name("sys"), "modules") as loaded, "get"),
+                [ast.Constant(str() as text), *_],
+            ) if self._is_elsewhere(text):
+                # One module, which is not this one.
+                self._paths(loaded)
+                self.visit_all(node.args)
             case ast.Call():
                 self._call(node)
             case ast.stmt():
@@ -242,6 +249,11 @@ class Uses:
                 self.visit_all(children(node))
             case _:
                 self.visit_all(children(node))
+
+    def _is_elsewhere(self, module: str) -> bool:
+        """True for the name of a module that cannot be the one that is read."""
+        package = self._scope.package
+        return module not in (package, "__main__") and module.rpartition(".")[0] != package
 
     def visit_all(self, nodes: Iterable[ast.AST]) -> None:
         """Some nodes, one after the other."""
