@@ -114,7 +114,8 @@ class ClosedWorld(ABC):
         texts = {max(words, key=len) for words in parts if words}
         # A rule that says what something may be decides any other text: the statement is known by the name.
         open_texts = (rule for rule in self.rules.domains if rule.only)
-        texts |= {p.rpartition(".")[2] for rule in open_texts for p in (*rule.names, *rule.lists, *rule.calls)}
+        kinds = ("names", "lists", "calls", "tables", "registers")
+        texts |= {p.rpartition(".")[2] for rule in open_texts for kind in kinds for p in getattr(rule, kind)}
         named = self._calls.words | self._names.words | self._definitions.words
         members = {qualified.rpartition(".")[2] for qualified in self._members}
         return frozenset(named | set(self._variables) | absent | texts | members)

@@ -22,6 +22,8 @@ REMOVED_BY = {
     "refuse-rope-types": ("rope-types",),
     "refuse-minimal-moe-runners": ("minimal-moe-runners",),
     "refuse-chosen-moe-runners": ("minimal-moe-runners",),
+    "refuse-moe-runners-by-name": ("minimal-moe-runners",),
+    "refuse-sequence-parallel-norms": ("no-sequence-parallel-norms", "no-sequence-parallel-pass"),
 }
 """Refusals in whose words no `remove` rule speaks, and the rules that take away what they refuse."""
 

@@ -35,7 +35,7 @@ def fold_try(folder: StatementFolder, node: ast.Try) -> Folded:
     body = folder.block(node.body)
     context.catching -= catches
     context.watching -= watches
-    if not (body or node.orelse or node.finalbody) and not any(bound_by(*handler.body) for handler in node.handlers):
+    if not (body or node.orelse or node.finalbody) and not _makes_locals(folder, node):
         return folder.drop(node, {"emptied"}, "try")
     node.body = filled(body)
     folder.orelse(node)
@@ -43,6 +43,11 @@ def fold_try(folder: StatementFolder, node: ast.Try) -> Folded:
     if node.finalbody:
         node.finalbody = filled(folder.block(node.finalbody))
     return [node], False
+
+
+def _makes_locals(folder: StatementFolder, node: ast.Try) -> bool:
+    """True where a handler binds a name of a function: without the handler, that name would be one of the module."""
+    return folder.kind == "function" and any(bound_by(*handler.body) for handler in node.handlers)
 
 
 def _fold_handlers(folder: StatementFolder, node: ast.Try) -> None:
