@@ -91,6 +91,8 @@ def _usage(tree: ast.Module, context: Context) -> Callable[[str], bool]:
 
     def is_used(name: str) -> bool:
         elsewhere = (context.module, name) in environment.imported or context.module in environment.starred
+        # What lists the names of the module reads this one, too.
+        elsewhere = elsewhere or environment.lists_names(context.module)
         if elsewhere or name in exports:
             return True
         lines = context.source.holding((name,))
