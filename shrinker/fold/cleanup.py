@@ -91,8 +91,6 @@ def _usage(tree: ast.Module, context: Context) -> Callable[[str], bool]:
 
     def is_used(name: str) -> bool:
         elsewhere = (context.module, name) in environment.imported or context.module in environment.starred
-        # What lists the names of the module reads this one, too.
-        elsewhere = elsewhere or environment.lists_names(context.module)
         if elsewhere or name in exports:
             return True
         lines = context.source.holding((name,))
@@ -177,6 +175,9 @@ def _is_dead_flag(node: ast.stmt, context: Context, is_used: Callable[[str], boo
     name, given = _named_value(node)
     environment = context.environment
     if given is None or is_used(name) or name in environment.shown:
+        return False
+    if environment.lists_names(context.module):
+        # What lists the names of the module reads this one, too.
         return False
     value = environment.resolve(context.module, name)
     if not (isinstance(value, Known) and value.rules):

@@ -14,7 +14,7 @@ module of predicates and flags is loaded by others, too, so that folding drops s
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
-from functools import cache
+from functools import cache, cached_property
 
 from shrinker.program.symbols.liveness import Outside
 from shrinker.program.symbols.program import Key
@@ -77,6 +77,7 @@ class _Stores:
 
     def __init__(self, modules: Iterable[FoldedModule], types: Types, outside: Outside, live: Collection[Key]) -> None:
         self._types, self._outside = types, outside
+        self._known_near: dict[str, frozenset[Key]] = {}
         self._modules = sorted(modules, key=lambda m: m.path)
         summaries = [module.summary for module in self._modules]
         self._values = grouped(store for summary in summaries for store in summary.stores)
@@ -104,28 +105,59 @@ class _Stores:
             if pattern not in unit.attributes and pattern not in unit.patches
         )
 
-        self._listed = {key for key, _ in self._lists(live) if key is not None}
+        self._live = live
+        listed = [*self._lists()]
+        self._listed = frozenset().union(*(classes for classes, _ in listed))
         """Classes of whose objects live code lists all attributes."""
-        self._listed_by_name = _any_of(pattern for key, pattern in self._lists(live) if key is None)
+        self._listed_by_name = _any_of(pattern for _, pattern in listed if pattern)
 
-    def _lists(self, live: Collection[Key]) -> Iterator[tuple[Key | None, str]]:
-        """Find what live code lists the attributes of: classes, or patterns of names where it may be any."""
-        for key in live:
+    def _lists(self) -> Iterator[tuple[Collection[Key], str]]:
+        """Find what live code lists the attributes of: classes, or a pattern of the names that it takes of anything."""
+        for key in self._live:
             unit = self._types.program.unit(key)
             owner = unit.parent if unit.kind == "member" else key[1] if unit.kind == "class" else -1
             for path, _ in unit.enumerates:
                 path = path.removesuffix(LISTED).removesuffix(HANDED)
                 if not path or path[0] == LOADED or (path[0] == "?" and self._outside.lists_others(key[0])):
                     continue
-                if path[0] == "?" and "*" in path:
-                    yield None, path[1:]
+                if path[0] == "?" and path.strip("?*"):
+                    yield (), path[1:]
                     continue
                 for value in self._types.follow(key[0], owner, path, key[1]).values:
                     if value.kind == "anything":
-                        yield None, "*"
+                        yield self._near(key[0]), ""
                     elif value.kind in ("class", "subclass", "object"):
-                        for each in self._types.family(value.key):
-                            yield each, ""
+                        yield self._types.family(value.key), ""
+
+    def _near(self, module: str) -> frozenset[Key]:
+        """Find the classes of which a module may be handed objects: it names them, or who imports something of it does."""
+        if module not in self._known_near:
+            importers = {name for name, sources in self._sources.items() if module in sources}
+            found = frozenset[Key]()
+            for name in (module, *sorted(importers)):
+                found = found.union(self._named_classes(name))
+            self._known_near[module] = found
+        return self._known_near[module]
+
+    @cached_property
+    def _sources(self) -> dict[str, set[str]]:
+        """Modules from which live code of each module imports something."""
+        found: dict[str, set[str]] = {}
+        for key in self._live:
+            for source, name, _ in self._types.program.unit(key).imports:
+                found.setdefault(key[0], set()).update((source, f"{source}.{name}"))
+        return found
+
+    def _named_classes(self, module: str) -> set[Key]:
+        """Find the classes that live code of a module names, with their families."""
+        found: set[Key] = set()
+        for key, unit in self._types.program.modules[module].keyed:
+            if key in self._live:
+                for path, _ in unit.uses:
+                    for value in self._types.follow(module, -1, path, key[1]).values:
+                        if value.kind == "class":
+                            found.update(self._types.family(value.key))
+        return found
 
     def facts(self) -> Iterator[tuple[str, Refinement]]:
         """What follows of attributes with one value, by path of the module whose code reads or sets them."""

@@ -2,7 +2,7 @@
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Set
+from collections.abc import Collection, Iterable, Iterator, Set
 from itertools import chain
 
 from shrinker.program.symbols.liveness import Liveness, Node, Outside, Reason
@@ -20,6 +20,8 @@ _DEFINED = frozenset({"function", "class", "assign"})
 """Kinds of units that a star of an `api` rule stands for."""
 _LOADING = frozenset({"class", "effect", "import"})
 """Kinds of units whose imports run when their module is loaded."""
+_FINDING = frozenset({"api", "by name", "enumeration", "root", "subclass hook", "unpickled"})
+"""Kinds of reasons by which code comes by a class that it does not name."""
 _FEWEST = 3
 """Letters that a computed text must spell out to name something by itself."""
 
@@ -115,18 +117,24 @@ class Search(Liveness):
     def keep_abstract(self) -> bool:
         """Keep abstract methods of live classes of which Python makes no object for their sake.
 
-        Without any of them, `Base()` would succeed, and `inspect.isabstract(Base)` say no.
+        Without any of them, `kind()` would succeed for such a class, and `inspect.isabstract(kind)`
+        say no. Only of a class that code comes by without naming it may anybody ask that.
 
         Returns:
             True when there was a new one.
         """
-        whole = "__abstractmethods__" in self.names
+        classes = [key for key in sorted(self.live) if self.program.unit(key).kind == "class"]
+        asked: Collection[Key] = classes
+        if "__abstractmethods__" not in self.names:
+            asked = [key for key in classes if not any(m in self.live for m in self.types.abstract_members(key))]
+            found = {value.key for value in self.handed}
+            edges = ((to, reason) for (_, to), reason in self.edges.items() if isinstance(to, tuple))
+            found.update(to for to, reason in edges if reason.kind in _FINDING)
+            asked = [key for key in asked if key in found]
         fresh: dict[Key, Reason] = {}
-        for key in sorted(self.live):
-            if self.program.unit(key).kind == "class":
-                missing = self.types.abstract_members(key)
-                if whole or not any(member in self.live for member in missing):
-                    fresh.update(dict.fromkeys((m for m in missing if m not in self._marked), Reason(key, "abstract")))
+        for key in asked:
+            missing = (member for member in self.types.abstract_members(key) if member not in self._marked)
+            fresh.update(dict.fromkeys(missing, Reason(key, "abstract")))
         for member, reason in fresh.items():
             self._mark(member, reason)
         return bool(fresh)
