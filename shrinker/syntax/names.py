@@ -113,13 +113,14 @@ def names_in_settings(text: str) -> list[str]:
     return _SETTING.findall(text)
 
 
-_GIVEN = re.compile(r"[=:\[,][ \t]*[\"']?([A-Za-z_]\w*)[\"']?[ \t]*(?=[;,\]}\n]|$)")
+_GIVEN = re.compile(r"(?:[=:\[,]|^[ \t]*-)[ \t]*[\"']?([A-Za-z_]\w*)[\"']?[ \t]*(?=[;,\]}\n]|$)", re.MULTILINE)
+_STEP = re.compile(r"^[ \t]*-[ \t]*([A-Za-z_]\w*)[ \t]*:", re.MULTILINE)
 
 
 def names_in_values(text: str) -> list[str]:
-    """Find the names that a text may give as values: `'{"method": "add"}'` gives `add`, and `"first = load\\nrest: clean"` gives
-    `load` and `clean`."""
-    return _GIVEN.findall(text)
+    """Find the names that a text may give as values: `'{"method": "add"}'` gives `add`, `"first = load\\nrest: clean"` gives
+    `load` and `clean`, and a list of steps, `"- load: {rows: 3}\\n- total"`, gives `load` and `total`."""
+    return [*_GIVEN.findall(text), *_STEP.findall(text)]
 
 
 def names_in_code(text: str) -> set[str]:

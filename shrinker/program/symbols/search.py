@@ -224,7 +224,9 @@ class Search(Liveness):
                 # Evaluated as an annotation, or looked up among the module's own names.
                 if text in module.symbols:
                     self._touch(self.types.follow(name, -1, text, key[1]), reason)
-        spelled = [row for row in unit.patterns if len(_LETTERS.findall(row[0])) >= _FEWEST]
+        # `name = "on_" + event`, then `getattr(listener, name)`.
+        fewest = _FEWEST - 1 if unit.open else _FEWEST
+        spelled = [row for row in unit.patterns if len(_LETTERS.findall(row[0])) >= fewest]
         for pattern, line in (*(row for row in spelled if not self.outside.is_label(name, row[0])), *unit.lookups):
             if pattern == NAMES_OF_CLASSES:
                 self._look_up_classes(Reason(key, "pattern", line))
