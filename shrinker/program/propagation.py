@@ -12,7 +12,7 @@ module of predicates and flags is loaded by others, too, so that folding drops s
 """
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, cached_property
 
@@ -21,7 +21,7 @@ from shrinker.program.symbols.program import Key
 from shrinker.program.symbols.types import Types
 from shrinker.syntax.imports import with_packages
 from shrinker.syntax.names import is_special
-from shrinker.values.folded import HANDED, LISTED, LOADED, NOTHING, Folded, FoldedModule, Refinement, Symbol
+from shrinker.values.folded import EVERY_MEMBER, HANDED, LISTED, NOTHING, Folded, FoldedModule, Refinement, Symbol
 from shrinker.values.relations import grouped, reached
 
 _KNOWN_TO_TORCH = frozenset({"training", "dump_patches", "call_super_init"})
@@ -77,7 +77,6 @@ class _Stores:
 
     def __init__(self, modules: Iterable[FoldedModule], types: Types, outside: Outside, live: Collection[Key]) -> None:
         self._types, self._outside = types, outside
-        self._known_near: dict[str, frozenset[Key]] = {}
         self._modules = sorted(modules, key=lambda m: m.path)
         summaries = [module.summary for module in self._modules]
         self._values = grouped(store for summary in summaries for store in summary.stores)
@@ -117,47 +116,51 @@ class _Stores:
             unit = self._types.program.unit(key)
             owner = unit.parent if unit.kind == "member" else key[1] if unit.kind == "class" else -1
             for path, _ in unit.enumerates:
-                path = path.removesuffix(LISTED).removesuffix(HANDED)
-                if not path or path[0] == LOADED or (path[0] == "?" and self._outside.lists_others(key[0])):
+                listed = path.removesuffix(LISTED).removesuffix(HANDED)
+                if self._outside.lists_others(key[0]):
                     continue
-                if path[0] == "?" and path.strip("?*"):
+                if path[:1] == "?" and "*" in path.removeprefix(EVERY_MEMBER):
                     yield (), path[1:]
-                    continue
-                for value in self._types.follow(key[0], owner, path, key[1]).values:
-                    if value.kind == "anything":
-                        yield self._near(key[0]), ""
-                    elif value.kind in ("class", "subclass", "object"):
-                        yield self._types.family(value.key), ""
+                elif path in (EVERY_MEMBER, f"?{HANDED}"):
+                    yield self._near(key), ""
+                elif listed != path:
+                    for value in self._types.follow(key[0], owner, listed, key[1]).values:
+                        if value.kind == "anything":
+                            yield self._near(key), ""
+                        elif value.kind in ("class", "subclass", "object"):
+                            yield self._types.family(value.key), ""
 
-    def _near(self, module: str) -> frozenset[Key]:
-        """Find the classes of which a module may be handed objects: it names them, or who imports something of it does."""
-        if module not in self._known_near:
-            importers = {name for name, sources in self._sources.items() if module in sources}
-            found = frozenset[Key]()
-            for name in (module, *sorted(importers)):
-                found = found.union(self._named_classes(name))
-            self._known_near[module] = found
-        return self._known_near[module]
+    def _near(self, listing: Key) -> set[Key]:
+        """Find the classes of which a unit may list an object, as far as names tell.
+
+        They are those that it names, or that a unit names which calls it.
+        """
+        program = self._types.program
+        unit = program.unit(listing)
+        named = program.unit((listing[0], unit.parent)) if unit.kind == "member" and is_special(unit.names[0]) else unit
+        found: set[Key] = set()
+        for key in {listing, *(caller for name in named.names for caller in self._users.get(name, ()))}:
+            each = program.unit(key)
+            if each.kind == "member":
+                found.update(self._types.family((key[0], each.parent)))
+            for path, _ in each.uses:
+                for value in self._types.follow(key[0], -1, path, key[1]).values:
+                    if value.kind == "class":
+                        found.update(self._types.family(value.key))
+        return found
 
     @cached_property
-    def _sources(self) -> dict[str, set[str]]:
-        """Modules from which live code of each module imports something."""
-        found: dict[str, set[str]] = {}
-        for key in self._live:
-            for source, name, _ in self._types.program.unit(key).imports:
-                found.setdefault(key[0], set()).update((source, f"{source}.{name}"))
-        return found
-
-    def _named_classes(self, module: str) -> set[Key]:
-        """Find the classes that live code of a module names, with their families."""
-        found: set[Key] = set()
-        for key, unit in self._types.program.modules[module].keyed:
-            if key in self._live:
-                for path, _ in unit.uses:
-                    for value in self._types.follow(module, -1, path, key[1]).values:
-                        if value.kind == "class":
-                            found.update(self._types.family(value.key))
-        return found
+    def _users(self) -> Mapping[str, Sequence[Key]]:
+        """Live units by the names that they look up, import or spell."""
+        units = ((key, self._types.program.unit(key)) for key in self._live)
+        names = (
+            (
+                key,
+                {part for path, _ in unit.uses for part in path.split(".")}.union(name for _, name, _ in unit.imports),
+            )
+            for key, unit in units
+        )
+        return grouped((name, key) for key, found in names for name in found)
 
     def facts(self) -> Iterator[tuple[str, Refinement]]:
         """What follows of attributes with one value, by path of the module whose code reads or sets them."""

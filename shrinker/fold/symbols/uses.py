@@ -46,6 +46,14 @@ _UNPLACED = ("written", "stores", "attributes", "patches")
 _LOOKUPS = frozenset({"getattr", "hasattr", "setattr", "delattr", "methodcaller", "attrgetter"})
 
 
+def _is_own_module(node: ast.expr) -> bool:
+    """Tell whether an expression is `sys.modules[__name__]`."""
+    match node:
+        case ast.Subscript(ast.Attribute(ast.Name("sys"), "modules"), ast.Name("__name__")):
+            return True
+    return False
+
+
 class Uses:
     """Collects what one unit names, each with the first line that does."""
 
@@ -304,6 +312,9 @@ class Uses:
         Of something unknown these are the names of the classes and modules that are handed on,
         and of all classes where `methods` are listed, or those of the class of an object.
         """
+        if _is_own_module(node):
+            self._note(self.enumerates, "")
+            return
         for path in self.paths_of(node):
             of_class = path.endswith(".__class__")
             path = path.removesuffix(".__class__")
