@@ -150,7 +150,7 @@ class Liveness:
                 self._escape(target, Reason(node, kind))
         if self._handing is not None:
             self._escape(name, self._handing)
-        for symbol in module.symbols.keys() & self._loaded_names.keys():
+        for symbol in sorted(module.symbols.keys() & self._loaded_names.keys()):
             for key in module.symbols[symbol]:
                 self.keep(key, self._loaded_names[symbol])
         for word in ("__getattr__", "__dir__", *sorted(module.fixed)):

@@ -2,7 +2,7 @@
 
 import re
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Set
+from collections.abc import Collection, Iterable, Iterator
 from itertools import chain
 
 from shrinker.program.symbols.liveness import Liveness, Node, Outside, Reason
@@ -246,7 +246,7 @@ class Search(Liveness):
             self._enumerate(key, unit)
         if not self._mixing and any(map(_mixes, (unit.bases, *unit.classes))):
             self._mixing = True
-            for value in self.handed:
+            for value in ordered(frozenset(self.handed)):
                 self._lend(self.types.ancestors(value.key) if value.kind != "module" else ())
         if unit.handed:
             self._hand_on(key, unit)
@@ -319,7 +319,7 @@ class Search(Liveness):
             self._of_anything(EVERY_MEMBER, reason)
         if key[0] not in self._listing:
             self._listing[key[0]] = reason
-            for value in list(self._given[key[0]]):
+            for value in ordered(frozenset(self._given[key[0]])):
                 self._list_value(value, reason)
 
     def _hand_on(self, key: Key, unit: Symbol) -> None:
@@ -334,7 +334,7 @@ class Search(Liveness):
                 held = self.program.unit((module, number)).handed
                 paths = (each.removeprefix(HANDED_TO) for each, _ in held if each.startswith(HANDED_TO))
                 values.update(*(self.types.follow(module, -1, each, number).values for each in paths))
-            given = {value for value in values if value.kind in ("class", "subclass", "module")}
+            given = frozenset(value for value in values if value.kind in ("class", "subclass", "module"))
             if given:
                 called = self.types.follow(key[0], owner, function, key[1]) if function else Found(frozenset())
                 self._give_to(given, self._modules_of(called))
@@ -359,15 +359,15 @@ class Search(Liveness):
                 stack += self.types.imported(*unit.imports[0][:2]).touches
         return units
 
-    def _give_to(self, values: Set[Value], modules: Iterable[str]) -> None:
+    def _give_to(self, values: frozenset[Value], modules: Iterable[str]) -> None:
         """Code of some modules is given classes or modules."""
-        for value in values - self.handed:
+        for value in ordered(values - self.handed):
             self.handed.add(value)
             if self._mixing and value.kind != "module":
                 # Of any class beside it, `self` may be an object.
                 self._lend(self.types.ancestors(value.key))
-        for module in modules:
-            for value in values - self._given[module]:
+        for module in sorted(modules):
+            for value in ordered(values - self._given[module]):
                 self._given[module].add(value)
                 if module in self._listing:
                     self._list_value(value, self._listing[module])
@@ -418,11 +418,11 @@ class Search(Liveness):
         self._look_up_protocol(key)
         if self._naming is not None:
             self._look_up_class(key, self._naming)
-        called = self._called_from_outside(key)
+        asked_outside = self._called_from_outside(key)
         holder = self.outside.holder(f"{key[0]}.{self.program.unit(key).names[0]}")
         for name, members in self.program.members.get(key, {}).items():
             special = is_special(name)
-            asked = special or called is None or name in called or name in self._anywhere
+            asked = special or asked_outside is None or name in asked_outside or name in self._anywhere
             for member in members:
                 if member in self._marked and not special:
                     self.keep(member, self._marked[member])
@@ -432,9 +432,8 @@ class Search(Liveness):
                     self.keep(member, Reason(f"root:{holder}", "root"))
         for decorator in self.program.unit(key).decorators:
             # It is given the class.
-            self._give_to(
-                {Value("class", *key)}, self._modules_of(self.types.follow(key[0], key[1], decorator, key[1]))
-            )
+            called = self.types.follow(key[0], key[1], decorator, key[1])
+            self._give_to(frozenset({Value("class", *key)}), self._modules_of(called))
         if self.types.has_metaclass(key):
             # It is given the whole body of each class.
             self._mark_all([key], Reason(key, "metaclass"), ("",))
