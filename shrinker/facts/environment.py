@@ -13,7 +13,7 @@ from shrinker.cache.workers import Progress, map_cached
 from shrinker.facts.calls import is_pure
 from shrinker.facts.evaluate import ValueScope, evaluate
 from shrinker.facts.lattice import NO_RULES, UNKNOWN, Known, Ref, Removed, TextDomain, Value
-from shrinker.facts.outline import Outline, outline
+from shrinker.facts.outline import ANY_NAME, Outline, outline
 from shrinker.facts.scopes import ModuleScope, bound_value, failing_import, function_scope, liveness
 from shrinker.facts.world import ClosedWorld
 from shrinker.ruleset.models import Ruleset
@@ -61,7 +61,11 @@ class Environment(ClosedWorld):
             if submodule is not None and all((b.module, b.name) == (module, name) for b in found.names[name]):
                 # A package that imports its own module from itself.
                 return submodule
-            if name in found.rebound or (name in self.stored and not name.startswith("__")):
+            if (
+                name in found.rebound
+                or ANY_NAME in found.rebound
+                or (name in self.stored and not name.startswith("__"))
+            ):
                 return self._reference_only(module, name, found.names[name])
             own = bound_value(ModuleScope(self, module), name, found.names[name])
             later = [s for s in found.stars if s.line > found.names[name][0].line and self._provides(s, name)]

@@ -10,8 +10,15 @@ from shrinker.syntax.bindings import Binding, collect
 from shrinker.syntax.control import is_generator, reads_a_frame
 from shrinker.syntax.imports import names_of, package_of
 from shrinker.syntax.names import dotted, last_name
-from shrinker.syntax.walk import statements, walk
+from shrinker.syntax.walk import Function, statements, walk
 
+ANY_NAME = "*"
+"""Among the names that a module rebinds, any."""
+_READ_ALL = frozenset({"eval", "exec", "globals"})
+_READ_OWN = frozenset({"dir", "locals", "vars"})
+"""Functions that, without an argument, list the names around them."""
+_ASKING = frozenset({"getattr", "hasattr"})
+_PATCHING = frozenset({"patch", "setattr"})
 _INTERPRETABLE_STATEMENTS = 12
 """A function longer than this is not interpreted for a constant result."""
 _FOLDABLE_NODES = 60
@@ -28,7 +35,7 @@ class Outline:
     """`names`."""
     stars: list[Binding]
     rebound: frozenset[str]
-    """Names assigned from inside functions through `global`: never constant."""
+    """Names assigned from inside functions through `global` or `globals()`: never constant; `ANY_NAME` for all."""
     aliases: frozenset[tuple[str, str, str]]
     """``(module, name, bound as)`` of every import anywhere in the file; `name` is empty for `import module`."""
     read: frozenset[str]
@@ -39,6 +46,10 @@ class Outline:
     """Enumerations of the module, nested ones by dotted name, to the names of their members."""
     reads_frames: bool
     """True when code of the module may read the locals of other functions."""
+    handed: frozenset[str]
+    """Imported names, with what is read of them, that are handed to a function or listed: what they are may be a module."""
+    lists: bool
+    """True when code of the module may read every name of it: by `globals`, `eval`, `exec`, or `dir()`."""
     stored: frozenset[str]
     """Attribute names assigned on an imported name (``module.flag = …``): such a flag may be patched."""
 
@@ -58,12 +69,14 @@ def outline(module: str, is_package: bool, tree: ast.Module) -> Outline:
     """Summarise one parsed module, which is not changed."""
     package = package_of(module, is_package)
     found = collect(tree.body, package)
-    rebound: set[str] = set()
+    rebound = {*_set_by_globals(tree)}
+    patched: set[str] = set()
     aliases: set[tuple[str, str, str]] = set()
     stored: set[tuple[str, str]] = set()
     read: set[tuple[str, str]] = set()
     shown: set[str] = set()
-    reads_frames = False
+    handed: set[str] = set()
+    reads_frames = lists = False
     for node in walk(tree):
         reads_frames = reads_frames or reads_a_frame(node)
         match node:
@@ -73,6 +86,8 @@ def outline(module: str, is_package: bool, tree: ast.Module) -> Outline:
                 rebound.update(names)
             case ast.Import() | ast.ImportFrom():
                 aliases.update(names_of(node, package))
+            case ast.Attribute(value=value, attr="__dict__", ctx=ast.Load()):
+                handed.add(dotted(value))
             case ast.Attribute(value=ast.Name(id=base), attr=name, ctx=ast.Load()):
                 read.add((base, name))
             case ast.Attribute(value=ast.Attribute(), attr=name, ctx=ast.Load()):
@@ -80,6 +95,12 @@ def outline(module: str, is_package: bool, tree: ast.Module) -> Outline:
                 read.add(("", name))
             case ast.Attribute(value=value, attr=name, ctx=ast.Store() | ast.Del()):
                 stored.add((dotted(value).partition(".")[0], name))
+            case ast.Call():
+                lists = lists or _lists_names(node)
+                given = {dotted(argument) for argument in node.args} - {""}
+                handed |= given
+                stored |= {(base.partition(".")[0], name) for base in given for name in _names_given(node)}
+                patched.update(_patched(node))
     bound_names = {bound for _, _, bound in aliases}
     return Outline(
         module=module,
@@ -92,8 +113,56 @@ def outline(module: str, is_package: bool, tree: ast.Module) -> Outline:
         members=dict(_enumerations(tree.body, "")),
         read=frozenset(attribute for base, attribute in read if not base or base in bound_names),
         reads_frames=reads_frames,
-        stored=frozenset(attribute for base, attribute in stored if base in bound_names),
+        handed=frozenset(name for name in handed if name.partition(".")[0] in bound_names),
+        lists=lists,
+        stored=frozenset(attribute for base, attribute in stored if base in bound_names) | patched,
     )
+
+
+def _lists_names(call: ast.Call) -> bool:
+    """Tell whether a call may read every name of the module in which it stands."""
+    name = last_name(call.func)
+    return name in _READ_ALL or (name in _READ_OWN and not call.args)
+
+
+def _names_given(call: ast.Call) -> set[str]:
+    """Find the names that a function may set on another argument: `patch(flags, "FAST", True)`, `patch(flags, FAST=True)`."""
+    texts = {part.value for part in call.args if isinstance(part, ast.Constant) and isinstance(part.value, str)}
+    names = {keyword.arg for keyword in call.keywords if keyword.arg is not None}
+    return names if last_name(call.func) in _ASKING else names | {text for text in texts if text.isidentifier()}
+
+
+def _patched(call: ast.Call) -> set[str]:
+    """Find the name that `mock.patch("a.b.NAME", value)` replaces."""
+    if last_name(call.func) in _PATCHING and call.args:
+        match call.args[0]:
+            case ast.Constant(value=str() as text) if "." in text:
+                return {text.rpartition(".")[2]}
+    return set()
+
+
+def _set_by_globals(tree: ast.Module) -> Iterator[str]:
+    """Find the names of a module that it sets by `globals()`; ``*`` for any.
+
+    Module-level code spells the names that it computes. What the `__getattr__` of a module keeps
+    was no name of it before.
+    """
+    for statement in tree.body:
+        if isinstance(statement, ast.FunctionDef) and statement.name == "__getattr__":
+            continue
+        inside = isinstance(statement, Function | ast.ClassDef)
+        for node in walk(statement):
+            match node:
+                case ast.Subscript(ast.Call(func=ast.Name("globals")), ast.Constant(str() as name), ast.Store()):
+                    yield name
+                case ast.Subscript(ast.Call(func=ast.Name("globals")), _, ast.Store()) | ast.Attribute(
+                    ast.Call(func=ast.Name("globals")), "update" | "setdefault"
+                ):
+                    if inside:
+                        yield ANY_NAME
+                    else:
+                        texts = (part.value for part in walk(tree) if isinstance(part, ast.Constant))
+                        yield from (text for text in texts if isinstance(text, str) and text.isidentifier())
 
 
 def _enumerations(body: list[ast.stmt], prefix: str) -> Iterator[tuple[str, tuple[str, ...]]]:

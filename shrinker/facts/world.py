@@ -106,6 +106,23 @@ class ClosedWorld(ABC):
         self.stored: frozenset[str] = frozenset().union(*(o.stored for o in outlines.values()))
 
     @cached_property
+    def _listed(self) -> frozenset[str]:
+        """Modules of which some code may read every name."""
+        found = {name for name, outline in self.outlines.items() if outline.lists}
+        for outline in self.outlines.values():
+            for path in outline.handed:
+                # `import a.b` binds `a`.
+                found.add(path)
+                root, _, rest = path.partition(".")
+                bound = ((module, name) for module, name, alias in outline.aliases if alias == root)
+                found.update(".".join(part for part in (*source, rest) if part) for source in bound)
+        return frozenset(found)
+
+    def lists_names(self, module: str) -> bool:
+        """Tell whether some code may read every name of a module, by listing them or by a computed name."""
+        return module in self._listed
+
+    @cached_property
     def words(self) -> frozenset[str]:
         """Identifiers and strings that a statement must hold for a rule to say anything about it directly."""
         absent = {m.partition(".")[0] for m in self._absent} | {m.rpartition(".")[2] for m in self._missing}

@@ -176,6 +176,9 @@ def _is_dead_flag(node: ast.stmt, context: Context, is_used: Callable[[str], boo
     environment = context.environment
     if given is None or is_used(name) or name in environment.shown:
         return False
+    if environment.lists_names(context.module):
+        # What lists the names of the module reads this one, too.
+        return False
     value = environment.resolve(context.module, name)
     if not (isinstance(value, Known) and value.rules):
         return False

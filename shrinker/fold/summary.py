@@ -21,6 +21,7 @@ from shrinker.syntax.unroll import Unroller
 from shrinker.syntax.walk import Definition, statements, walk
 from shrinker.values.edits import Span
 from shrinker.values.folded import DynamicSite, ImportSite, ModuleSummary, Store, StringSite
+from shrinker.values.upstream import PACKAGE
 
 _PATH_LIKE = re.compile(r"^[\w*./:\-=,\[\]{} +]{2,160}$")
 _FILE_LIKE = re.compile(
@@ -33,6 +34,9 @@ _IDENTIFIER = re.compile(r"[A-Za-z_]\w*")
 _SHORT = 200
 """Characters: a longer string is no name."""
 _DOTTED_TAIL = re.compile(r"^(?:[A-Za-z_]\w*[.:])*([A-Za-z_]\w*)$")
+
+_IMPORTING = re.compile(rf"(?:from|import)[ \t]+({PACKAGE}(?:\.\w+)+)")
+_LISTS_FOLDERS = frozenset({"glob", "iglob", "iter_modules", "iterdir", "listdir", "rglob", "scandir"})
 
 _MECHANISMS = {
     "iter_modules": "walk",
@@ -82,12 +86,18 @@ def summarise(tree: ast.Module, context: Context) -> dict[str, Any]:
     unroller = Unroller(tree, nodes.of(ast.For), context.module, context.package)
     strings, own = _rows(nodes, unroller, context.environment.registries_in(context.module))
     constants = ((node, str(node.value)) for node in chain(nodes.texts, nodes.exported))
-    named = chain(constants, _computed_strings(nodes, unroller))
+    named = chain(
+        constants,
+        _computed_strings(nodes, unroller),
+        _files_beside(nodes, context),
+        _imported_by_texts(nodes),
+        _parts_of_a_lazy_package(nodes, context),
+    )
     strings.update(StringSite(node.lineno, text) for node, text in named if _may_be_path(text) and node not in own)
     return {
         "imports": tuple(_imports(nodes, context.package)),
         "strings": tuple(sorted(strings, key=lambda site: (site.line, site.text, site.key, site.rule))),
-        "dynamic": tuple(_dynamic(nodes, unroller, context)),
+        "dynamic": (*_dynamic(nodes, unroller, context), *_exports_found(nodes, context)),
         "defines": tuple(_defines(tree.body)),
         "summary": _harvest(nodes, context),
     }
@@ -144,6 +154,49 @@ def _computed_strings(nodes: _Nodes, unroller: Unroller) -> Iterator[tuple[ast.e
         if (pattern := pattern_of(node)) != "*":
             exact = unroller.texts(node) if "*" in pattern else None
             yield from ((node, text) for text in ((pattern,) if exact is None else exact))
+
+
+def _files_beside(nodes: _Nodes, context: Context) -> Iterator[tuple[ast.expr, str]]:
+    """Files that are named after the module: `Path(__file__).with_suffix(".sql")`, `__file__.replace(".py", ".json")`."""
+    stem = "__init__" if context.package == context.module else context.module.rpartition(".")[2]
+    for call in nodes.of(ast.Call):
+        if last_name(call.func) not in ("with_suffix", "replace") or not call.args:
+            continue
+        last = call.args[-1]
+        of_file = any(isinstance(part, ast.Name) and part.id == "__file__" for part in walk(call.func))
+        if of_file and isinstance(last, ast.Constant) and str(last.value).startswith("."):
+            yield last, f"{stem}{last.value!s}"
+
+
+def _imported_by_texts(nodes: _Nodes) -> Iterator[tuple[ast.expr, str]]:
+    """Modules of the tree that a text imports, for a program that runs it: `"from sglang.tasks import run"`."""
+    for node in nodes.texts:
+        if "import" in node.value and PACKAGE in node.value:
+            yield from ((node, module) for module in _IMPORTING.findall(node.value))
+
+
+def _parts_of_a_lazy_package(nodes: _Nodes, context: Context) -> Iterator[tuple[ast.expr, str]]:
+    """Submodules that a package may name which puts an object of its own in its place: `sys.modules[__name__] = Lazy(…)`."""
+    if any(map(_replaces_itself, nodes.of(ast.Subscript))):
+        for node in nodes.texts:
+            if node.value.isidentifier():
+                yield node, f"{context.module}.{node.value}"
+
+
+def _replaces_itself(node: ast.Subscript) -> bool:
+    match node:
+        case ast.Subscript(ast.Attribute(ast.Name("sys"), "modules"), ast.Name("__name__"), ast.Store()):
+            return True
+    return False
+
+
+def _exports_found(nodes: _Nodes, context: Context) -> Iterator[DynamicSite]:
+    """A package whose `__all__` is computed from what lies in its folder."""
+    for node in nodes.of(ast.Assign, ast.AugAssign):
+        calls = {last_name(part.func) for part in walk(node) if isinstance(part, ast.Call)}
+        if is_export(node) and not _LISTS_FOLDERS.isdisjoint(calls):
+            text = " ".join(ast.unparse(node).split())
+            yield DynamicSite(node.lineno, "walk", text[:120], context.module)
 
 
 def pattern_of(node: ast.AST) -> str:

@@ -12,16 +12,16 @@ module of predicates and flags is loaded by others, too, so that folding drops s
 """
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import cache
+from functools import cache, cached_property
 
 from shrinker.program.symbols.liveness import Outside
 from shrinker.program.symbols.program import Key
 from shrinker.program.symbols.types import Types
 from shrinker.syntax.imports import with_packages
 from shrinker.syntax.names import is_special
-from shrinker.values.folded import NOTHING, Folded, FoldedModule, Refinement, Symbol
+from shrinker.values.folded import EVERY_MEMBER, HANDED, LISTED, NOTHING, Folded, FoldedModule, Refinement, Symbol
 from shrinker.values.relations import grouped, reached
 
 _KNOWN_TO_TORCH = frozenset({"training", "dump_patches", "call_super_init"})
@@ -76,7 +76,7 @@ class _Stores:
     """What some modules together set, and what else they say."""
 
     def __init__(self, modules: Iterable[FoldedModule], types: Types, outside: Outside, live: Collection[Key]) -> None:
-        self._types = types
+        self._types, self._outside = types, outside
         self._modules = sorted(modules, key=lambda m: m.path)
         summaries = [module.summary for module in self._modules]
         self._values = grouped(store for summary in summaries for store in summary.stores)
@@ -85,7 +85,7 @@ class _Stores:
         """Attributes to the module and name of the classes that set them for certain."""
         self._words = set().union(*(words for words, _ in outside.words), *(summary.words for summary in summaries))
         self._candidates = {name for summary in summaries for name in (*summary.lost, *summary.decided)}
-        self._named = _KNOWN_TO_TORCH.union(*(name for s in summaries for name in (s.texts, s.defined)))
+        self._named = _KNOWN_TO_TORCH.union(outside.data, *(name for s in summaries for name in (s.texts, s.defined)))
         units = [(key[0], types.program.unit(key)) for key in live]
         self._set = _any_of(name for _, unit in units for name in unit.patches if "*" in name)
         members = [(name, unit) for name, unit in units if unit.kind == "member"]
@@ -104,11 +104,69 @@ class _Stores:
             if pattern not in unit.attributes and pattern not in unit.patches
         )
 
+        self._live = live
+        listed = [*self._lists()]
+        self._listed = frozenset().union(*(classes for classes, _ in listed))
+        """Classes of whose objects live code lists all attributes."""
+        self._listed_by_name = _any_of(pattern for _, pattern in listed if pattern)
+
+    def _lists(self) -> Iterator[tuple[Collection[Key], str]]:
+        """Find what live code lists the attributes of: classes, or a pattern of the names that it takes of anything."""
+        for key in self._live:
+            unit = self._types.program.unit(key)
+            owner = unit.parent if unit.kind == "member" else key[1] if unit.kind == "class" else -1
+            for path, _ in unit.enumerates:
+                listed = path.removesuffix(LISTED).removesuffix(HANDED)
+                if self._outside.lists_others(key[0]):
+                    continue
+                if path[:1] == "?" and "*" in path.removeprefix(EVERY_MEMBER):
+                    yield (), path[1:]
+                elif path in (EVERY_MEMBER, f"?{HANDED}"):
+                    yield self._near(key), ""
+                elif listed != path:
+                    for value in self._types.follow(key[0], owner, listed, key[1]).values:
+                        if value.kind == "anything":
+                            yield self._near(key), ""
+                        elif value.kind in ("class", "subclass", "object"):
+                            yield self._types.family(value.key), ""
+
+    def _near(self, listing: Key) -> set[Key]:
+        """Find the classes of which a unit may list an object, as far as names tell.
+
+        They are those that it names, or that a unit names which calls it.
+        """
+        program = self._types.program
+        unit = program.unit(listing)
+        named = program.unit((listing[0], unit.parent)) if unit.kind == "member" and is_special(unit.names[0]) else unit
+        found: set[Key] = set()
+        for key in {listing, *(caller for name in named.names for caller in self._users.get(name, ()))}:
+            each = program.unit(key)
+            if each.kind == "member":
+                found.update(self._types.family((key[0], each.parent)))
+            for path, _ in each.uses:
+                for value in self._types.follow(key[0], -1, path, key[1]).values:
+                    if value.kind == "class":
+                        found.update(self._types.family(value.key))
+        return found
+
+    @cached_property
+    def _users(self) -> Mapping[str, Sequence[Key]]:
+        """Live units by the names that they look up, import or spell."""
+        units = ((key, self._types.program.unit(key)) for key in self._live)
+        names = (
+            (
+                key,
+                {part for path, _ in unit.uses for part in path.split(".")}.union(name for _, name, _ in unit.imports),
+            )
+            for key, unit in units
+        )
+        return grouped((name, key) for key, found in names for name in found)
+
     def facts(self) -> Iterator[tuple[str, Refinement]]:
         """What follows of attributes with one value, by path of the module whose code reads or sets them."""
         constant = {name: values[0] for name, values in self._values.items() if self._is_constant(name, values)}
         owners = {name: self._owners(name) for name in constant}
-        unread = frozenset(n for n in constant.keys() - self._words if owners[n] and not self._read.fullmatch(n))
+        unread = frozenset(n for n in constant.keys() - self._words if owners[n] and not self._is_listed(n, owners[n]))
         for module in self._modules if constant else ():
             stored = unread.intersection(store.attribute for store in module.summary.stores)
             names = {
@@ -124,6 +182,11 @@ class _Stores:
         """True for an attribute with one literal for a value."""
         one = values[0] and len({*values}) == 1 and name in self._candidates and name not in self._named
         return bool(one) and not is_special(name) and self._set.fullmatch(name) is None
+
+    def _is_listed(self, name: str, owners: Collection[Key]) -> bool:
+        """Tell whether live code may come across an attribute without spelling its name."""
+        patterns = (self._read, self._listed_by_name)
+        return not self._listed.isdisjoint(owners) or any(pattern.fullmatch(name) for pattern in patterns)
 
     def _owners(self, name: str) -> set[Key]:
         """Classes that certainly have the attribute: those that set it, and what inherits from them; none when something else could

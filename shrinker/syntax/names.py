@@ -2,7 +2,9 @@
 
 import ast
 import re
+from textwrap import dedent
 
+from shrinker.syntax.parsing import parsed
 from shrinker.syntax.walk import walk
 
 _WORDS = re.compile(r"\w+")
@@ -10,6 +12,8 @@ _IDENTIFIER = re.compile(r"[A-Za-z_]\w*")
 _FIELD_SIGNS = frozenset("{%$")
 _FIELD = re.compile(r"\{(\w*(?:\.\w+|\[[^\[\]{}]*\])*)(?=[}!:])|%\(([^()]*)\)|\$\{?([A-Za-z_]\w*)")
 """What `str.format`, ``%`` with a mapping and `string.Template` look up."""
+_CODE_SIGNS = frozenset("(=")
+_DEFINING = re.compile(r"^[ \t]*(?:async[ \t]+def|class|def)[ \t].*:[ \t]*$", re.MULTILINE)
 _LONGEST = 200
 """Characters: a longer string is no annotation and names nothing."""
 
@@ -112,6 +116,38 @@ def names_in_settings(text: str) -> list[str]:
     if text.startswith("--"):
         return spelled_otherwise(text)
     return _SETTING.findall(text)
+
+
+_GIVEN = re.compile(r"(?:[=:\[,]|^[ \t]*-)[ \t]*[\"']?([A-Za-z_]\w*)[\"']?[ \t]*(?=[;,\]}\n]|$)", re.MULTILINE)
+_STEP = re.compile(r"^[ \t]*-[ \t]*([A-Za-z_]\w*)[ \t]*:", re.MULTILINE)
+
+
+def names_in_values(text: str) -> list[str]:
+    """Find the names that a text may give as values: `'{"method": "add"}'` gives `add`, `"first = load\\nrest: clean"` gives
+    `load` and `clean`, and a list of steps, `"- load: {rows: 3}\\n- total"`, gives `load` and `total`."""
+    return [*_GIVEN.findall(text), *_STEP.findall(text)]
+
+
+def names_in_code(text: str) -> set[str]:
+    """Find the names in a text of several lines that is Python code, or a template of a definition.
+
+    `"for each in rows:\\n    total.add(each)"` gives `each`, `rows`, `total` and `add`.
+    """
+    found: set[str] = set()
+    if "\n" not in text or _CODE_SIGNS.isdisjoint(text):
+        return found
+    tree = parsed(dedent(text).encode("utf-8", "replace"), "a text")
+    if tree is None:
+        for line in _DEFINING.findall(text):
+            found.update(_IDENTIFIER.findall(line))
+        return found
+    for node in walk(tree):
+        match node:
+            case ast.Name(id=name) | ast.Attribute(attr=name):
+                found.add(name)
+            case ast.alias(name=name):
+                found.update(name.split("."))
+    return found
 
 
 def spelled_otherwise(text: str) -> list[str]:

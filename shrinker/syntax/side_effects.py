@@ -51,7 +51,7 @@ _BY_HAND = frozenset(
     {"lru_cache", "functools.lru_cache", "functools.cache", "torch.compile", "triton.jit", "triton.autotune"}
 )
 """Decorators that change nothing of what they are given: called by hand, they make a value like any other function."""
-_OWN_MAKING = frozenset({"__new__", "__setattr__", "__getattribute__", "__getattr__", "__del__"})
+_OWN_MAKING = frozenset({"__new__", "__setattr__", "__getattribute__", "__getattr__", "__del__", "__set_name__"})
 """Methods by which making an object, or storing in it, is not what Python does by itself, or losing it does something."""
 
 

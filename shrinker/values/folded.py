@@ -140,6 +140,17 @@ ANYTHING = "?"
 
 EVERY_MEMBER = "?*"
 """The path of what may be any object, of which all members are listed; with another pattern in the place of the star, those names."""
+LOADED = "%"
+"""The path of some module that is loaded; with the beginning of a dotted name, of all such modules."""
+NAMES_OF_CLASSES = "~"
+"""The pattern of a name that is made of the name of a class: as it is, or in small letters."""
+LISTED = ".*"
+"""Ends the path of something of which all names are listed, its methods included: if it may be any object, those of all."""
+HANDED = ".^"
+"""Ends the path of something of which all names are listed: if it may be anything, those of the classes and modules that are
+handed to code of the module."""
+HANDED_TO = ">"
+"""Stands between the path of a function and that of what it is given."""
 
 ANY_PLACE = "?"
 """Where an argument may be any of a call."""
@@ -176,7 +187,8 @@ class Symbol:
     lookups: tuple[Named, ...] = ()
     """Of these, the ones that are looked up by `getattr` and its kin."""
     enumerates: tuple[Named, ...] = ()
-    """Paths of modules, classes and objects of which it may look up all names; ``""`` for the modules around it."""
+    """Paths of modules, classes and objects of which it may look up all names; ``""`` for the modules around it. They may end in
+    `LISTED` or `HANDED`."""
     open: tuple[Named, ...] = ()
     """Paths of those of which it looks up a name that it is handed."""
     tabled: tuple[tuple[str, str, int], ...] = ()
@@ -188,6 +200,9 @@ class Symbol:
     """Private functions that it calls, with the position or keyword of an argument and the table of the module that this is a text of:
     empty where the unit spells the text out, ``?`` where it may be any. The position is `ANY_PLACE` where any argument may be meant, and
     where the function is handed on."""
+    handed: tuple[Named, ...] = ()
+    """What it hands on as a value: ``path of the function>path`` for arguments of calls, ``>path`` for what lists and dictionaries
+    hold."""
     written: tuple[str, ...] = ()
     """Names of keywords and parameters in it: code may look them up on an object (`getattr(self, key)`)."""
     stores: tuple[str, ...] = ()
@@ -203,6 +218,8 @@ class Symbol:
     """Modules and names that it imports, with the line; the name is empty for a whole module, ``*`` for all names."""
     bases: tuple[str, ...] = ()
     """Paths of a class's bases."""
+    decorators: tuple[str, ...] = ()
+    """Paths of what decorates a class and may do more than hand it back."""
     flags: frozenset[str] = frozenset()
     """``static``, ``classmethod``, ``typing`` (an import that only a type checker runs), ``abstract``, ``metaclass``,
     ``whole`` (``import a.b``, which binds ``a``), ``replaced`` (decorated by what may hand back something else),

@@ -8,6 +8,9 @@ import tokenize
 _WORD = re.compile(r"[A-Za-z_]\w*")
 _PLAIN = re.compile(r"^[ \t]*import[ \t]+([A-Za-z_]\w*)[ \t]*$", re.MULTILINE)
 _LISTED = re.compile(r"^[ \t]*from[ \t]+[.\w]+[ \t]+import[ \t]+(?:\(([^)]*)\)|([^\n]*))", re.MULTILINE)
+_SETTING = re.compile(
+    r"([A-Za-z_]\w*)[\"']?[ \t]*(?=[=:])|[=:\[,-][ \t]*[\"']?([A-Za-z_]\w*)[\"']?[ \t]*(?=[;,\]}\n]|$)"
+)
 _LOOKED = re.compile(r"[.\"']\s*([A-Za-z_]\w*)")
 """An attribute, or the start of a string."""
 
@@ -31,6 +34,12 @@ def words_of(path: str, text: str) -> frozenset[str]:
 def looked_up(text: str) -> frozenset[str]:
     """Words that a file may look up as attributes, or that begin a string."""
     return frozenset(_LOOKED.findall(text))
+
+
+def names_in_data(data: bytes) -> frozenset[str]:
+    """Find the names that a file of settings gives values to, and those that it gives as values."""
+    text = data.decode("utf-8", "replace")
+    return frozenset(name for row in _SETTING.findall(text) for name in row if name)
 
 
 def without_comments(path: str, text: str) -> str:

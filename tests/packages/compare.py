@@ -82,7 +82,7 @@ def with_nobody(files: Mapping[str, str]) -> dict[str, str]:
     A public method that no code of upstream names would stay for code outside.
     """
     names: set[str] = set()
-    for text in files.values():
+    for text in (text for path, text in files.items() if path.endswith(".py")):
         for node in ast.walk(ast.parse(text)):
             if isinstance(node, ast.FunctionDef) and not node.name.startswith("__"):
                 names.add(node.name)

@@ -680,6 +680,38 @@ def tell_of_a_dispatch(draw: Draw, package: Package, n: int) -> None:
     package.ask(f"dispatch{n}(Thing{n}())")
 
 
+LISTINGS = (
+    "sorted(name for name, each in vars(kind).items() if callable(each) and name[0] != '_')",
+    "sorted(name for name in kind.__dict__ if name[:2] == 'do')",
+    "sorted(name for name in getattr(kind, '__dict__') if name[:2] == 'do')",
+    "sorted({{name for base in kind.__mro__ for name in vars(base) if name[:2] == 'do'}})",
+    "[getattr(kind, name)(None) for name in sorted(vars(kind)) if name[:2] == 'do']",
+)
+
+
+def tell_of_a_listing(draw: Draw, package: Package, n: int) -> None:
+    """A function lists what is in the class that it is given: as an argument, in a list, or as a decorator."""
+    listing = draw(st.sampled_from(LISTINGS)).format(n=n)
+    package.add(
+        f"sglang.l{n}",
+        f"FOUND{n} = []\n\n\ndef list{n}(kind):\n    FOUND{n}.extend({listing})\n    return kind\n\n\n"
+        f"def list_all{n}(kinds):\n    return [list{n}(kind).__name__ for kind in kinds], FOUND{n}\n",
+    )
+    way = _pick(draw, "argument", "list", "display", "decorator")
+    text = f"class Own{n}:\n    def do_a{n}(self):\n        return 'a'\n\n    def do_b{n}(self):\n        return 'b'\n"
+    if way == "decorator":
+        text = f"from sglang.l{n} import list{n}\n\n\n@list{n}\n{text}"
+    package.add(f"sglang.m{n}", f"{text}\n\nKINDS{n} = [Own{n}]\n")
+    package.main(f"from sglang.l{n} import FOUND{n}, list{n}, list_all{n}\nfrom sglang.m{n} import KINDS{n}, Own{n}")
+    asked = {
+        "argument": f"(list{n}(Own{n}).__name__, FOUND{n})",
+        "list": f"list_all{n}([Own{n}])",
+        "display": f"list_all{n}(KINDS{n})",
+        "decorator": f"(Own{n}.__name__, FOUND{n})",
+    }
+    package.ask(asked[way])
+
+
 LAZY = (
     "import importlib\n\n\ndef __getattr__(name):\n    return importlib.import_module(f'{{__name__}}.{{name}}')\n",
     "import importlib\n\n\ndef __getattr__(name):\n    return importlib.import_module('.' + name, __package__)\n",
@@ -784,6 +816,7 @@ def tell_of_a_branch(draw: Draw, package: Package, n: int) -> None:
 
 STORIES = (
     tell_of_all_members,
+    tell_of_a_listing,
     tell_of_a_dispatch,
     tell_of_a_lazy_package,
     tell_of_a_family,

@@ -25,8 +25,8 @@ MUTANTS = {
         "        return False\n",
     ),
     "a field of a format names nothing": (
-        "            self._note(self.texts, *names_in_fields(text))\n",
-        "            pass\n",
+        "            self._note(self.texts, *names_in_fields(text), *names_in_values(text)",
+        "            self._note(self.texts, *names_in_values(text)",
     ),
     "a text that is split names nothing": ('elif name in _EVALUATES or name == "split":', "elif False:"),
     "no local is read through a frame": ("        if context.environment.reads_frames():\n", "        if False:\n"),
@@ -62,7 +62,7 @@ MUTANTS = {
         "return all(table != ANYTHING and self._is_spelled_out(caller, table) for caller, table in given)",
         "return True",
     ),
-    "a keyword names nothing": ("            search.look_up_written()\n            or _settle", "            _settle"),
+    "a keyword names nothing": ("            search.look_up_written()\n            or search", "            search"),
     "nobody goes through `__all__`": ('if last == "__all__" and base:', "if False:"),
     "a module's own name is not known": ("        text = self._known.get(node.id)\n", "        text = None\n"),
     "what runs in any order runs the same": (
@@ -78,12 +78,20 @@ MUTANTS = {
         "        loaded = False\n",
     ),
     "texts of a computed name are no pattern": (
-        '            self._pattern(pattern, Reason(key, "pattern", line))\n',
-        "            pass\n",
+        '                self._pattern(pattern, Reason(key, "pattern", line))\n',
+        "                pass\n",
     ),
     "a class inherits nothing": (
         "        above = [each for base in self.bases",
         "        above = [each for base in {}",
+    ),
+    "nobody lists the class that it is given": (
+        "        if unit.handed:\n            self._hand_on(key, unit)\n",
+        "",
+    ),
+    "a decorator is not given the class": (
+        "decorators=tuple(path for each in acting for path in uses.paths_of(_made(each))),",
+        "decorators=(),",
     ),
     "nothing imports by a text": (
         "                self._escape(target, Reason(key, kind, line))\n",

@@ -127,7 +127,8 @@ class _Collector:
         uses = Uses(self.module, self.tables, own)
         members = [part for part in node.body if isinstance(part, Function)]
         uses.visit_all((*node.decorator_list, *node.bases, *(keyword.value for keyword in node.keywords)))
-        replaced = not all(only_wraps(decorator, self.own) for decorator in node.decorator_list)
+        acting = [decorator for decorator in node.decorator_list if not only_wraps(decorator, self.own)]
+        replaced = bool(acting)
         others = [part for part in node.body if not isinstance(part, Function)]
         uses.visit_all(others)
         uses.attributes |= bound_by(*others)
@@ -140,7 +141,8 @@ class _Collector:
             node,
             parent,
             uses,
-            bases=tuple("|".join(uses.paths_of(b.value if isinstance(b, ast.Subscript) else b)) for b in node.bases),
+            bases=uses.bases_of(node.bases),
+            decorators=tuple(path for each in acting for path in uses.paths_of(_made(each))),
             flags=flags | more,
             pure=class_calls(node, self.own),
             **self._class_runs(node, replaced),

@@ -4,8 +4,9 @@ import ast
 from collections.abc import Iterable
 
 from shrinker.syntax.bindings import Binding
+from shrinker.syntax.names import last_name
 from shrinker.syntax.scopes import Scope
-from shrinker.values.folded import ANYTHING
+from shrinker.values.folded import ANYTHING, LOADED
 
 _MOST = 6
 """An expression that may be more things than this is taken to be anything."""
@@ -49,6 +50,18 @@ class Paths:
                 return _bounded(f"{p}.{name}" for p in bases)
             case ast.Call(func=ast.Name(id="super")):
                 return ("@super",)
+            case ast.Call(ast.Name("type"), [of], []) if scope.owner("type") is None:
+                return _bounded(f"{path}.__class__" for path in self.of(of, scope))
+            case ast.Subscript(value=ast.Attribute(ast.Name("sys"), "modules"), slice=asked) if _is_computed(asked):
+                return (LOADED,)
+            case ast.Call(ast.Attribute(ast.Attribute(ast.Name("sys"), "modules"), "get"), [asked, *_]) if _is_computed(
+                asked
+            ):
+                return (LOADED,)
+            case ast.Call(func, [asked, *_]) if last_name(func) in ("getmodule", "import_module"):
+                # A module that a class or function is of.
+                of_class = isinstance(asked, ast.Attribute) and asked.attr == "__module__"
+                return (LOADED,) if of_class or last_name(func) == "getmodule" else (ANYTHING,)
             case ast.Call(ast.Name("getattr"), [target, ast.Constant(str() as name), *rest]) if name.isidentifier():
                 found = [f"{p}.{name}" for p in self.of(target, scope)]
                 return _bounded([*found, *(p for default in rest for p in self.of(default, scope))])
@@ -86,6 +99,11 @@ class Paths:
         if binding.kind in ("module", "from"):
             return (self.imported(binding.module, binding.name, binding.line),)
         return (ANYTHING,) if binding.value is None else self.of(binding.value, scope)
+
+
+def _is_computed(node: ast.expr) -> bool:
+    """Tell whether an expression is neither spelled out nor what the module calls itself."""
+    return not isinstance(node, ast.Constant) and not (isinstance(node, ast.Name) and node.id == "__name__")
 
 
 def is_followed(name: str, scope: Scope) -> bool:

@@ -2,7 +2,7 @@
 
 import ast
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from shrinker.fold.messages import is_message
@@ -10,26 +10,65 @@ from shrinker.fold.summary import pattern_of
 from shrinker.fold.symbols.paths import Paths, is_followed, owner_of
 from shrinker.fold.symbols.tables import SpelledTexts, Tables, handed_parameters
 from shrinker.syntax.imports import Import, names_of
-from shrinker.syntax.names import is_private, last_name, names_in_fields, spelled_otherwise
+from shrinker.syntax.names import (
+    is_private,
+    last_name,
+    names_in_code,
+    names_in_fields,
+    names_in_values,
+    spelled_otherwise,
+)
 from shrinker.syntax.scopes import Comprehension, Scope, arguments_of
 from shrinker.syntax.walk import Function, children, walk
-from shrinker.values.folded import ANY_PLACE, ANYTHING, EVERY_MEMBER
+from shrinker.values.folded import (
+    ANY_PLACE,
+    ANYTHING,
+    EVERY_MEMBER,
+    HANDED,
+    HANDED_TO,
+    LISTED,
+    LOADED,
+    NAMES_OF_CLASSES,
+)
 
 _NAMES = re.compile(r"[A-Za-z_][\w.:\-,/|]*")
 _DOTTED = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+")
 _WORD = re.compile(r"[A-Za-z_]\w*")
 _LETTER = re.compile(r"[A-Za-z]")
 _PIECE = re.compile(r"[\w.:]*")
+_MANGLED = re.compile(r"_\*(__[\w*]+)$")
+_KINDS = frozenset({"__name__", "__qualname__"})
 _LONGEST = 200
 _ENUMERATES = frozenset({"globals", "vars", "dir", "getmembers", "getmembers_static"})
+_TABLES = frozenset({"__annotations__", "__dict__"})
+"""Attributes that hold names of an object with their values or types."""
+_OF_MODULES = frozenset({"__globals__", "f_globals"})
+_LOOKED_INTO = _TABLES | _OF_MODULES | {"modules"}
+_ABOVE = frozenset({"__bases__", "__mro__", "mro"})
+"""What gives the classes above one, of which code then lists the names."""
+_ASKING = frozenset({"get", "pop", "setdefault"})
+"""Methods of a dictionary that ask for one key."""
 _COMPARED = frozenset({"startswith", "endswith", "removeprefix", "removesuffix"})
 _EVALUATES = frozenset({"compile", "eval", "exec"})
+_RUNS = frozenset({"eval", "exec"})
 _OF_OBJECTS = frozenset({"dir", "getmembers", "getmembers_static"})
 """What lists methods along with the rest."""
-_PLACED = ("uses", "texts", "patterns", "lookups", "enumerates", "open")
+_NO_KINDS = frozenset({ANYTHING, "@", LOADED})
+"""How the paths begin of what is no class or module, as far as is known."""
+_TELLS_KIND = frozenset({"isinstance", "issubclass"})
+"""Functions that are given a class and list nothing of it."""
+_PLACED = ("uses", "texts", "patterns", "lookups", "enumerates", "open", "handed")
 """What is collected with the first line that has it."""
 _UNPLACED = ("written", "stores", "attributes", "patches")
 _LOOKUPS = frozenset({"getattr", "hasattr", "setattr", "delattr", "methodcaller", "attrgetter"})
+
+
+def _is_own_module(node: ast.expr) -> bool:
+    """Tell whether an expression is `sys.modules[__name__]`."""
+    match node:
+        case ast.Subscript(ast.Attribute(ast.Name("sys"), "modules"), ast.Name("__name__")):
+            return True
+    return False
 
 
 class Uses:
@@ -49,6 +88,7 @@ class Uses:
         self.tabled: dict[tuple[str, str], int] = {}
         self.by_parameter: dict[tuple[str, str, str], int] = {}
         self.hands: set[tuple[str, str, str]] = set()
+        self.handed: dict[str, int] = {}
         self.written: set[str] = set()
         self.stores: set[str] = set()
         self.attributes: set[str] = set()
@@ -56,6 +96,15 @@ class Uses:
         self.classes: list[tuple[str, ...]] = []
         self._ends: dict[str, int] = {}
         """Patterns of the texts that names are compared with, as `name.startswith("on_")` does."""
+        self._asks_for_kinds = False
+        self._replacing: set[str] = set()
+        """Words that are put in the place of a part of a name."""
+        self._lists_modules = False
+        """True where the names of all loaded modules are listed."""
+        self._prefixes: dict[str, int] = {}
+        """Texts that dotted names are compared with."""
+        self._looked_into: set[ast.AST] = set()
+        """Tables of names that are asked for one name, and not listed."""
         self._scope = module
         self._private: dict[tuple[Scope, str], tuple[str, str]] = {}
         """Parameters of a private function that the unit is: where a caller gives them, by position and by name."""
@@ -65,11 +114,18 @@ class Uses:
     def fields(self) -> dict[str, Any]:
         """What was collected, as fields of `Symbol`."""
         self._note(self.uses, *sorted(self._follow.lost))
+        if self.open and self._asks_for_kinds:
+            # `getattr(visitor, type(node).__name__.lower())`
+            self._note(self.lookups, NAMES_OF_CLASSES, *(f"*{text}*" for text in sorted(self._replacing)))
+        if self._lists_modules:
+            self.enumerates |= {f"{LOADED}{prefix}": line for prefix, line in self._prefixes.items()}
         chosen = {pattern: line for pattern, line in self._ends.items() if pattern.strip("*_")}
+        listed = [path for path in self.enumerates if path.endswith(LISTED)]
         unknown = any(path[0] == ANYTHING for path in (*self.enumerates, *self.open) if path)
-        if chosen and unknown:
+        if chosen and (unknown or listed):
             # Of all names those are taken that begin or end so.
-            self.enumerates.pop(EVERY_MEMBER, None)
+            for path in (EVERY_MEMBER, *listed):
+                self.enumerates.pop(path, None)
             self.enumerates |= {f"{ANYTHING}{pattern}": line for pattern, line in chosen.items()}
         found: dict[str, Any] = {name: tuple(sorted(getattr(self, name).items())) for name in _PLACED}
         found |= {name: tuple(sorted(getattr(self, name))) for name in _UNPLACED}
@@ -81,6 +137,16 @@ class Uses:
     def paths_of(self, node: ast.expr) -> tuple[str, ...]:
         """Paths of an expression where the unit is read now."""
         return self._follow.of(node, self._scope)
+
+    def bases_of(self, nodes: Sequence[ast.expr]) -> tuple[str, ...]:
+        """Write the bases of a class as paths; `*bases` may be several."""
+        found: list[str] = []
+        for node in nodes:
+            if isinstance(node, ast.Starred):
+                found += (ANYTHING, ANYTHING)
+            else:
+                found.append("|".join(self.paths_of(node.value if isinstance(node, ast.Subscript) else node)))
+        return tuple(found)
 
     def function(self, node: Function, *, first: str = "") -> None:
         """A function with all that is evaluated where it is defined; `first` is the path of a method's first parameter."""
@@ -123,7 +189,7 @@ class Uses:
 
     def _class(self, node: ast.ClassDef) -> None:
         self.visit_all((*node.decorator_list, *(keyword.value for keyword in node.keywords), *node.bases))
-        self.classes.append(tuple("|".join(self.paths_of(base)) for base in node.bases))
+        self.classes.append(self.bases_of(node.bases))
         self.visit_all(node.body)
 
     def _give(self, name: str, target: ast.expr) -> None:
@@ -149,6 +215,9 @@ class Uses:
                 self._name(part.id)
             elif isinstance(part, ast.Attribute):
                 self._paths(part)
+            elif isinstance(part, ast.Subscript) and last_name(part.value) == "Annotated":
+                # What stands beside the type is a value like any other.
+                self.visit_all(part.slice.elts[1:] if isinstance(part.slice, ast.Tuple) else ())
 
     def _paths(self, node: ast.expr) -> tuple[str, ...]:
         found = self.paths_of(node)
@@ -176,6 +245,7 @@ class Uses:
                     self.hands.add((name, ANY_PLACE, ANYTHING))
                 if owner_of(name, self._scope) is None:
                     self._name(name)
+                    self._list_elsewhere(name)
                 else:
                     # Its value was looked at where it was given; a local import is one that is used here.
                     self._note(self.uses, *[path for path in self.paths_of(node) if path[0] == "#"])
@@ -223,6 +293,17 @@ class Uses:
                 # `"name" in dir(x)` asks for one name.
                 self._note(self.uses, *(f"{path}.{text}" for path in self.paths_of(asked)))
                 self.visit(asked)
+            case ast.Subscript(value=ast.Attribute(attr=name) as table, slice=asked) if name in _LOOKED_INTO:
+                self._look_into(table, asked)
+                self.visit_all(children(node))
+            case ast.Compare(ops=[ast.In() | ast.NotIn()], comparators=[ast.Attribute(attr=name) as table]) if (
+                name in _LOOKED_INTO
+            ):
+                self._look_into(table, node.left)
+                self.visit_all(children(node))
+            case ast.List() | ast.Tuple() | ast.Set() | ast.Dict():
+                self._hand_on(node.values if isinstance(node, ast.Dict) else node.elts)
+                self.visit_all(children(node))
             case ast.MatchClass(kwd_attrs=names):
                 self._note(self.uses, *(f"?.{name}" for name in names))
                 self.visit_all(children(node))
@@ -255,6 +336,51 @@ class Uses:
         package = self._scope.package
         return module not in (package, "__main__") and module.rpartition(".")[0] != package
 
+    def _look_into(self, table: ast.Attribute, asked: ast.expr) -> None:
+        """Note that a table of names is asked for one: what the frame or function holds is of some module."""
+        self._looked_into.add(table)
+        if table.attr in _OF_MODULES:
+            if isinstance(asked, ast.Constant) and isinstance(asked.value, str):
+                self._note(self.uses, f"{LOADED}.{asked.value}")
+            else:
+                self._note(self.open, LOADED)
+
+    def _list_elsewhere(self, name: str) -> None:
+        """Note a builtin that lists names and is handed on: `map(vars, things)`."""
+        if name in ("dir", "vars") and self._scope.owner(name) is None:
+            self._note(self.enumerates, ANYTHING + HANDED)
+            if name in _OF_OBJECTS:
+                self._note(self.enumerates, EVERY_MEMBER)
+
+    def _hand_on(self, nodes: Iterable[ast.expr], to: Sequence[str] = ("",)) -> None:
+        """Note what is handed on as a value: code that is given a class or module may list its names.
+
+        Args:
+            nodes: what is handed on.
+            to: paths of the function that is given it; empty for what a list or dictionary holds.
+        """
+        for node in nodes:
+            for path in self.paths_of(node) if isinstance(node, ast.Name | ast.Attribute) else ():
+                if path[0] not in _NO_KINDS or path == "@cls":
+                    self._note(self.handed, *(f"{function}{HANDED_TO}{path}" for function in to))
+
+    def _list(self, node: ast.expr, *, methods: bool = False, stored: bool = False) -> None:
+        """Note that all names of an expression are listed.
+
+        Of something unknown these are the names of the classes and modules that are handed on,
+        and of all classes where `methods` are listed, or those of the class of an object. Of an
+        object nothing is listed but what is `stored` in it, if so.
+        """
+        if _is_own_module(node):
+            self._note(self.enumerates, "")
+            return
+        for path in self.paths_of(node):
+            of_class = path.endswith(".__class__")
+            path = path.removesuffix(".__class__")
+            self._note(self.enumerates, f"{path}.__dict__" if stored and not of_class else path, path + HANDED)
+            if methods or of_class:
+                self._note(self.enumerates, EVERY_MEMBER if path == ANYTHING else path + LISTED)
+
     def visit_all(self, nodes: Iterable[ast.AST]) -> None:
         """Some nodes, one after the other."""
         for node in nodes:
@@ -270,12 +396,16 @@ class Uses:
             self.visit(node.value)
             return
         found = self._paths(node)
+        self._asks_for_kinds = self._asks_for_kinds or node.attr in _KINDS
         inner: ast.expr = node
         while isinstance(inner, ast.Attribute):
-            if inner.attr == "__dict__":
-                self._note(self.enumerates, *self.paths_of(inner))
-            elif inner.attr == "modules" and getattr(inner.value, "id", "") == "sys":
+            if inner.attr == "modules" and getattr(inner.value, "id", "") == "sys":
                 self._note(self.enumerates, "")
+                self._lists_modules = self._lists_modules or inner not in self._looked_into
+            elif inner in self._looked_into:
+                self._note(self.enumerates, *self.paths_of(inner if inner.attr == "__dict__" else inner.value))
+            elif inner.attr in _TABLES or inner.attr in _ABOVE:
+                self._list(inner.value, stored=inner.attr == "__dict__")
             inner = inner.value
         if not isinstance(inner, ast.Name) or any(p[0] == ANYTHING for p in found):
             self.visit(node.value)
@@ -294,13 +424,24 @@ class Uses:
     def _call(self, node: ast.Call) -> None:
         name = last_name(node.func)
         arguments: list[ast.expr] = list(node.args)
+        if name not in _TELLS_KIND:
+            self._hand_on((*arguments, *(keyword.value for keyword in node.keywords)), self.paths_of(node.func))
+        match node.func:
+            case ast.Attribute(value=ast.Attribute(attr=asked_of) as table, attr=method):
+                if asked_of in _LOOKED_INTO and method in _ASKING and arguments:
+                    self._look_into(table, arguments[0])
         if name in _LOOKUPS and len(arguments) > 1:
             target, asked = arguments[0], arguments[1]
             if isinstance(asked, ast.Constant) and isinstance(asked.value, str):
                 self._note(self.uses, *(f"{path}.{asked.value}" for path in self.paths_of(target)))
+                if asked.value in _TABLES or asked.value in _ABOVE:
+                    self._list(target)
                 if name == "setattr":
                     self._give(asked.value, target)
                 del arguments[1]
+            elif mangled := _MANGLED.match(pattern_of(asked)):
+                # `f"_{type(x).__name__}__{name}"`: a private name as its class writes it.
+                self._note(self.lookups, mangled[1])
             elif self._computed(asked, self.lookups):
                 if name == "setattr":
                     self._give(pattern_of(asked), target)
@@ -312,30 +453,35 @@ class Uses:
             else:
                 # The name may come from anywhere.
                 self._note(self.open, *self.paths_of(target))
-        elif name == "type" and len(arguments) == 3 and isinstance(arguments[1], ast.Tuple):
-            self.classes.append(tuple("|".join(self.paths_of(b)) for b in arguments[1].elts))
+        elif (name == "type" and len(arguments) == 3) or name == "new_class":
+            given = arguments[1] if len(arguments) > 1 else ast.Tuple([], ast.Load())
+            several = given.elts if isinstance(given, ast.Tuple | ast.List) else [ast.Starred(given, ast.Load())]
+            self.classes.append(self.bases_of(several))
         elif name in _ENUMERATES:
-            self._enumerated(name, arguments)
+            if arguments:
+                self._list(arguments[0], methods=name in _OF_OBJECTS, stored=name == "vars")
+            else:
+                self._note(self.enumerates, "")
         elif name == "super":
             self._note(self.uses, "@self", "@super")
+        elif name == "replace":
+            texts = (part.value for part in arguments[1:] if isinstance(part, ast.Constant))
+            self._replacing.update(
+                text for text in texts if isinstance(text, str) and len(text) > 2 and text.isidentifier()
+            )
         elif name in _COMPARED:
             self._compared(node, name)
         elif name in _EVALUATES or name == "split":
             self._spelled(node)
+            if name in _RUNS and len(arguments) == 1 and not isinstance(arguments[0], ast.Constant):
+                # Without a namespace, code that nobody knows may name whatever is around it.
+                self._note(self.enumerates, "")
         if is_private(name) and isinstance(node.func, ast.Name | ast.Attribute):
             self._called.add(node.func)
-            self._hand_on(node)
+            self._hand_texts(node)
         self.written.update(keyword.arg for keyword in node.keywords if keyword.arg is not None)
-        self.visit_all((node.func, *arguments, *(keyword.value for keyword in node.keywords)))
-
-    def _enumerated(self, function: str, arguments: list[ast.expr]) -> None:
-        """Note what a function lists all names of: the module around it where it is given nothing."""
-        found = self.paths_of(arguments[0]) if arguments else ("",)
-        if function == "vars" and arguments:
-            found = tuple(f"{path}.__dict__" for path in found)
-        elif function in _OF_OBJECTS and ANYTHING in found:
-            found = (*found, EVERY_MEMBER)
-        self._note(self.enumerates, *found)
+        called = [] if isinstance(node.func, ast.Name) and name in _ENUMERATES else [node.func]
+        self.visit_all((*called, *arguments, *(keyword.value for keyword in node.keywords)))
 
     def _own_name(self, asked: ast.expr) -> None:
         """Note that a name of the module is looked up in `globals()`."""
@@ -354,7 +500,7 @@ class Uses:
             return None
         return self._private.get((owner, node.id))
 
-    def _hand_on(self, node: ast.Call) -> None:
+    def _hand_texts(self, node: ast.Call) -> None:
         """Note where a call of a private function hands it a text that is not spelled out, and where one of a table."""
         callee = last_name(node.func)
         base = node.func.value if isinstance(node.func, ast.Attribute) else None
@@ -382,7 +528,11 @@ class Uses:
     def _compared(self, node: ast.Call, name: str) -> None:
         """Note the texts that a name may begin or end with."""
         for part in walk(node):
-            if isinstance(part, ast.Constant) and isinstance(part.value, str) and _WORD.fullmatch(part.value):
+            if not isinstance(part, ast.Constant) or not isinstance(part.value, str):
+                continue
+            if "." in part.value:
+                self._note(self._prefixes, part.value)
+            elif _WORD.fullmatch(part.value):
                 starts = name in ("startswith", "removeprefix")
                 self._note(self._ends, f"{part.value}*" if starts else f"*{part.value}")
 
@@ -417,7 +567,7 @@ class Uses:
             if _DOTTED.fullmatch(text):
                 self._note(self.texts, text)
         else:
-            self._note(self.texts, *names_in_fields(text))
+            self._note(self.texts, *names_in_fields(text), *names_in_values(text), *sorted(names_in_code(text)))
             if text.startswith("--"):
                 self._note(self.texts, *spelled_otherwise(text))
 

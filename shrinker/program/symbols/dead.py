@@ -15,10 +15,12 @@ from shrinker.values.edits import Span
 from shrinker.values.folded import Folded, Symbol
 from shrinker.values.graph import Graph
 from shrinker.values.relations import grouped
-from shrinker.values.texts import looked_up, without_comments, words_of
+from shrinker.values.texts import looked_up, names_in_data, without_comments, words_of
 from shrinker.values.upstream import UpstreamTree, enclosing, module_name
 
 _IMPORTED = re.compile(r"(?:from|import)\s+([A-Za-z_]\w*)")
+_SETTINGS = (".cfg", ".ini", ".json", ".jsonl", ".toml", ".yaml", ".yml")
+"""Endings of files of which code looks up what they hold as names of attributes."""
 _DEEP = 20_000
 """Paths are followed recursively, through re-exports and classes."""
 
@@ -39,6 +41,7 @@ def search_symbols(
         # Of several the first.
         roots={name: edge.src for edge, name in reversed(loading) if edge.kind in ("root", "keep")},
         words=tuple((words_of(path, text), looked_up(text)) for path, text in asking),
+        data=frozenset().union(*(names_in_data(tree.read(path)) for path in graph.kept if path.endswith(_SETTINGS))),
         scripts=frozenset((module, path) for module, _, path in targets if module in modules and path),
         edges=grouped(
             (edge.src.removeprefix("module:"), (edge.line, edge.kind, name))
@@ -62,6 +65,7 @@ def search_modules(folded: Folded, outside: Outside) -> Search:
         search.drain()
         while (
             search.look_up_written()
+            or search.keep_abstract()
             or _settle_imports(search)
             or search.hand_on_submodules()
             or _settle_unnamed(search)

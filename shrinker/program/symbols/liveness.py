@@ -51,6 +51,8 @@ class Outside:
     """Modules that people run or import, and the nodes of the rules that say so."""
     words: tuple[tuple[frozenset[str], frozenset[str]], ...] = ()
     """Of each kept Python file that imports the package and is no module of it: its words, and those that it may look up."""
+    data: frozenset[str] = frozenset()
+    """Names in kept files of settings: code that reads them may look each up, or set it."""
     scripts: frozenset[tuple[str, str]] = frozenset()
     """Module and function, or ``Class.method``, of each command that installing the package makes."""
     edges: Mapping[str, Sequence[tuple[int, str, str]]] = field(default_factory=dict)
@@ -113,6 +115,10 @@ class Liveness:
         self._names_in = defaultdict[str, list[Key]](list)
         self._all_names = sorted({*self._by_name, *(n for m in self.program.modules.values() for n in m.symbols)})
         self._patterns: set[str] = set()
+        self._loaded_names: dict[str, Reason] = {}
+        """Names looked up on some module that is loaded."""
+        self._handing: Reason | None = None
+        """Where any module that is loaded may become a value."""
 
     def _load(self, name: str, reason: Reason) -> None:
         module = self.program.modules.get(name)
@@ -142,6 +148,11 @@ class Liveness:
         for line, kind, target in self.outside.edges.get(name, ()):
             if line <= 1:
                 self._escape(target, Reason(node, kind))
+        if self._handing is not None:
+            self._escape(name, self._handing)
+        for symbol in sorted(module.symbols.keys() & self._loaded_names.keys()):
+            for key in module.symbols[symbol]:
+                self.keep(key, self._loaded_names[symbol])
         for word in ("__getattr__", "__dir__", *sorted(module.fixed)):
             for key in module.symbols.get(word, ()):
                 self.keep(key, Reason(node, "protocol"))
@@ -224,9 +235,26 @@ class Liveness:
                 self._load(touch.module, reason)
             case "name":
                 self.look_up(touch.name, reason)
+            case "loaded":
+                self._look_up_loaded(touch.name, reason)
             case "heirs":
                 for heir in self.types.heirs(key):
                     self._keep_heir(heir, reason)
+
+    def _look_up_loaded(self, name: str, reason: Reason) -> None:
+        """A name was looked up on some module that is loaded."""
+        if name not in self._loaded_names:
+            self._loaded_names[name] = reason
+            for module in [self.program.modules[each] for each in self.loaded]:
+                for key in module.symbols.get(name, ()):
+                    self.keep(key, reason)
+
+    def _hand_on_loaded(self, reason: Reason) -> None:
+        """Any module that is loaded may be a value: names looked up on anything may be its own."""
+        if self._handing is None:
+            self._handing = reason
+            for name in list(self.loaded):
+                self._escape(name, reason)
 
     def _escape(self, name: str, reason: Reason) -> None:
         """A module was handed on as a value: names looked up on anything may be its own."""

@@ -1,30 +1,57 @@
 """The search: from the roots to everything that live code can name."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import chain
 
-from shrinker.program.symbols.liveness import Liveness, Node, Reason
+from shrinker.program.symbols.liveness import Liveness, Node, Outside, Reason
 from shrinker.program.symbols.program import Key
 from shrinker.program.symbols.types import Found, Types, Value, ordered
 from shrinker.ruleset.models import Api
 from shrinker.syntax.names import is_special
-from shrinker.values.folded import ANY_PLACE, ANYTHING, EVERY_MEMBER, Symbol
+from shrinker.values.folded import (
+    ANY_PLACE,
+    ANYTHING,
+    EVERY_MEMBER,
+    HANDED,
+    HANDED_TO,
+    LISTED,
+    LOADED,
+    NAMES_OF_CLASSES,
+    Symbol,
+)
 from shrinker.values.relations import grouped, reached
 
 _LETTERS = re.compile(r"[A-Za-z]")
+_WORD_STARTS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _PRIVATE = re.compile(r"_[a-z]")
 _DEFINED = frozenset({"function", "class", "assign"})
 """Kinds of units that a star of an `api` rule stands for."""
 _LOADING = frozenset({"class", "effect", "import"})
 """Kinds of units whose imports run when their module is loaded."""
+_FINDING = frozenset({"api", "by name", "enumeration", "root", "subclass hook", "unpickled"})
+"""Kinds of reasons by which code comes by a class that it does not name."""
 _FEWEST = 3
 """Letters that a computed text must spell out to name something by itself."""
 
 
 class Search(Liveness):
     """From the roots, and from each unit that is live, to what they name."""
+
+    def __init__(self, types: Types, outside: Outside) -> None:
+        super().__init__(types, outside)
+        self.handed: set[Value] = set()
+        """Classes and modules that live code hands on as values."""
+        self._given = defaultdict[str, set[Value]](set)
+        """Those that are handed to code of each module."""
+        self._listing: dict[str, Reason] = {}
+        """Modules of which live code lists the names of something of which nothing is known."""
+        self._naming: Reason | None = None
+        """Where live code looks up names that it makes of those of classes."""
+        self._mixing = False
+        """True when live code makes a class of several bases, some of them unknown."""
 
     def start(self) -> None:
         """Make live what the roots and what stands beside the modules name."""
@@ -49,6 +76,8 @@ class Search(Liveness):
             self._script(module, path)
         for words, looked in self.outside.words:
             self._words(words, looked)
+        for word in sorted(self.outside.data):
+            self.look_up(word, Reason("root:other files", "string"))
 
     def drain(self) -> None:
         """Visit everything that became live."""
@@ -95,6 +124,31 @@ class Search(Liveness):
                     fresh.setdefault(name, key)
         for name, key in fresh.items():
             self.look_up(name, Reason(key, "written", self.program.unit(key).span.line))
+        return bool(fresh)
+
+    def keep_abstract(self) -> bool:
+        """Keep abstract methods of live classes of which Python makes no object for their sake.
+
+        Without any of them, `kind()` would succeed for such a class, and `inspect.isabstract(kind)`
+        say no. Only of a class that code comes by without naming it may anybody ask that.
+
+        Returns:
+            True when there was a new one.
+        """
+        classes = [key for key in sorted(self.live) if self.program.unit(key).kind == "class"]
+        asked: Collection[Key] = classes
+        if "__abstractmethods__" not in self.names:
+            asked = [key for key in classes if not any(m in self.live for m in self.types.abstract_members(key))]
+            found = {value.key for value in self.handed}
+            edges = ((to, reason) for (_, to), reason in self.edges.items() if isinstance(to, tuple))
+            found.update(to for to, reason in edges if reason.kind in _FINDING)
+            asked = [key for key in asked if key in found]
+        fresh: dict[Key, Reason] = {}
+        for key in asked:
+            missing = (member for member in self.types.abstract_members(key) if member not in self._marked)
+            fresh.update(dict.fromkeys(missing, Reason(key, "abstract")))
+        for member, reason in fresh.items():
+            self._mark(member, reason)
         return bool(fresh)
 
     def hand_on_submodules(self) -> bool:
@@ -182,11 +236,18 @@ class Search(Liveness):
                 # Evaluated as an annotation, or looked up among the module's own names.
                 if text in module.symbols:
                     self._touch(self.types.follow(name, -1, text, key[1]), reason)
-        spelled = [row for row in unit.patterns if len(_LETTERS.findall(row[0])) >= _FEWEST]
+        # `name = "on_" + event`, then `getattr(listener, name)`.
+        fewest = _FEWEST - 1 if unit.open else _FEWEST
+        spelled = [row for row in unit.patterns if len(_LETTERS.findall(row[0])) >= fewest]
         for pattern, line in (*(row for row in spelled if not self.outside.is_label(name, row[0])), *unit.lookups):
-            self._pattern(pattern, Reason(key, "pattern", line))
+            if pattern == NAMES_OF_CLASSES:
+                self._look_up_classes(Reason(key, "pattern", line))
+            else:
+                self._pattern(pattern, Reason(key, "pattern", line))
         for index, (source, imported, line) in enumerate(unit.imports):
             reason = Reason(key, "import", line)
+            if imported == "__all__":
+                self._exported_by(Found(frozenset({Value("module", source)})), Reason(key, "enumeration", line))
             for loaded in self.program.loads(source, imported):
                 self._load(loaded, reason)
             if unit.kind == "import" or imported not in ("", "*"):
@@ -195,6 +256,12 @@ class Search(Liveness):
                     self._reach(touch, reason)
         if unit.enumerates or unit.open or unit.tabled or unit.by_parameter:
             self._enumerate(key, unit)
+        if not self._mixing and any(map(_mixes, (unit.bases, *unit.classes))):
+            self._mixing = True
+            for value in ordered(frozenset(self.handed)):
+                self._lend(self.types.ancestors(value.key) if value.kind != "module" else ())
+        if unit.handed:
+            self._hand_on(key, unit)
         for line, kind, target in self.outside.edges.get(name, ()):
             if unit.span.line <= line <= unit.span.end_line and line > 1:
                 self._escape(target, Reason(key, kind, line))
@@ -221,6 +288,14 @@ class Search(Liveness):
         paths += [(path, line, begun) for path, line in handed]
         for path, line, private in paths:
             reason = Reason(key, "enumeration", line)
+            if path.endswith((HANDED, LISTED)):
+                self._list_unknown(key, path, reason)
+                continue
+            if path[:1] == LOADED and path != LOADED:
+                for module in self.program.modules:
+                    if module.startswith(path[1:]):
+                        self.submodules.spell(module)
+                continue
             listed, stored = path.removesuffix(".__dict__"), path.endswith(".__dict__")
             if listed[:1] == "?" and not self.outside.lists_others(key[0]):
                 self._of_anything(listed, reason)
@@ -237,6 +312,102 @@ class Search(Liveness):
                     self._all_of(value.module, reason, private)
                 elif value.kind in ("class", "subclass", "object"):
                     self._mark_all(self.types.family(value.key), reason, private)
+                if value.kind == "loaded":
+                    self._hand_on_loaded(reason)
+                if value.kind == "class":
+                    self._lend(self.types.ancestors(value.key))
+
+    def _look_up_classes(self, reason: Reason) -> None:
+        """Names are made of those of classes: `Add` may be looked up as `Add`, `add` or, for `AddAll`, `add_all`."""
+        if self._naming is None:
+            self._naming = reason
+            for key in [key for key in self.live if self.program.unit(key).kind == "class"]:
+                self._look_up_class(key, reason)
+
+    def _look_up_class(self, key: Key, reason: Reason) -> None:
+        name = self.program.unit(key).names[0]
+        for each in (name, name.lower(), _WORD_STARTS.sub("_", name).lower()):
+            self.look_up(each, reason)
+
+    def _list_unknown(self, key: Key, path: str, reason: Reason) -> None:
+        """All names of something are listed: what they are where nothing says what it is."""
+        path, ending = path[: -len(LISTED)], path[-len(LISTED) :]
+        found = self.types.follow(key[0], self.owner(key), path, key[1]) if path else None
+        if found is None or Value("anything") not in found.values or self.outside.lists_others(key[0]):
+            return
+        if ending == LISTED:
+            self._of_anything(EVERY_MEMBER, reason)
+        if key[0] not in self._listing:
+            self._listing[key[0]] = reason
+            for value in ordered(frozenset(self._given[key[0]])):
+                self._list_value(value, reason)
+
+    def _hand_on(self, key: Key, unit: Symbol) -> None:
+        """Classes and modules are handed on as values: where names of anything are listed, so may theirs be."""
+        owner = self.owner(key)
+        for pair, _ in unit.handed:
+            function, _, path = pair.rpartition(HANDED_TO)
+            found = self.types.follow(key[0], owner, path, key[1])
+            values = {*found.values}
+            for module, number in self._definitions(found) if function else ():
+                # A list that holds classes is handed on.
+                held = self.program.unit((module, number)).handed
+                paths = (each.removeprefix(HANDED_TO) for each, _ in held if each.startswith(HANDED_TO))
+                values.update(*(self.types.follow(module, -1, each, number).values for each in paths))
+            given = frozenset(value for value in values if value.kind in ("class", "subclass", "module"))
+            if given:
+                called = self.types.follow(key[0], owner, function, key[1]) if function else Found(frozenset())
+                self._give_to(given, self._modules_of(called))
+
+    def _modules_of(self, function: Found) -> set[str]:
+        """Find the modules of what may be called."""
+        found = {module for module, _ in self._definitions(function)}
+        names = (touch.name for touch in function.touches if touch.kind == "name")
+        return found.union(member[0] for name in names for member in self._by_name.get(name, ()))
+
+    def _definitions(self, found: Found) -> set[Key]:
+        """Find the units that a look-up leads to, beyond the imports that hand them on."""
+        units: set[Key] = set()
+        stack = [*found.touches]
+        while stack:
+            touch = stack.pop()
+            if touch.kind not in ("unit", "member", "borrowed") or touch.key in units:
+                continue
+            units.add(touch.key)
+            unit = self.program.unit(touch.key)
+            if unit.kind == "import":
+                stack += self.types.imported(*unit.imports[0][:2]).touches
+        return units
+
+    def _give_to(self, values: frozenset[Value], modules: Iterable[str]) -> None:
+        """Code of some modules is given classes or modules."""
+        for value in ordered(values - self.handed):
+            self.handed.add(value)
+            if self._mixing and value.kind != "module":
+                # Of any class beside it, `self` may be an object.
+                self._lend(self.types.ancestors(value.key))
+        for module in sorted(modules):
+            for value in ordered(values - self._given[module]):
+                self._given[module].add(value)
+                if module in self._listing:
+                    self._list_value(value, self._listing[module])
+
+    def _list_value(self, value: Value, reason: Reason) -> None:
+        if value.kind == "module":
+            self._all_of(value.module, reason, ("",))
+        else:
+            classes = self.types.family(value.key) if value.kind == "subclass" else self.types.ancestors(value.key)
+            self._mark_all(classes, reason, ("",))
+
+    def _lend(self, classes: Iterable[Key]) -> None:
+        """Functions are taken out of classes: called by another class, `self` may be anything in them."""
+        for each in classes:
+            for members in self.program.members.get(each, {}).values():
+                for member in members:
+                    if member not in self._borrowed:
+                        self._borrowed.add(member)
+                        if member in self.live:
+                            self._stack.append(member)
 
     def _is_spelled_out(self, key: Key, table: str) -> bool:
         """Tell whether each text of a table of the unit's module is looked up as a text by itself.
@@ -317,11 +488,13 @@ class Search(Liveness):
 
     def _class(self, key: Key) -> None:
         self._look_up_protocol(key)
-        called = self._called_from_outside(key)
+        if self._naming is not None:
+            self._look_up_class(key, self._naming)
+        asked_outside = self._called_from_outside(key)
         holder = self.outside.holder(f"{key[0]}.{self.program.unit(key).names[0]}")
         for name, members in self.program.members.get(key, {}).items():
             special = is_special(name)
-            asked = special or called is None or name in called or name in self._anywhere
+            asked = special or asked_outside is None or name in asked_outside or name in self._anywhere
             for member in members:
                 if member in self._marked and not special:
                     self.keep(member, self._marked[member])
@@ -329,6 +502,10 @@ class Search(Liveness):
                     self.keep(member, Reason(key, "protocol"))
                 elif holder is not None and not name.startswith("_"):
                     self.keep(member, Reason(f"root:{holder}", "root"))
+        for decorator in self.program.unit(key).decorators:
+            # It is given the class.
+            called = self.types.follow(key[0], key[1], decorator, key[1])
+            self._give_to(frozenset({Value("class", *key)}), self._modules_of(called))
         if self.types.has_metaclass(key):
             # It is given the whole body of each class.
             self._mark_all([key], Reason(key, "metaclass"), ("",))
@@ -361,6 +538,11 @@ _LOADERS = frozenset(
 )
 _OWN = frozenset({"classmethod", "static"})
 _CHECKED = frozenset({"typing.runtime_checkable", "typing_extensions.runtime_checkable"})
+
+
+def _mixes(bases: tuple[str, ...]) -> bool:
+    """Tell whether a class may inherit from several others, of which nothing says which."""
+    return len(bases) > 1 and any("?" in base.split("|") for base in bases)
 
 
 def _is_meant(name: str, private: tuple[str, ...]) -> bool:

@@ -24,7 +24,7 @@ class Value(NamedTuple):
 
     kind: str
     """``module``, ``class``, ``subclass`` (the class or one below it), ``object`` (of the class or one below it),
-    ``outside`` (named, not of the tree) or ``anything``."""
+    ``outside`` (named, not of the tree), ``loaded`` (some module that is loaded) or ``anything``."""
     module: str = ""
     """Of a module or what is defined in it; the dotted name of something outside."""
     unit: int = -1
@@ -44,7 +44,7 @@ class Touch(NamedTuple):
 
     kind: str
     """``unit`` (a symbol), ``member`` (of a class), ``borrowed`` (a method read from its class), ``heirs`` (classes that
-    inherit from it), ``module`` or ``name`` (looked up on anything)."""
+    inherit from it), ``module``, ``loaded`` (a name of some module that is loaded) or ``name`` (looked up on anything)."""
     module: str = ""
     unit: int = -1
     name: str = ""
@@ -143,6 +143,20 @@ class Types:
             self._families[key] = tuple(each for each in found if each[1] >= 0)
         return self._families[key]
 
+    def abstract_members(self, key: Key) -> list[Key]:
+        """List the abstract members that a class has, and that neither it nor a class above it defines."""
+        found: list[Key] = []
+        defined: set[str] = set()
+        for each in self.ancestors(key):
+            if each[1] < 0:
+                continue
+            for name, members in self.program.members.get(each, {}).items():
+                abstract = [member for member in members if "abstract" in self.program.unit(member).flags]
+                if name not in defined:
+                    found += abstract
+            defined.update(self.program.members.get(each, ()), self.program.unit(each).attributes)
+        return found
+
     def outsiders(self, key: Key) -> set[str]:
         """Bases outside the tree, of the class and of what it inherits from."""
         return set().union(*(self._outside.get(k, ()) for k in self.ancestors(key)))
@@ -232,6 +246,8 @@ class Types:
     def _root(self, module: str, number: int, name: str) -> Found:
         if name[0] == "#":
             return self.imported(*self.program.unit((module, number)).imports[int(name[1:])][:2])
+        if name == "%":
+            return _found([Value("loaded")])
         if name[0] == "?" or (number < 0 and name[0] == "@"):
             return _NOTHING_PROVEN
         if name[0] == "@":
@@ -259,6 +275,8 @@ class Types:
                 return self._in_module(value.module, name)
             case "class" | "subclass" | "object":
                 return self._in_class(value, name)
+            case "loaded":
+                return _found(UNKNOWN, [Touch("loaded", name=name), Touch("name", name=name)])
         return _by_name(name)
 
     def _in_module(self, module: str, name: str) -> Found:
