@@ -96,6 +96,8 @@ class Uses:
         self.classes: list[tuple[str, ...]] = []
         self._ends: dict[str, int] = {}
         """Patterns of the texts that names are compared with, as `name.startswith("on_")` does."""
+        self._above: dict[str, int] = {}
+        """Paths of what the unit takes the classes above of: those are listed where it lists names of anything."""
         self._asks_for_kinds = False
         self._replacing: set[str] = set()
         """Words that are put in the place of a part of a name."""
@@ -117,6 +119,9 @@ class Uses:
         if self.open and self._asks_for_kinds:
             # `getattr(visitor, type(node).__name__.lower())`
             self._note(self.lookups, NAMES_OF_CLASSES, *(f"*{text}*" for text in sorted(self._replacing)))
+        if ANYTHING + HANDED in self.enumerates:
+            for path in self._above:
+                self._list_path(path)
         if self._lists_modules:
             self.enumerates |= {f"{LOADED}{prefix}": line for prefix, line in self._prefixes.items()}
         chosen = {pattern: line for pattern, line in self._ends.items() if pattern.strip("*_")}
@@ -375,11 +380,14 @@ class Uses:
             self._note(self.enumerates, "")
             return
         for path in self.paths_of(node):
-            of_class = path.endswith(".__class__")
-            path = path.removesuffix(".__class__")
-            self._note(self.enumerates, f"{path}.__dict__" if stored and not of_class else path, path + HANDED)
-            if methods or of_class:
-                self._note(self.enumerates, EVERY_MEMBER if path == ANYTHING else path + LISTED)
+            self._list_path(path, methods=methods, stored=stored)
+
+    def _list_path(self, path: str, *, methods: bool = False, stored: bool = False) -> None:
+        of_class = path.endswith(".__class__")
+        path = path.removesuffix(".__class__")
+        self._note(self.enumerates, f"{path}.__dict__" if stored and not of_class else path, path + HANDED)
+        if methods or of_class:
+            self._note(self.enumerates, EVERY_MEMBER if path == ANYTHING else path + LISTED)
 
     def visit_all(self, nodes: Iterable[ast.AST]) -> None:
         """Some nodes, one after the other."""
@@ -404,8 +412,10 @@ class Uses:
                 self._lists_modules = self._lists_modules or inner not in self._looked_into
             elif inner in self._looked_into:
                 self._note(self.enumerates, *self.paths_of(inner if inner.attr == "__dict__" else inner.value))
-            elif inner.attr in _TABLES or inner.attr in _ABOVE:
+            elif inner.attr in _TABLES:
                 self._list(inner.value, stored=inner.attr == "__dict__")
+            elif inner.attr in _ABOVE:
+                self._note(self._above, *self.paths_of(inner.value))
             inner = inner.value
         if not isinstance(inner, ast.Name) or any(p[0] == ANYTHING for p in found):
             self.visit(node.value)
@@ -434,7 +444,7 @@ class Uses:
             target, asked = arguments[0], arguments[1]
             if isinstance(asked, ast.Constant) and isinstance(asked.value, str):
                 self._note(self.uses, *(f"{path}.{asked.value}" for path in self.paths_of(target)))
-                if asked.value in _TABLES or asked.value in _ABOVE:
+                if asked.value in _TABLES:
                     self._list(target)
                 if name == "setattr":
                     self._give(asked.value, target)
