@@ -135,6 +135,9 @@ class ModuleSummary:
     """Names and attributes in the code that folding dropped, and its strings that are an identifier."""
 
 
+FEWEST_LETTERS = 3
+"""A computed text that spells out so many names something by itself."""
+
 ANYTHING = "?"
 """The path of what no path tells."""
 

@@ -10,14 +10,17 @@ when the whole program is known.
 """
 
 import ast
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence, Set
 from functools import cached_property
 
+from shrinker.fold.summary import pattern_of
 from shrinker.syntax.names import last_name
 from shrinker.syntax.scopes import Scope
 from shrinker.syntax.unroll import Bound, bind, given_once
 from shrinker.syntax.walk import Function, walk
+from shrinker.values.folded import FEWEST_LETTERS
 
 Tables = frozenset[str]
 """Names of the module that hold what an answer rests on."""
@@ -28,6 +31,7 @@ _COPIES = frozenset({"dict", "frozenset", "len", "list", "reversed", "set", "sor
 _PARTS = frozenset({"items", "keys", "values"})
 _READS = _PARTS | {"get"}
 """Methods of a dictionary that leave it as it is."""
+_LETTERS = re.compile(r"[A-Za-z]")
 _BINDING = frozenset({"classmethod", "staticmethod"})
 """Decorators that leave the parameters as they are, but for the first."""
 _NONE: Tables = frozenset()
@@ -75,7 +79,9 @@ class SpelledTexts:
             None when it may be a text that is not spelled out in the module.
         """
         match node:
-            case ast.Constant(value=None | str()):
+            case ast.Constant(value=None):
+                return _NONE
+            case ast.Constant() | ast.JoinedStr() if _is_spelled(node):
                 return _NONE
             case ast.IfExp(body=body, orelse=orelse):
                 return self._joined([body, orelse], scope)
@@ -106,21 +112,16 @@ class SpelledTexts:
         owner = scope.owner(name)
         if owner is None or (owner, name) in self._busy:
             return None
-        key = owner, name
-        bindings = owner.bindings.names.get(name, ())
-        if key in self._rows:
-            values, tables = self._rows[key]
-            alone = len(bindings) <= 1 and name not in owner.rebound
-            return tables if alone and all(map(_is_text, values)) else None
-        if owner is self._module or owner.values(name) is None or not bindings:
+        if (owner, name) in self._rows:
+            values, tables = self._rows[owner, name]
+            alone = len(owner.bindings.names.get(name, ())) <= 1 and name not in owner.rebound
+            return tables if alone and all(map(_is_spelled, values)) else None
+        given = self._given(name, scope)
+        if given is None:
             return None
-        values = [binding.value for binding in bindings]
-        given = [value for value in values if value is not None]
-        if len(given) < len(values):
-            return None
-        self._busy.add(key)
-        found = self._joined(given, owner)
-        self._busy.discard(key)
+        self._busy.add((owner, name))
+        found = self._joined(*given)
+        self._busy.discard((owner, name))
         return found
 
     def _texts_in(self, node: ast.expr, scope: Scope) -> Tables | None:
@@ -135,7 +136,7 @@ class SpelledTexts:
             held = [value if key is not None else None for key, value in zip(display.keys, display.values, strict=True)]
         elif isinstance(display, ast.List | ast.Tuple):
             held = display.elts
-        return tables if held and all(map(_is_text, held)) else None
+        return tables if held and all(map(_is_spelled, held)) else None
 
     def _rows_of(self, node: ast.expr, scope: Scope) -> tuple[list[ast.expr], Tables] | None:
         """What a loop runs over, row by row; None when it is not spelled out."""
@@ -144,6 +145,12 @@ class SpelledTexts:
                 return self._rows_of(iterated, scope) if scope.owner(name) is None else None
             case ast.Call(func=ast.Attribute(value=table, attr=part), args=[], keywords=[]) if part in _PARTS:
                 return self._parts_of(table, part, scope)
+            case ast.Call(func=ast.Attribute(value=table, attr="get"), args=[_, *default], keywords=[]):
+                return self._rows_held(table, default, scope)
+            case ast.Subscript(value=table, ctx=ast.Load()):
+                return self._rows_held(table, [], scope)
+            case ast.Name(id=name) if (given := self._given(name, scope)) is not None:
+                return self._rows_of_all(*given)
         found = self._display(node, scope)
         if found is None:
             return None
@@ -152,6 +159,34 @@ class SpelledTexts:
             return self._parts_of(node, "keys", scope)
         elements = getattr(display, "elts", [])
         return None if any(isinstance(each, ast.Starred) for each in elements) else (elements, tables)
+
+    def _rows_held(
+        self, table: ast.expr, default: Sequence[ast.expr], scope: Scope
+    ) -> tuple[list[ast.expr], Tables] | None:
+        """Rows of what a dictionary of displays holds, whichever of them is taken, and of what stands for one that is not there."""
+        held = self._parts_of(table, "values", scope)
+        found = None if held is None else self._rows_of_all([*held[0], *default], scope)
+        return None if held is None or found is None else (found[0], found[1] | held[1])
+
+    def _rows_of_all(self, nodes: Iterable[ast.expr], scope: Scope) -> tuple[list[ast.expr], Tables] | None:
+        """Rows of several things, of which a loop may run over any."""
+        rows, tables = list[ast.expr](), _NONE
+        for node in nodes:
+            found = self._rows_of(node, scope)
+            if found is None:
+                return None
+            rows += found[0]
+            tables |= found[1]
+        return rows, tables
+
+    def _given(self, name: str, scope: Scope) -> tuple[list[ast.expr], Scope] | None:
+        """What a local name is given, with the scope that it belongs to; None where that is not all known."""
+        owner = scope.owner(name)
+        if owner is None or owner is self._module or (owner, name) in self._rows:
+            return None
+        bindings = owner.values(name)
+        given = [binding.value for binding in bindings or () if binding.value is not None]
+        return (given, owner) if bindings and len(given) == len(bindings) else None
 
     def _parts_of(self, node: ast.expr, part: str, scope: Scope) -> tuple[list[ast.expr], Tables] | None:
         """Keys, values or items of a dictionary."""
@@ -178,6 +213,13 @@ class SpelledTexts:
         if isinstance(node, ast.Name) and node.id in self._tables and scope.owner(node.id) is self._module:
             return self._tables[node.id], frozenset({node.id})
         return None
+
+
+def _is_spelled(node: ast.expr | None) -> bool:
+    """Tell whether a text is written out, or so much of it that it is a pattern by itself."""
+    if isinstance(node, ast.JoinedStr):
+        return len(_LETTERS.findall(pattern_of(node))) >= FEWEST_LETTERS
+    return _is_text(node)
 
 
 def _is_text(node: ast.expr | None) -> bool:

@@ -15,6 +15,7 @@ from shrinker.values.folded import (
     ANY_PLACE,
     ANYTHING,
     EVERY_MEMBER,
+    FEWEST_LETTERS,
     HANDED,
     HANDED_TO,
     LISTED,
@@ -33,8 +34,6 @@ _LOADING = frozenset({"class", "effect", "import"})
 """Kinds of units whose imports run when their module is loaded."""
 _FINDING = frozenset({"api", "by name", "enumeration", "root", "subclass hook", "unpickled"})
 """Kinds of reasons by which code comes by a class that it does not name."""
-_FEWEST = 3
-"""Letters that a computed text must spell out to name something by itself."""
 
 
 class Search(Liveness):
@@ -237,7 +236,7 @@ class Search(Liveness):
                 if text in module.symbols:
                     self._touch(self.types.follow(name, -1, text, key[1]), reason)
         # `name = "on_" + event`, then `getattr(listener, name)`.
-        fewest = _FEWEST - 1 if unit.open else _FEWEST
+        fewest = FEWEST_LETTERS - 1 if unit.open else FEWEST_LETTERS
         spelled = [row for row in unit.patterns if len(_LETTERS.findall(row[0])) >= fewest]
         for pattern, line in (*(row for row in spelled if not self.outside.is_label(name, row[0])), *unit.lookups):
             if pattern == NAMES_OF_CLASSES:
