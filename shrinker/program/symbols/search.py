@@ -279,6 +279,7 @@ class Search(Liveness):
                 for module in self.program.modules:
                     if module.startswith(path[1:]):
                         self.submodules.spell(module)
+                        self._escape(module, reason)
                 continue
             if path[:1] == "?" and not self.outside.lists_others(key[0]):
                 self._of_anything(path, reason)
