@@ -50,6 +50,8 @@ class Outline:
     """Imported names, with what is read of them, that are handed to a function or listed: what they are may be a module."""
     lists: bool
     """True when code of the module may read every name of it: by `globals`, `eval`, `exec`, or `dir()`."""
+    set_by_calls: frozenset[tuple[str, str]]
+    """Imported names that are handed to a function, each with a name that this may set on it, if it is a module."""
     stored: frozenset[str]
     """Attribute names assigned on an imported name (``module.flag = …``): such a flag may be patched."""
 
@@ -76,6 +78,7 @@ def outline(module: str, is_package: bool, tree: ast.Module) -> Outline:
     read: set[tuple[str, str]] = set()
     shown: set[str] = set()
     handed: set[str] = set()
+    set_by_calls: set[tuple[str, str]] = set()
     reads_frames = lists = False
     for node in walk(tree):
         reads_frames = reads_frames or reads_a_frame(node)
@@ -99,7 +102,7 @@ def outline(module: str, is_package: bool, tree: ast.Module) -> Outline:
                 lists = lists or _lists_names(node)
                 given = {dotted(argument) for argument in node.args} - {""}
                 handed |= given
-                stored |= {(base.partition(".")[0], name) for base in given for name in _names_given(node)}
+                set_by_calls |= {(path, name) for path in given for name in _names_given(node)}
                 patched.update(_patched(node))
     bound_names = {bound for _, _, bound in aliases}
     return Outline(
@@ -115,6 +118,7 @@ def outline(module: str, is_package: bool, tree: ast.Module) -> Outline:
         reads_frames=reads_frames,
         handed=frozenset(name for name in handed if name.partition(".")[0] in bound_names),
         lists=lists,
+        set_by_calls=frozenset(row for row in set_by_calls if row[0].partition(".")[0] in bound_names),
         stored=frozenset(attribute for base, attribute in stored if base in bound_names) | patched,
     )
 

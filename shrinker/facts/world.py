@@ -103,20 +103,23 @@ class ClosedWorld(ABC):
         self.read: frozenset[str] = frozenset().union(*(o.read for o in outlines.values()))
         self.shown: frozenset[str] = frozenset().union(*(o.shown for o in outlines.values()))
         """Attribute names that an f-string reads: what they name must stay, since f-strings are not edited."""
-        self.stored: frozenset[str] = frozenset().union(*(o.stored for o in outlines.values()))
+        called = ((o, path, name) for o in outlines.values() for path, name in o.set_by_calls)
+        set_by_calls = {name for o, path, name in called if self._modules_at(o, path)}
+        self.stored: frozenset[str] = frozenset(set_by_calls.union(*(o.stored for o in outlines.values())))
 
     @cached_property
     def _listed(self) -> frozenset[str]:
         """Modules of which some code may read every name."""
         found = {name for name, outline in self.outlines.items() if outline.lists}
-        for outline in self.outlines.values():
-            for path in outline.handed:
-                # `import a.b` binds `a`.
-                found.add(path)
-                root, _, rest = path.partition(".")
-                bound = ((module, name) for module, name, alias in outline.aliases if alias == root)
-                found.update(".".join(part for part in (*source, rest) if part) for source in bound)
-        return frozenset(found)
+        return frozenset(found.union(*(self._modules_at(o, path) for o in self.outlines.values() for path in o.handed)))
+
+    def _modules_at(self, outline: Outline, path: str) -> set[str]:
+        """Find the modules of the tree that an imported name, with what is read of it, may be."""
+        root, _, rest = path.partition(".")
+        bound = ((module, name) for module, name, alias in outline.aliases if alias == root)
+        # `import a.b` binds `a`.
+        found = {path, *(".".join(part for part in (*source, rest) if part) for source in bound)}
+        return found & self.outlines.keys()
 
     def lists_names(self, module: str) -> bool:
         """Tell whether some code may read every name of a module, by listing them or by a computed name."""

@@ -52,16 +52,15 @@ class Paths:
                 return ("@super",)
             case ast.Call(ast.Name("type"), [of], []) if scope.owner("type") is None:
                 return _bounded(f"{path}.__class__" for path in self.of(of, scope))
-            case ast.Subscript(value=ast.Attribute(ast.Name("sys"), "modules"), slice=asked) if _is_computed(asked):
+            case ast.Subscript(value=ast.Attribute(ast.Name("sys"), "modules"), slice=asked) if _is_of_something(asked):
                 return (LOADED,)
-            case ast.Call(ast.Attribute(ast.Attribute(ast.Name("sys"), "modules"), "get"), [asked, *_]) if _is_computed(
-                asked
+            case ast.Call(ast.Attribute(ast.Attribute(ast.Name("sys"), "modules"), "get"), [asked, *_]) if (
+                _is_of_something(asked)
             ):
                 return (LOADED,)
             case ast.Call(func, [asked, *_]) if last_name(func) in ("getmodule", "import_module"):
                 # A module that a class or function is of.
-                of_class = isinstance(asked, ast.Attribute) and asked.attr == "__module__"
-                return (LOADED,) if of_class or last_name(func) == "getmodule" else (ANYTHING,)
+                return (LOADED,) if _is_of_something(asked) or last_name(func) == "getmodule" else (ANYTHING,)
             case ast.Call(ast.Name("getattr"), [target, ast.Constant(str() as name), *rest]) if name.isidentifier():
                 found = [f"{p}.{name}" for p in self.of(target, scope)]
                 return _bounded([*found, *(p for default in rest for p in self.of(default, scope))])
@@ -101,9 +100,9 @@ class Paths:
         return (ANYTHING,) if binding.value is None else self.of(binding.value, scope)
 
 
-def _is_computed(node: ast.expr) -> bool:
-    """Tell whether an expression is neither spelled out nor what the module calls itself."""
-    return not isinstance(node, ast.Constant) and not (isinstance(node, ast.Name) and node.id == "__name__")
+def _is_of_something(node: ast.expr) -> bool:
+    """Tell whether an expression is the name of the module of a class or function: `type(x).__module__`."""
+    return isinstance(node, ast.Attribute) and node.attr == "__module__"
 
 
 def is_followed(name: str, scope: Scope) -> bool:

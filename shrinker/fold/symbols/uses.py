@@ -60,6 +60,7 @@ _TELLS_KIND = frozenset({"isinstance", "issubclass"})
 _PLACED = ("uses", "texts", "patterns", "lookups", "enumerates", "open", "handed")
 """What is collected with the first line that has it."""
 _UNPLACED = ("written", "stores", "attributes", "patches")
+_SETTING = frozenset({"delattr", "setattr"})
 _LOOKUPS = frozenset({"getattr", "hasattr", "setattr", "delattr", "methodcaller", "attrgetter"})
 
 
@@ -462,7 +463,8 @@ class Uses:
                     self.by_parameter.setdefault((path, *place), self._line)
             else:
                 # The name may come from anywhere.
-                self._note(self.open, *self.paths_of(target))
+                found = self.paths_of(target)
+                self._note(self.open, *(path for path in found if path != LOADED or name not in _SETTING))
         elif (name == "type" and len(arguments) == 3) or name == "new_class":
             given = arguments[1] if len(arguments) > 1 else ast.Tuple([], ast.Load())
             several = given.elts if isinstance(given, ast.Tuple | ast.List) else [ast.Starred(given, ast.Load())]

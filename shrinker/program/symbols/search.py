@@ -294,6 +294,7 @@ class Search(Liveness):
                 for module in self.program.modules:
                     if module.startswith(path[1:]):
                         self.submodules.spell(module)
+                        self._escape(module, reason)
                 continue
             listed, stored = path.removesuffix(".__dict__"), path.endswith(".__dict__")
             if listed[:1] == "?" and not self.outside.lists_others(key[0]):
