@@ -138,8 +138,8 @@ def removed_endpoints(
 ) -> list[Endpoint]:
     """Endpoints that went from modules that still make an application, sorted.
 
-    What is computed, a socket, and what no rule took away are left out: they are not in the table, and answer as any
-    path that a server does not have.
+    What is computed and what no rule took away are left out: they are not in the table, and answer as any path that a
+    server does not have. A socket has a row of its own, since its path may be that of a request, too.
     """
     places = {
         (path, edit.place)
@@ -149,15 +149,19 @@ def removed_endpoints(
         if isinstance(edit, Refuse) and any(name_matches(rule.function, edit.place) for rule in rules.answers)
     }
     found: defaultdict[Endpoint, set[str]] = defaultdict(set)
+    sockets: set[Endpoint] = set()
     for gone in interface.endpoints:
         if gone.kind != "removed" or gone.rule == UNEXPLAINED or not gone.names:
             continue
         method, url, environment = gone.names
-        if method not in {"*", "WEBSOCKET"} and (url.startswith("/") or (not url and environment)):
+        if method != "*" and (url.startswith("/") or (not url and environment)):
             for place in (place for path, place in places if path == gone.path):
                 row = Endpoint(place, url, environment, (), feature_of(rules, gone.rule), gone.rule)
-                found[row].add(method)
-    return sorted(row._replace(methods=tuple(sorted(methods))) for row, methods in found.items())
+                if method == "WEBSOCKET":
+                    sockets.add(row._replace(methods=(method,)))
+                else:
+                    found[row].add(method)
+    return sorted([*sockets, *(row._replace(methods=tuple(sorted(methods))) for row, methods in found.items())])
 
 
 def removed_options(interface: Interface, rules: Ruleset) -> list[Option]:

@@ -62,18 +62,26 @@ def _answer(application: Any, rows: list[Endpoint]) -> None:
     """File removed paths with a Starlette application, below all that it has.
 
     The answer is 404, as of any server that lacks a path, since clients do not ask again then, as they do after 501. It is
-    no part of the OpenAPI document.
+    no part of the OpenAPI document. A socket is opened, told the same, and closed: a client sees nothing of one that
+    is not opened.
     """
     json_response = importlib.import_module("starlette.responses").JSONResponse
-    route_of = importlib.import_module("starlette.routing").Route
+    routing = importlib.import_module("starlette.routing")
+
+    def error_of(row: Endpoint, asked: str) -> dict[str, Any]:
+        message = _told(f"the endpoint {asked}", row.feature, row.rule)
+        return {"error": {"message": message, "type": "NotFoundError", "param": None, "code": "removed_feature"}}
 
     def answering(row: Endpoint) -> Any:
         async def removed_endpoint(request: Any) -> Any:
-            message = _told(f"the endpoint {request.method} {request.url.path}", row.feature, row.rule)
-            error = {"message": message, "type": "NotFoundError", "param": None, "code": "removed_feature"}
-            return json_response({"error": error}, status_code=404)
+            return json_response(error_of(row, f"{request.method} {request.url.path}"), status_code=404)
 
-        return removed_endpoint
+        async def removed_socket(socket: Any) -> None:
+            await socket.accept()
+            await socket.send_json(error_of(row, f"WEBSOCKET {socket.url.path}"))
+            await socket.close(code=1008, reason="removed_feature")
+
+        return removed_socket if "WEBSOCKET" in row.methods else removed_endpoint
 
     filed = {getattr(getattr(route, "endpoint", None), "__qualname__", "") for route in application.router.routes}
     for row in rows:
@@ -83,7 +91,10 @@ def _answer(application: Any, rows: list[Endpoint]) -> None:
         endpoint = answering(row)
         if endpoint.__qualname__ in filed:
             return
-        route = route_of(path, endpoint, methods=list(row.methods), include_in_schema=False)
+        if "WEBSOCKET" in row.methods:
+            application.router.routes.append(routing.WebSocketRoute(path, endpoint))
+            continue
+        route = routing.Route(path, endpoint, methods=list(row.methods), include_in_schema=False)
         # Starlette adds HEAD where GET is, FastAPI does not.
         route.methods = set(row.methods)
         application.router.routes.append(route)

@@ -136,6 +136,7 @@ ENDPOINTS = [
     Endpoint(PLACE, "/old", "OLD_ROUTE", ("GET",), "", "no-old"),
     Endpoint(PLACE, "", "ROOT_ROUTE", ("HEAD",), "", "no-old"),
     Endpoint("sglang.other.lifespan", "/other", "", ("GET",), "", "no-other"),
+    Endpoint("sglang.sockets.lifespan", "/v1/talk", "", ("WEBSOCKET",), "talking", "no-talk"),
 ]
 
 
@@ -151,6 +152,30 @@ class Route:
 
 
 @dataclass
+class WebSocketRoute:
+    path: str
+    endpoint: Callable[[Any], Awaitable[Any]]
+
+
+class Socket:
+    """A client's, which notes what it is told."""
+
+    url = types.SimpleNamespace(path="/v1/talk")
+
+    def __init__(self) -> None:
+        self.told: list[Any] = []
+
+    async def accept(self) -> None:
+        self.told.append("open")
+
+    async def send_json(self, content: Any) -> None:
+        self.told.append(content)
+
+    async def close(self, code: int, reason: str) -> None:
+        self.told.append((code, reason))
+
+
+@dataclass
 class JSONResponse:
     content: Any
     status_code: int
@@ -163,23 +188,24 @@ class Application:
 
 @pytest.fixture
 def refuse(monkeypatch: pytest.MonkeyPatch) -> Callable[[str, Any], None]:
-    for name, value in (("routing", Route), ("responses", JSONResponse)):
+    for name, values in (("routing", [Route, WebSocketRoute]), ("responses", [JSONResponse])):
         module = types.ModuleType(f"starlette.{name}")
-        setattr(module, value.__name__, value)
+        vars(module).update({value.__name__: value for value in values})
         monkeypatch.setitem(sys.modules, f"starlette.{name}", module)
     monkeypatch.setitem(sys.modules, "starlette", types.ModuleType("starlette"))
-    edits = tuple(Refuse(Span(1, 0, 1, 0), place, "app") for place in (PLACE, "sglang.other.lifespan", "sglang.no.one"))
+    places = (PLACE, "sglang.other.lifespan", "sglang.sockets.lifespan", "sglang.no.one")
+    edits = tuple(Refuse(Span(1, 0, 1, 0), place, "app") for place in places)
     look: Callable[[str, Any], None] = removed_features("python/sglang/server.py", edits, endpoints=ENDPOINTS).refuse
     return look
 
 
-def filed(application: Application) -> list[Route]:
+def filed(application: Application) -> list[Any]:
     assert application.router.routes[0] == "upstream's", "what the server has counts first"
-    routes: list[Route] = application.router.routes[1:]
+    routes: list[Any] = application.router.routes[1:]
     return routes
 
 
-async def _answer(route: Route, request: Any) -> Any:
+async def _answer(route: Any, request: Any) -> Any:
     return await route.endpoint(request)
 
 
@@ -217,3 +243,19 @@ def test_other_applications_are_left_alone(refuse: Callable[[str, Any], None]) -
     application = Application()
     refuse("sglang.no.one", application)
     assert filed(application) == []
+
+
+def test_a_socket_is_told_and_closed(refuse: Callable[[str, Any], None]) -> None:
+    """A client sees no reason of a socket that is refused before it is open."""
+    application, socket = Application(), Socket()
+    refuse("sglang.sockets.lifespan", application)
+    refuse("sglang.sockets.lifespan", application)
+    [route] = filed(application)
+    assert isinstance(route, WebSocketRoute)
+    asyncio.run(_answer(route, socket))
+    opened, error, closed = socket.told
+    assert opened == "open"
+    assert error["error"]["code"] == "removed_feature"
+    for word in ("WEBSOCKET /v1/talk", "talking", "no-talk", "To get it back"):
+        assert word in error["error"]["message"]
+    assert closed == (1008, "removed_feature")

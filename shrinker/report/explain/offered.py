@@ -209,7 +209,8 @@ def endpoint(tree: Generated, name: str) -> list[Answer]:
     if rows:
         feature, rule = rows[0][4], rows[0][5]
         methods = " ".join(sorted({method for row in rows for method in row[3]}))
-        return [Answer(f"{methods} {name}", "removed", (f"rule {rule}: {feature}; it answers 404",), without(rule))]
+        answer = "a client is told so and the socket closed" if methods == "WEBSOCKET" else "it answers 404"
+        return [Answer(f"{methods} {name}", "removed", (f"rule {rule}: {feature}; {answer}",), without(rule))]
     place = tree.first(rf"@\w+\.(?:\w+)\(\s*[\"']({re.escape(name)})[\"']", name)
     if place:
         change = "a [[remove]] rule with its `definitions`"
