@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from equivalence.levels.arguments import compare_arguments
-from equivalence.levels.listed import compare_documents, compare_help, options, removed_endpoints
+from equivalence.levels.listed import compare_documents, compare_help, options, removed_endpoints, removed_sockets
 from equivalence.levels.result import Ledger, both
 from equivalence.levels.scenarios import ARCHITECTURE
 from equivalence.levels.setting import GENERATED, SIDES, UPSTREAM, Call, Setting
@@ -92,7 +92,8 @@ def _interface(trees: Mapping[str, Path], subjects: Mapping[str, Any], setting: 
     ledger.checks["openapi"] += sum(len(methods) for methods in after["openapi"]["paths"].values())
     for place, message in compare_documents(before["openapi"], after["openapi"], listed):
         ledger.find("openapi", "", f"{place}: {message}")
-    removed = removed_endpoints(listed)
+    # A socket has no method.
+    removed = {*removed_endpoints(listed), *(f"* {path}" for path in removed_sockets(listed))}
     ledger.checks["routes"] += len(after["routes"])
     for route in sorted({*before["routes"]} ^ {*after["routes"]}):
         if route not in removed and not route.startswith("HEAD "):

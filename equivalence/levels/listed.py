@@ -15,6 +15,7 @@ from shrinker.values.relations import grouped, reached
 _OPTION = re.compile(r"  (?P<names>-{1,2}[A-Za-z][^\n]*?)(?:  |$)")
 _LISTS = re.compile(r"\[('[^\[\]]*')\]")
 _CHOICES = re.compile(r"\{([^{}]*)\}")
+_SOCKET = "WEBSOCKET"
 _ENDPOINT = re.compile(r"([A-Z]+) (/\S*)(?: or what \w+ names)?")
 _REFERENCE = re.compile(r'"\$ref": "(?:[^"]*/)?([^"/]*)"')
 
@@ -97,10 +98,21 @@ def _choices(entry: str) -> list[str]:
 def removed_endpoints(listed: Iterable[Mapping[str, Any]]) -> dict[str, tuple[str, str]]:
     """Method and path of each endpoint that was removed, by both in one text, in the order of these rows of `interface.json`.
 
-    Where the environment may name another path it is the default; without one nothing can be asked for.
+    Where the environment may name another path it is the default; without one nothing can be asked for. Sockets are
+    none of them.
     """
+    rows = (match.groups() for match in _removed(listed) if match[1] != _SOCKET)
+    return {f"{method} {path}": (method, path) for method, path in rows}
+
+
+def removed_sockets(listed: Iterable[Mapping[str, Any]]) -> frozenset[str]:
+    """Paths of the sockets that were removed, of the same rows."""
+    return frozenset(match[2] for match in _removed(listed) if match[1] == _SOCKET)
+
+
+def _removed(listed: Iterable[Mapping[str, Any]]) -> Iterator[re.Match[str]]:
     found = (_ENDPOINT.fullmatch(row["subject"]) for row in listed if row["kind"] == "removed")
-    return {f"{match[1]} {match[2]}": (match[1], match[2]) for match in found if match}
+    yield from filter(None, found)
 
 
 def compare_documents(

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from equivalence.levels.listed import compare_documents, compare_help, options, removed_endpoints
+from equivalence.levels.listed import compare_documents, compare_help, options, removed_endpoints, removed_sockets
 from equivalence.levels.result import Ledger
 from equivalence.levels.server import compare_answers, compare_choices, compare_removed
 from equivalence.serving.record import NO_TIME, Answer, Answers
@@ -99,8 +99,10 @@ def test_the_endpoints_that_can_be_asked_for() -> None:
         *rows(subject="POST /api/chat or what CHAT_ROUTE names", kind="removed"),
         *rows(subject="GET (no default) or what ROOT_ROUTE names", kind="removed"),
         *rows(subject="(all)", kind="removed"),
+        *rows(subject="WEBSOCKET /v1/talk", kind="removed"),
         *rows(subject="POST /changed", kind="schema changed"),
     ]
+    assert removed_sockets(listed) == {"/v1/talk"}
     assert removed_endpoints(listed) == {
         "POST /v1/responses": ("POST", "/v1/responses"),
         "GET /v1/responses/{response_id}": ("GET", "/v1/responses/{response_id}"),
