@@ -28,7 +28,7 @@ MUTANTS = {
         "            self._note(self.texts, *names_in_fields(text), *names_in_values(text)",
         "            self._note(self.texts, *names_in_values(text)",
     ),
-    "a text that is split names nothing": ('elif name in _EVALUATES or name == "split":', "elif False:"),
+    "a text that is split names nothing": ('elif name in EVALUATES or name == "split":', "elif False:"),
     "no local is read through a frame": ("        if context.environment.reads_frames():\n", "        if False:\n"),
     "a walk finds what rules name and nothing else": ("if meant or name in modules:", "if meant:"),
     "an alias of types follows nothing": (
