@@ -64,6 +64,8 @@ class SpelledTexts:
         if rows is None:
             return
         elements, tables = rows
+        if any(map(_makes_what_grows, elements)):
+            return
         for name in names:
             values: list[ast.expr | None] = []
             for element in elements:
@@ -150,7 +152,7 @@ class SpelledTexts:
             case ast.Subscript(value=table, ctx=ast.Load()):
                 return self._rows_held(table, [], scope)
             case ast.Name(id=name) if (given := self._given(name, scope)) is not None:
-                return self._rows_of_all(*given)
+                return self._rows_of_name(name, *given)
         found = self._display(node, scope)
         if found is None:
             return None
@@ -160,13 +162,27 @@ class SpelledTexts:
         elements = getattr(display, "elts", [])
         return None if any(isinstance(each, ast.Starred) for each in elements) else (elements, tables)
 
+    def _rows_of_name(self, name: str, given: list[ast.expr], owner: Scope) -> tuple[list[ast.expr], Tables] | None:
+        """Rows of what a local name is given; what it is made of itself (`names = sorted(names)`) is not followed.
+
+        Who holds a list by a name may add to it.
+        """
+        if (owner, name) in self._busy or any(map(_makes_what_grows, given)):
+            return None
+        self._busy.add((owner, name))
+        found = self._rows_of_all(given, owner)
+        self._busy.discard((owner, name))
+        return found
+
     def _rows_held(
         self, table: ast.expr, default: Sequence[ast.expr], scope: Scope
     ) -> tuple[list[ast.expr], Tables] | None:
         """Rows of what a dictionary of displays holds, whichever of them is taken, and of what stands for one that is not there."""
         held = self._parts_of(table, "values", scope)
-        found = None if held is None else self._rows_of_all([*held[0], *default], scope)
-        return None if held is None or found is None else (found[0], found[1] | held[1])
+        if held is None or any(map(_makes_what_grows, held[0])):
+            return None
+        found = self._rows_of_all([*held[0], *default], scope)
+        return None if found is None else (found[0], found[1] | held[1])
 
     def _rows_of_all(self, nodes: Iterable[ast.expr], scope: Scope) -> tuple[list[ast.expr], Tables] | None:
         """Rows of several things, of which a loop may run over any."""
@@ -213,6 +229,16 @@ class SpelledTexts:
         if isinstance(node, ast.Name) and node.id in self._tables and scope.owner(node.id) is self._module:
             return self._tables[node.id], frozenset({node.id})
         return None
+
+
+def _makes_what_grows(node: ast.expr) -> bool:
+    """Tell whether an expression may make a list or dictionary to which somebody adds later."""
+    match node:
+        case ast.Call(func=ast.Name(id=name)):
+            return name in _COPIES
+        case ast.Dict() | ast.List() | ast.Set():
+            return True
+    return False
 
 
 def _is_spelled(node: ast.expr | None) -> bool:
