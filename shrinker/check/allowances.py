@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain, takewhile
 from typing import NamedTuple
 
+from shrinker.syntax.imports import absolute_written
 from shrinker.values.edits import FILE as REFUSALS_FILE
 from shrinker.values.edits import GUARD_LINE, Refuse, Span, refusal_line
 from shrinker.values.relations import grouped
@@ -30,6 +31,7 @@ NAMES = (
     IF_FOR_ELIF := "if for elif",
     ELSE_FOR_ELIF := "else for elif",
     NAMED_ERROR := "named error",
+    LOADING := "import of a module alone",
     DEFAULT := "default that a rule replaces",
     REFUSAL := "refusal of a removed feature",
     GUARD := "guard of imports",
@@ -72,6 +74,30 @@ GUARD_TOKENS = tuple(re.findall(r"\w+|[^\w\s]", GUARD_LINE))
 """The line that starts to look at imports; it is inserted, whole and once a file."""
 Defaults = Mapping[str, frozenset[str]]
 """Tokens that rules put in place of upstream's defaults, and the tokens each may replace."""
+
+
+def loaded_alone(tokens: Sequence[str]) -> str:
+    """The module that a line imports and does nothing else; empty for another line.
+
+    >>> loaded_alone(("import", "package", ".", "module", "# noqa"))
+    'package.module'
+    """
+    if tokens[0] != "import":
+        return ""
+    said = [text for text in tokens[1:] if not text.startswith("#")]
+    return "".join(said) if all(text == "." or text.isidentifier() for text in said) else ""
+
+
+def named_from(tokens: Sequence[str], package: str) -> str:
+    """The module from which a line imports names; empty for another line.
+
+    Args:
+        tokens: those of the line.
+        package: the package that relative names are below.
+    """
+    if tokens[0] != "from" or "import" not in tokens or tokens[-1] == "*" or ";" in tokens:
+        return ""
+    return absolute_written("".join(tokens[1 : tokens.index("import")]), package)
 
 
 def default_tokens(pairs: Iterable[tuple[str, str]]) -> Defaults:

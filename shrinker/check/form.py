@@ -17,10 +17,12 @@ from shrinker.check.subsequence import align, logical_lines, split
 from shrinker.check.symbols import SYMBOLS
 from shrinker.check.trees import Seen, Trees
 from shrinker.source.cache import sha256_of
+from shrinker.syntax.imports import package_of
 from shrinker.values import form as syntax
 from shrinker.values.errors import ShrinkerError
 from shrinker.values.manifest import MANIFEST, contents
 from shrinker.values.outcome import EmittedFile
+from shrinker.values.upstream import module_name
 
 LINES = (".c", ".cc", ".cpp", ".cu", ".cuh", ".h", ".hpp", ".inl", ".inc", "CMakeLists.txt", ".cmake", "Cargo.toml")
 """Ends of the names of files of which lines may go."""
@@ -103,7 +105,9 @@ def _left(entry: EmittedFile, data: bytes, source: bytes, defaults: allowances.D
     except (SyntaxError, UnicodeDecodeError) as error:
         seen.find(entry.path, 0, f"cannot be split into tokens: {error}", check="subsequence")
         return
-    result = align(ours, theirs, defaults)
+    module = module_name(entry.path)
+    package = package_of(module, entry.path.endswith("/__init__.py")) if module else ""
+    result = align(ours, theirs, defaults, package)
     seen.look(sum(map(len, ours)), _TOKENS)
     for name, count in result.used.items():
         seen.look(count, f"allowed: {name}")

@@ -30,12 +30,25 @@ def members(trees: Trees, seen: Seen) -> None:
                 why = ", a field: what makes one gives it by place or by name"
             elif not name.startswith("_") and (caller := families.outside(last)):
                 why = f", which {caller} of another package may call"
+            elif name in each.handed and families.is_validated(last):
+                why = ", which a decorator files for another package to call"
+            elif (
+                name in each.values
+                and families.is_enumeration(last)
+                and not trees.index.removes_member(f"{last}.{name}")
+            ):
+                why = ", and no rule takes this member of the enumeration away"
             if why is not None:
                 # Nobody here has to look these up: Python does, or who makes or drives the object.
                 seen.find(symbols.path, 0, f"class {each.name} lost {name}{why} (upstream: line {line})")
-            elif missed := families.look_up(name, last):
-                where = f"{symbols.path}:{line}"
+                continue
+            where = f"{symbols.path}:{line}"
+            if missed := families.look_up(name, last):
                 seen.find(*missed, f"looks up {name!r}, which class {each.name} no longer has (upstream: {where})")
+            elif (place := trees.handed_texts.get(name)) and not families.defines(name):
+                seen.find(
+                    *place, f"hands on {name!r}, which no class has any more: {each.name} had it (upstream: {where})"
+                )
 
 
 def stores(trees: Trees, seen: Seen) -> None:

@@ -4,7 +4,8 @@ hides it. A name that is bound in several ways is left alone; these checks are t
 
 import ast
 import re
-from collections.abc import Callable, Sequence
+import sys
+from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -73,6 +74,8 @@ class _Reader:
         """Modules of other packages by the names that imports bind to them."""
         self.foreign: set[str] = set()
         """What imports from other packages bind."""
+        self.installed: set[str] = set()
+        """Those of them that Python itself does not have."""
         self.named_classes: dict[str, str] = {}
         self.stored: dict[str, dict[str, int]] = {}
         """By class, attributes stored on `self`, with their first lines."""
@@ -146,7 +149,19 @@ class _Reader:
         bases, fields = tuple(map(last_name, node.bases)), frozenset(symbols.fields_of(node.body))
         foreign = tuple(last_name(base) for base in node.bases if first_name(base) in self.foreign)
         data, stores = symbols.made_by_fields(node), tuple(self.stored.get(name, {}).items())
-        self.found.classes.append(ClassSymbols(name, bases, tuple(members.items()), fields, data, foreign, stores))
+        handed = frozenset(self.handed(node))
+        values = frozenset(value for value, _ in symbols.assigned_of(node.body))
+        self.found.classes.append(
+            ClassSymbols(name, bases, tuple(members.items()), fields, data, foreign, stores, handed, values)
+        )
+
+    def handed(self, node: ast.ClassDef) -> Iterator[str]:
+        """Find the methods of a class under a decorator of another package: it may file them for who drives the objects."""
+        for method in node.body:
+            if isinstance(method, ast.FunctionDef | ast.AsyncFunctionDef):
+                decorators = (each.func if isinstance(each, ast.Call) else each for each in method.decorator_list)
+                if any(first_name(each) in self.installed for each in decorators):
+                    yield method.name
 
     @_HANDLERS.of(*COMPREHENSIONS)
     def comprehension(self, node: Comprehension, scope: Scope) -> None:
@@ -189,6 +204,8 @@ class _Reader:
                 self.found.stars.append(module if known else "")
             elif not ours:
                 self.foreign.add(bound)
+                if module.partition(".")[0] not in sys.stdlib_module_names:
+                    self.installed.add(bound)
                 if not name:
                     self.whole[bound] = bound if bound == module.partition(".")[0] else module
             elif name[:1].isupper() and not name.isupper():
@@ -283,6 +300,10 @@ class _Reader:
         texts = {name: (each.value, each.lineno) for name, each in constants if isinstance(each.value, str)}
         if len(texts) > 1 and any(":" in text and _TARGET.fullmatch(text) for text, _ in texts.values()):
             self.found.targets.append((last_name(node.func), texts))
+        # `getattr` and `hasattr` say on what they look it up.
+        for given in () if function in {"getattr", "hasattr"} else (*args, *named.values()):
+            if isinstance(given, ast.Constant) and isinstance(given.value, str) and given.value.isidentifier():
+                self.found.handed_texts.setdefault(given.value, given.lineno)
         self.neighbours(args)
         self.children(node, scope)
 

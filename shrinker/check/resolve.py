@@ -16,9 +16,16 @@ from shrinker.values.upstream import PACKAGE
 
 _EVERY_MODULE = frozenset({"__dict__", "__doc__", "__file__", "__name__", "__package__", "__path__", "__spec__"})
 _MADE_BY_FIELDS = frozenset({"NamedTuple", "TypedDict", "Struct", "BaseModel"})
-_ASKED_BY_NAME = frozenset(
-    {"Module", "Parameter", "Tensor", "BaseModel", "Struct", "Generic", "Protocol", "ABC", "Enum", "IntEnum", "StrEnum"}
-    | {"Flag", "IntFlag", "NamedTuple", "SimpleNamespace", "TypedDict", "PretrainedConfig", "PreTrainedModel"}
+_ENUMERATIONS = frozenset({"Enum", "IntEnum", "StrEnum", "Flag", "IntFlag"})
+_VALIDATED = frozenset({"BaseModel"})
+"""Classes of other packages that call what is defined below them under a decorator of theirs."""
+_ASKED_BY_NAME = (
+    _ENUMERATIONS
+    | _VALIDATED
+    | frozenset(
+        {"Module", "Parameter", "Tensor", "Struct", "Generic", "Protocol", "ABC"}
+        | {"NamedTuple", "SimpleNamespace", "TypedDict", "PretrainedConfig", "PreTrainedModel"}
+    )
 )
 """Classes of other packages that call no method of a class below them but those that kept code names, too. Any other
 (a communicator that a library drives, a handler, a visitor) may call all that is defined for it."""
@@ -192,6 +199,23 @@ class Families:
         """A class of another package, below which this one is, that may call any of its methods; empty when none is."""
         foreign = {base for each in self._above(name) for base in each.foreign}
         return min(foreign - _ASKED_BY_NAME - {""}, default="")
+
+    def is_enumeration(self, name: str) -> bool:
+        """True when a class is an enumeration: a member may be made by its value, and whoever lists it meets each."""
+        return any(not _ENUMERATIONS.isdisjoint(each.foreign) for each in self._above(name))
+
+    def is_validated(self, name: str) -> bool:
+        """True when another package calls what a class defines under a decorator of that package."""
+        return any(not _VALIDATED.isdisjoint(each.foreign) for each in self._above(name))
+
+    def defines(self, name: str) -> bool:
+        """True when any class has a member of this name."""
+        return name in self._members
+
+    @cached_property
+    def _members(self) -> frozenset[str]:
+        kept = (each for classes in self._classes.values() for each in classes)
+        return frozenset(name for each in kept for name, _ in each.members)
 
     def has_fields(self, name: str) -> bool:
         """True when what a class annotates is what it is made with."""

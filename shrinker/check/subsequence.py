@@ -108,8 +108,17 @@ class Alignment:
     """Where no reading goes on: index of the logical line, and its tokens; empty when the property holds."""
 
 
-def align(generated: list[Tokens], ours: list[Tokens], defaults: allowances.Defaults | None = None) -> Alignment:
-    """Compare the logical lines of a generated file with those of upstream's (`ours`)."""
+def align(
+    generated: list[Tokens], ours: list[Tokens], defaults: allowances.Defaults | None = None, package: str = ""
+) -> Alignment:
+    """Compare the logical lines of a generated file with those of upstream's.
+
+    Args:
+        generated: those of the generated file.
+        ours: those of upstream's.
+        defaults: what rules put in the place of upstream's defaults.
+        package: the package that the file's relative imports are below.
+    """
     header = allowances.header_of(generated)
     counts = Counter({allowances.HEADER: int(header is not None)})
     sets = [*map(frozenset, ours)]
@@ -130,6 +139,8 @@ def align(generated: list[Tokens], ours: list[Tokens], defaults: allowances.Defa
             continue
         allowed = allowances.allowed(wanted, defaults or {})
         reached = [each for place in frontier for each in _advance(wanted, allowed, ours, sets, place)]
+        if (module := allowances.loaded_alone(wanted)) and wanted not in upstream:
+            reached += [each for place in frontier for each in _load_alone(wanted, module, ours, place, package)]
         if reached:
             frontier = []
             for place in sorted(reached, key=lambda place: (*place[:2], len(place[2]))):
@@ -165,6 +176,17 @@ def _advance(
                     reached.append((index, end, by))
     # Where nothing is left of a line the next one begins.
     return [(i + 1, 0, by) if end == len(ours[i]) else (i, end, by) for i, end, by in reached]
+
+
+def _load_alone(wanted: Tokens, module: str, ours: list[Tokens], place: _Place, package: str) -> Iterator[_Place]:
+    """Find the next line that imports names from a module, for one that imports the module alone."""
+    at, offset, used = place
+    for index in range(at + bool(offset), len(ours)):
+        theirs = ours[index]
+        noted = not wanted[-1].startswith("#") or wanted[-1] in theirs
+        if noted and allowances.named_from(theirs, package) == module:
+            yield index + 1, 0, (*used, allowances.LOADING)
+            return
 
 
 def _plain(wanted: Tokens, theirs: Tokens, start: int) -> int | None:

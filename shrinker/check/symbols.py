@@ -40,6 +40,10 @@ class ClassSymbols:
     """Last names of the bases that other packages give."""
     stores: tuple[tuple[str, int], ...] = ()
     """Attributes that its methods store on ``self``, with their first lines."""
+    handed: frozenset[str] = frozenset()
+    """Methods that a decorator of another package may file, as `field_validator` does."""
+    values: frozenset[str] = frozenset()
+    """Those of its members that are no methods."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +121,8 @@ class ModuleSymbols:
     """Names that statements of the module assign, with their lines."""
     binds: set[str] = field(default_factory=set)
     """Attributes that it stores on anything, and what may store one: names of keywords, texts that are identifiers."""
+    handed_texts: dict[str, int] = field(default_factory=dict)
+    """Texts that calls are given and that are identifiers, each with its first line: of some of them an attribute is read elsewhere."""
     by_text: set[str] = field(default_factory=set)
     """Texts that ``getattr`` and ``hasattr`` are given."""
     computed_files: set[str] = field(default_factory=set)

@@ -161,6 +161,11 @@ class Trees:
         return Families(self.kept.values(), self.modules)
 
     @cached_property
+    def handed_texts(self) -> dict[str, tuple[str, int]]:
+        """Texts that calls of the generated tree are given, each with one of the places."""
+        return {text: (s.path, line) for s in self.kept.values() for text, line in s.handed_texts.items()}
+
+    @cached_property
     def users(self) -> Users:
         """Who uses what of upstream, by its own text."""
         return Users(self.source)

@@ -122,22 +122,29 @@ class FoldEngine:
         reason = self._unwritable.get(path)
         return known if reason is None else replace(known, unwritable=frozenset({reason}))
 
-    def drop(self, dead: Mapping[str, frozenset[Span]]) -> None:
-        """Fold again without what nothing reachable names: spans of statements and imported names by path, in the place of those before."""
+    def drop(self, dead: Mapping[str, frozenset[Span]], loads: Mapping[str, frozenset[Span]]) -> None:
+        """Fold again without what nothing reachable names, in the place of what was so before.
+
+        Args:
+            dead: spans of statements and imported names, by path.
+            loads: those of the names of which the module is loaded all the same, by path.
+        """
         for path in sorted({*self.refinements, *dead}):
             before = self.refinements.get(path, NOTHING)
-            after = self.refinements[path] = replace(before, dead=dead.get(path, frozenset()))
+            gone = dead.get(path, frozenset())
+            after = replace(before, dead=gone, loads=loads.get(path, frozenset()))
+            self.refinements[path] = after
             if after != before:
                 self.folded.pop(path, None)
 
     def whole(self, paths: Iterable[str]) -> Iterable[FoldedModule]:
         """Modules folded with what is known of them, with nothing dropped that nothing reachable names."""
-        return self.refold({p: replace(self.refinements[p], dead=frozenset()) for p in paths})
+        return self.refold({p: _undropped(self.refinements[p]) for p in paths})
 
     def restore(self, before: Mapping[str, Refinement]) -> Iterable[FoldedModule]:
         """Modules of which more was found out than was known before, folded with that alone."""
         known = {path: before.get(path, NOTHING) for path in self.refinements}
-        more = (path for path, facts in self.refinements.items() if replace(facts, dead=frozenset()) != known[path])
+        more = (path for path, facts in self.refinements.items() if _undropped(facts) != known[path])
         return self.refold({path: known[path] for path in more})
 
     def refold(self, facts: Mapping[str, Refinement]) -> Iterable[FoldedModule]:
@@ -178,6 +185,11 @@ class FoldEngine:
         found = {name: outline_file(self.tree.root, paths[name]) for name in fresh}
         outlines = {**before.outlines, **{name: each for name, each in found.items() if each is not None}}
         return Environment(before.rules, outlines, before.modules, rescued)
+
+
+def _undropped(facts: Refinement) -> Refinement:
+    """Facts of a module without what nothing reachable names."""
+    return replace(facts, dead=frozenset(), loads=frozenset())
 
 
 def _touches(module: FoldedModule, fresh: Collection[str], before: Environment) -> bool:

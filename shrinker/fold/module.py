@@ -78,7 +78,7 @@ def _fold(tree: ast.Module, context: Context, refinement: Refinement) -> None:
         drop_unused(tree, context)
         drop_unused_locals(tree, context)
         context.settle()
-    drop_unreachable(tree, context, refinement.dead)
+    drop_unreachable(tree, context, refinement.dead, refinement.loads)
 
 
 def _leave(tree: ast.Module, context: Context, reasons: Iterable[str]) -> None:
@@ -103,6 +103,7 @@ def fold_companions(
     environment: Environment,
     kept: Collection[str],
     dead: Mapping[str, frozenset[Span]] | None = None,
+    loads: Mapping[str, frozenset[Span]] | None = None,
 ) -> dict[str, FoldedModule]:
     """Folded modules of the packages beside the served one that the rules name (the Python of its kernel library), by path, sorted.
 
@@ -113,6 +114,7 @@ def fold_companions(
         environment: the closed world of the served package.
         kept: paths of all kept files.
         dead: statements and imported names that nothing names, by path; of the other modules the units are collected.
+        loads: those imported names of which the module is loaded all the same, by path.
     """
     names: dict[str, str] = {}
     for rule in environment.rules.companions:
@@ -136,6 +138,7 @@ def fold_companions(
     folded: dict[str, FoldedModule] = {}
     for path, name in sorted(names.items()):
         if name in outlines:
-            refinement = Refinement(dead=(dead or {}).get(path, frozenset()))
+            gone = (dead or {}).get(path, frozenset())
+            refinement = Refinement(dead=gone, loads=(loads or {}).get(path, frozenset()))
             folded[path] = fold_source(path, name, path.endswith("/__init__.py"), tree.read(path), world, refinement)
     return folded

@@ -10,12 +10,12 @@ from shrinker.fold.context import Context, filled
 from shrinker.fold.exports import drop_entries, entries
 from shrinker.fold.messages import no_program
 from shrinker.syntax.control import is_main
-from shrinker.syntax.imports import Import
+from shrinker.syntax.imports import Import, absolute
 from shrinker.syntax.names import assigned
 from shrinker.syntax.ranges import extent, first_line, span
 from shrinker.syntax.side_effects import bound_by
 from shrinker.syntax.walk import BLOCKS_OF, Function, walk
-from shrinker.values.edits import DropElse, Span
+from shrinker.values.edits import DropElse, LoadModule, Span
 
 _CONSTANT, _UNREACHABLE = "attribute-constant", "unreachable"
 """Rules that decisions tell."""
@@ -76,16 +76,46 @@ def _is_store(node: ast.stmt, names: frozenset[str]) -> bool:
     return False
 
 
-def drop_unreachable(tree: ast.Module, context: Context, dead: frozenset[Span]) -> None:
-    """Delete statements, names of imports and entries of ``__all__`` by their position, after everything else was folded."""
+def drop_unreachable(tree: ast.Module, context: Context, dead: frozenset[Span], loads: frozenset[Span]) -> None:
+    """Delete statements, names of imports and entries of ``__all__`` by their position, after everything else was folded.
+
+    Args:
+        tree: the module; it is changed.
+        context: gets the edits.
+        dead: places of what goes.
+        loads: places of those names of imports of which the module is loaded all the same.
+    """
     if not dead:
         return
     before = bound_by(*tree.body)
+    tree.body = [_load(node, context) if _is_load(node, dead, loads) else node for node in tree.body]
     tree.body = _left(tree.body, context, dead)
     gone = set(before - bound_by(*tree.body))
     gone.update(name for name, place in entries(tree) if place in dead)
     drop_entries(tree, context, gone)
     context.settle()
+
+
+def _is_load(node: ast.stmt, dead: frozenset[Span], loads: frozenset[Span]) -> bool:
+    """Tell whether nothing but the loading of a module is left of an import."""
+    if not isinstance(node, ast.ImportFrom):
+        return False
+    places = {span(alias) for alias in node.names}
+    return places <= dead and not places.isdisjoint(loads)
+
+
+def _load(node: ast.stmt, context: Context) -> ast.stmt:
+    """Put an import of the module alone in the place of an import of its names."""
+    assert isinstance(node, ast.ImportFrom)
+    module = absolute(node.module, node.level, context.package)
+    _forget(node, context)
+    context.forget(*node.names)
+    context.edits.append(LoadModule(span(node), module))
+    context.decide(node, "import", {_UNREACHABLE}, "loads", 0)
+    alias = ast.copy_location(ast.alias(module), node)
+    # Where a name was, a place is needed that no dead one has.
+    alias.end_lineno, alias.end_col_offset = node.lineno, node.col_offset
+    return ast.copy_location(ast.Import([alias]), node)
 
 
 def _left(body: list[ast.stmt], context: Context, dead: frozenset[Span]) -> list[ast.stmt]:

@@ -20,7 +20,7 @@ from shrinker.program.native.cuts import cargo_cuts, refuted_cuts
 from shrinker.program.native.prune import prune_companions
 from shrinker.program.propagation import find_needed, propagate_attributes
 from shrinker.program.reach import FileGraph
-from shrinker.program.symbols.dead import NamedPlaces, dead_spans, live_again, search_symbols
+from shrinker.program.symbols.dead import NamedPlaces, dead_spans, live_again, loading_spans, search_symbols
 from shrinker.program.symbols.saved import found_symbols
 from shrinker.program.symbols.search import Search
 from shrinker.program.written import written_imports
@@ -166,7 +166,7 @@ class _Steps:
                 dead = {}
                 continue
             dead = dead_spans(found, modules)
-            engine.drop(dead)
+            engine.drop(dead, loading_spans(found))
             # All at once: the waves of the search would keep one process waiting for the other.
             engine.fold(sorted(path for path in dead if units[path].module in found.loaded))
             graph, folded = self._graph(engine)

@@ -1,8 +1,8 @@
 """The closed list of edits: everything that `emit` may do to a file, decided by `fold`.
 
 A span names a node of the ORIGINAL file's `ast`: 1-based lines, 0-based UTF-8 byte columns, as
-`ast` gives them. Edits only delete, dedent or simplify; `Literal`, `Raise`, `Refuse` and `Guard` add the
-few tokens that `check/allowances.py` lists.
+`ast` gives them. Edits only delete, dedent or simplify; `Literal`, `LoadModule`, `Raise`, `Refuse` and
+`Guard` add the few tokens that `check/allowances.py` lists.
 """
 
 from dataclasses import dataclass
@@ -70,6 +70,17 @@ class Raise(Edit):
     message: str
     error: str = "RuntimeError"
     """Name of the builtin exception: `RuntimeError`, or what upstream itself would raise (`ImportError`, `AttributeError`)."""
+
+
+@dataclass(frozen=True, slots=True)
+class LoadModule(Edit):
+    """Replace an import of names, none of which is used, by one of their module alone.
+
+    ``from package.module import Name`` becomes ``import package.module``: what loading it does stays.
+    """
+
+    module: str
+    """Dotted name of the module, absolute."""
 
 
 @dataclass(frozen=True, slots=True)

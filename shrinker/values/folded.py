@@ -25,7 +25,7 @@ class Decision:
     text: str
     """The condition as upstream wrote it, one line, at most 120 characters."""
     outcome: str
-    """What it became: ``true``, ``false``, ``removed``, ``raises``."""
+    """What it became: ``true``, ``false``, ``removed``, ``raises``, ``loads`` (an import of names, of its module alone)."""
     lines: int
     """Source lines that the decision deletes."""
     first: int = 0
@@ -294,6 +294,8 @@ class Refinement:
     """Why emission cannot write what folding decides for the module, which then stays as upstream wrote it."""
     dead: frozenset[Span] = frozenset()
     """Statements and imported names that nothing reachable names."""
+    loads: frozenset[Span] = frozenset()
+    """Those imported names of which the module must be loaded all the same, for what that does."""
 
     def joined(self, other: "Refinement") -> "Refinement":
         """The facts of both."""

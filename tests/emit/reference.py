@@ -11,6 +11,7 @@ from shrinker.values.edits import (
     DropTail,
     Edit,
     Literal,
+    LoadModule,
     Raise,
     Span,
     TakeBlock,
@@ -56,6 +57,9 @@ class Reference:
             if any(isinstance(e, DropTail) for e in edits):
                 break
             if any(isinstance(e, DropStatement) for e in edits):
+                continue
+            if loads := [e for e in edits if isinstance(e, LoadModule)]:
+                out.extend(ast.parse(f"import {loads[0].module}").body)
                 continue
             if taken:
                 name, _, number = taken[0].block.partition(":")

@@ -21,6 +21,7 @@ from shrinker.values.edits import (
     DropTail,
     Edit,
     Literal,
+    LoadModule,
     Raise,
     TakeBlock,
     TakeOperand,
@@ -30,7 +31,8 @@ from tests.grammar import Grammar
 
 GRAMMAR = Grammar(Path(__file__).with_name("grammar.txt"))
 RAISED = 'raise RuntimeError("gone: \\"x\\" \\\\ é")'
-ADDED = {"pass", "True", "False", "None", "else", "if", ","}
+LOADED = "alone"
+ADDED = {"pass", "True", "False", "None", "else", "if", ",", LOADED}
 """All that a rewrite adds beside `RAISED`."""
 HEADER = re.compile("(if|elif|else|for|while|with|try|except|finally|def|class|async|case|match|@)")
 """What a line begins with that holds no simple statements, or not alone."""
@@ -48,6 +50,8 @@ def of_statement(node: ast.stmt) -> Iterator[Offer]:
     match node:
         case ast.If():
             yield 1, [TakeBlock(at, "body"), TakeBlock(at, "orelse")]
+        case ast.ImportFrom():
+            yield 0.3, [LoadModule(at, LOADED)]
         case ast.While():
             yield 1, [TakeBlock(at, "body")]
         case ast.Try(handlers=[_, *more]):
@@ -187,7 +191,7 @@ def test_a_comment_stays_behind_its_statement(seed: int, choice: int) -> None:
     # A number in each comment of its own, so that none is taken for another one. No edit's place depends on it: it ends its line.
     count = iter(range(10**6))
     source = re.sub(r"# (\w+)$", lambda found: f"# {found[1]} {next(count)}", source, flags=re.MULTILINE)
-    out = rewritten(source, [edit for edit in edits if not isinstance(edit, Raise)])
+    out = rewritten(source, [edit for edit in edits if not isinstance(edit, Raise | LoadModule)])
     before = behind(source)
     for comment, left in behind(out).items():
         # Behind `if x: y` it is the whole line's. A tuple of one keeps a comma.

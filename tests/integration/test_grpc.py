@@ -29,6 +29,8 @@ def answers(tree: Path, folder: Path) -> dict[str, Any]:
             check=False,
         )
         assert done.returncode == 0, done.stderr + served.server.text()[-3000:]
+        # Shown where the test fails: a deadline says nothing of what the server did meanwhile.
+        print(served.server.text()[-5000:])
     text = (folder / "answers.json").read_text("utf-8").replace(str(served.model), "MODEL")
     found: dict[str, Any] = json.loads(text)
     return found

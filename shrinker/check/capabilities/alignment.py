@@ -14,7 +14,7 @@ from operator import itemgetter
 from typing import TypeAlias, TypeVar
 
 from shrinker.check.subsequence import is_subsequence
-from shrinker.syntax.names import assigned
+from shrinker.syntax.names import assigned, last_name
 from shrinker.syntax.side_effects import bound_by
 from shrinker.syntax.walk import BLOCKS_OF, Definition
 
@@ -23,6 +23,22 @@ _WRITTEN = frozenset({"None", "False", "True", "pass", ","})
 """Tokens that may stand in the place of others, or are written where nothing is left but one element."""
 Pairs = dict[int, ast.stmt]
 """By the identity of a statement of upstream, its partner."""
+
+
+def _only_binds(node: ast.stmt) -> bool:
+    """Tell whether a statement binds names and files nothing."""
+    match node:
+        case ast.Pass() | ast.Import() | ast.ImportFrom():
+            return True
+        case ast.FunctionDef() | ast.AsyncFunctionDef():
+            # A decorator that files what it is given does so by its name.
+            return not any("regist" in last_name(each).lower() for each in map(_maker, node.decorator_list))
+    return isinstance(assigned(node)[0], ast.Name)
+
+
+def _maker(decorator: ast.expr) -> ast.expr:
+    """What is called where a decorator is a call, else the decorator."""
+    return decorator.func if isinstance(decorator, ast.Call) else decorator
 
 
 class Aligner:
@@ -39,9 +55,7 @@ class Aligner:
 
     def is_idle(self, body: Sequence[ast.stmt]) -> bool:
         """Whether a suite does nothing but to bind names that the generated file does not read."""
-        plain = (ast.Pass, ast.Import, ast.ImportFrom)
-        only_binds = all(isinstance(node, plain) or isinstance(assigned(node)[0], ast.Name) for node in body)
-        return only_binds and bound_by(*body).isdisjoint(self._names)
+        return all(map(_only_binds, body)) and bound_by(*body).isdisjoint(self._names)
 
     def key(self, node: ast.stmt) -> tuple[object, ...]:
         """Equal for statements that are the same, with all that is in them but for definitions' bodies."""

@@ -1,4 +1,4 @@
-"""DropStatement, DropTail and Raise: statements that go, or make place for the named error."""
+"""Statements that go, or make place for the named error or for an import of a module alone."""
 
 import json
 from collections.abc import Sequence
@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 import libcst as cst
 
 from shrinker.emit.rewrite.named import Editing
-from shrinker.values.edits import DropStatement, DropTail, Raise
+from shrinker.values.edits import DropStatement, DropTail, LoadModule, Raise
 
 Block = TypeVar("Block", cst.Module, cst.IndentedBlock)
 Line = TypeVar("Line", cst.SimpleStatementLine, cst.SimpleStatementSuite)
@@ -51,11 +51,14 @@ class Blocks(Editing):
         self.skip(*unreached)
 
     def on_leave(self, original_node: Any, updated_node: Any) -> Any:
-        """Remove a statement, or put the error in its place, with the comment above it."""
-        edit = self.edit_of(original_node, Raise, DropTail, DropStatement)
+        """Remove a statement, or put another one in its place, with the comment above it."""
+        edit = self.edit_of(original_node, Raise, DropTail, DropStatement, LoadModule)
         if original_node in self._unreached or isinstance(edit, DropTail | DropStatement):
             self._gone.add(original_node)
             return cst.RemoveFromParent()
+        if isinstance(edit, LoadModule):
+            load = cst.ensure_type(cst.parse_statement(f"import {edit.module}"), cst.SimpleStatementLine)
+            return load.body[0].with_changes(semicolon=updated_node.semicolon)
         if not isinstance(edit, Raise):
             return super().on_leave(original_node, updated_node)
         line = cst.ensure_type(cst.parse_statement(_error(edit)), cst.SimpleStatementLine)

@@ -13,9 +13,23 @@ from shrinker.values.relations import grouped
 Kind = TypeVar("Kind", bound=Edit)
 Statement = cst.BaseSmallStatement | cst.BaseCompoundStatement
 
-OF_STATEMENTS = (edits.Raise, edits.DropTail, edits.DropStatement, edits.TakeBlock, edits.DropElse)
+OF_STATEMENTS = (
+    edits.Raise,
+    edits.DropTail,
+    edits.DropStatement,
+    edits.LoadModule,
+    edits.TakeBlock,
+    edits.DropElse,
+)
 """The edits that name a statement; of several, the one that deletes most comes first."""
-_WHOLE = (edits.Raise, edits.DropTail, edits.DropStatement, edits.DropElement, edits.Literal)
+_WHOLE = (
+    edits.Raise,
+    edits.DropTail,
+    edits.DropStatement,
+    edits.LoadModule,
+    edits.DropElement,
+    edits.Literal,
+)
 """The edits after which nothing inside the node counts."""
 
 

@@ -9,7 +9,7 @@ from shrinker.program.native.cuts import library_cuts
 from shrinker.program.native.library import Library, NativeReach
 from shrinker.program.nodes import file_node, path_node
 from shrinker.program.reasons import first_reasons
-from shrinker.program.symbols.dead import dead_spans, search_modules
+from shrinker.program.symbols.dead import dead_spans, loading_spans, search_modules
 from shrinker.program.symbols.liveness import Outside
 from shrinker.program.symbols.search import Search
 from shrinker.ruleset import Companion, Ruleset
@@ -22,8 +22,10 @@ from shrinker.values.graph import UNREACHABLE, Edge, Graph, Removal
 from shrinker.values.texts import without_comments, words_of
 from shrinker.values.upstream import UpstreamTree
 
-Fold = Callable[[Collection[str], Mapping[str, frozenset[Span]] | None], dict[str, FoldedModule]]
-"""Folds the companions among some paths; without what nothing names where that is given, else with their units."""
+Spans = Mapping[str, frozenset[Span]]
+Fold = Callable[[Collection[str], Spans | None, Spans | None], dict[str, FoldedModule]]
+"""Folds the companions among some paths; without what nothing names where that is given, and with the
+imports that then load their modules alone; else with their units."""
 _OPERATORS = "torch.ops"
 _NO_OPERATOR = "no operator that kept code names needs it"
 _NO_IMPORT = "no kept code imports or names it"
@@ -37,9 +39,10 @@ def prune_companions(
     that are no Python, each with the path."""
     with_sources = [rule for rule in rules.companions if rule.sources]
     dead: dict[str, frozenset[Span]] = {}
+    loads: dict[str, frozenset[Span]] = {}
     found: list[tuple[Companion, _Callers, Search]] = []
     named = frozenset(edge.dst for edge in graph.edges if edge.kind == "keep" and edge.src.startswith("root:"))
-    whole = fold(graph.kept, None) if with_sources else {}
+    whole = fold(graph.kept, None, None) if with_sources else {}
     gone: dict[str, str] = {}
     for rule in with_sources:
         own = {path: module for path, module in whole.items() if path.startswith(f"{rule.folder}/")}
@@ -54,10 +57,11 @@ def prune_companions(
         words = callers.words | special
         search = search_modules(own, Outside(rules, words=((words, words),)))
         dead |= dead_spans(search, {module.module for module in own.values()})
+        loads |= loading_spans(search)
         unloaded = (path for path, module in own.items() if module.module not in search.loaded)
         gone |= {path: _NO_IMPORT for path in unloaded if file_node(path) not in named}
         found.append((rule, callers, search))
-    companions = fold([path for path in graph.kept if path not in gone], dead)
+    companions = fold([path for path in graph.kept if path not in gone], dead, loads)
     companions = {path: replace(module, units=EMPTY_SYMBOLS) for path, module in companions.items()}
     cuts: list[tuple[str, Cut]] = []
     edges: list[Edge] = []

@@ -81,7 +81,7 @@ def _settle_imports(search: Search) -> bool:
     found, program = False, search.program
     acting = search.acting()
     setting = search.setting()
-    loading = Loading(program, search.live, acting, setting)
+    loading = Loading(program, search.running(), acting, setting)
     for name in program.order:
         if name not in search.loaded:
             continue
@@ -89,12 +89,12 @@ def _settle_imports(search: Search) -> bool:
         before = loading.before(name) | {name}
         above: list[str] = []
         imports = [(key, unit) for key, unit in program.modules[name].keyed if unit.kind == "import"]
-        running = {_statement(unit) for key, unit in imports if key in search.live}
+        running = {_statement(unit) for key, unit in imports if key in search.live or key in search.alone}
         for key, unit in imports:
             if "typing" in unit.flags:
                 continue
             loads = program.loads(*unit.imports[0][:2])
-            if key not in search.live:
+            if key not in search.live and key not in search.alone:
                 # That a module is loaded elsewhere says nothing of when: a function may do it, which nothing calls.
                 targets = [t for t in loads if t not in beside]
                 # From outside the tree a name goes that dead code used, so that it is there for its use, while another one stays.
@@ -107,16 +107,36 @@ def _settle_imports(search: Search) -> bool:
                 read = [each for each in read if each not in same and not loading.is_done(each, before, above)]
                 fails = program.is_missing(*unit.imports[0][:2])
                 if foreign or fails or read or any(loading.matters(t, before, above, beside) for t in targets):
-                    search.keep(key, Reason(f"module:{name}", "import", unit.span.line))
+                    reason = Reason(f"module:{name}", "import", unit.span.line)
+                    if foreign or fails or not _may_load_alone(search, name, unit):
+                        search.keep(key, reason)
+                    else:
+                        search.load_alone(key, reason)
                     running.add(_statement(unit))
                     beside.update(targets)
                     # What it loads may load more: before the next import is looked at.
                     search.drain()
-                    loading = Loading(program, search.live, acting, setting)
+                    loading = Loading(program, search.running(), acting, setting)
                     found = True
-            if key in search.live and unit.parent < 0:
+            if (key in search.live or key in search.alone) and unit.parent < 0:
                 above += program.sets(*unit.imports[0][:2])
     return found
+
+
+def _may_load_alone(search: Search, module: str, unit: Symbol) -> bool:
+    """Tell whether `import source` does all that is needed of ``from source import name``.
+
+    The name is one that the source itself binds, which is all that the statement asks of it, and
+    the importing module may bind the package that holds the source.
+    """
+    source, name, _ = unit.imports[0]
+    program = search.program
+    if unit.parent >= 0 or source not in program.modules or name not in program.modules[source].symbols:
+        return False
+    if source == module or f"{source}.{name}" in program.loads(source, name):
+        return False
+    top = source.partition(".")[0]
+    return all("whole" in program.unit(key).flags for key in program.modules[module].symbols.get(top, ()))
 
 
 def _statement(unit: Symbol) -> tuple[int, str, int]:
@@ -167,6 +187,13 @@ def dead_spans(search: Search, modules: Collection[str]) -> dict[str, frozenset[
         if found:
             out[module.path] = frozenset(found)
     return out
+
+
+def loading_spans(search: Search) -> dict[str, frozenset[Span]]:
+    """Imported names that nothing live can name and of which the module is loaded all the same, by path."""
+    modules = search.program.modules
+    found = grouped((modules[key[0]].path, search.program.unit(key).span) for key in search.alone)
+    return {path: frozenset(spans) for path, spans in found.items()}
 
 
 def live_again(search: Search, dead: Mapping[str, frozenset[Span]]) -> frozenset[str]:

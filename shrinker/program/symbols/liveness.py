@@ -7,8 +7,8 @@ one of which nothing is proven.
 import re
 import sys
 from bisect import bisect_left
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections import ChainMap, defaultdict
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -99,6 +99,8 @@ class Liveness:
         """Names looked up on something of which nothing is proven, or spelled by a string."""
         self.edges: dict[tuple[Node, Node], Reason] = {}
         """What names what, each pair once; the targets are not all live."""
+        self.alone: dict[Key, Reason] = {}
+        """Imported names that are not live and of which the module is loaded all the same."""
         self.outside = outside
         self.asked: dict[str, tuple[str, int] | None] = {}
         """Names of methods that nothing live looks up, and where any code of upstream does."""
@@ -167,6 +169,16 @@ class Liveness:
         if key not in self.live:
             self.live[key] = reason
             self._stack.append(key)
+
+    def load_alone(self, key: Key, reason: Reason) -> None:
+        """An import runs for what loading its module does, and for none of its names."""
+        self.alone[key] = reason
+        for each in self.program.loads(*self.program.unit(key).imports[0][:2]):
+            self._load(each, reason)
+
+    def running(self) -> Container[Key]:
+        """Units that stay, and imports that run for what they load alone."""
+        return ChainMap(self.live, self.alone)
 
     def _mark(self, key: Key, reason: Reason) -> None:
         """A member's name was looked up: it lives once its class does."""

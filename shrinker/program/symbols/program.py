@@ -1,6 +1,6 @@
 """The units of all kept modules as one program: where names are bound, which module loads which, and what importing one does."""
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from itertools import chain
@@ -234,7 +234,7 @@ class Loading:
     def __init__(
         self,
         program: Program,
-        live: Collection[Key],
+        live: Container[Key],
         acting: frozenset[str],
         setting: Mapping[str, Collection[str]],
     ) -> None:

@@ -1,5 +1,7 @@
 """Archives of tests/programs/symbols: lines that end with ``# gone`` go, and every other line stays.
 
+One that ends with ``# loads`` imports names, and in the tree that is left their module alone.
+
 Each archive has a `sglang/launch_server.py`, which runs the same in the tree that is left, and a search to be saved.
 """
 
@@ -18,6 +20,7 @@ from tests.fold.programs import make_tree, read_program, rewrite
 from tests.program.symbols.support import ARCHIVES, small_rules
 from tests.small import Silent, python, write
 
+_LOADS = re.compile(r"from (?:sglang)?\.?(\S+) import .*(  # loads)")
 _GONE = re.compile(r"def (\w+)\(.*# gone$", re.MULTILINE)
 
 
@@ -26,7 +29,7 @@ def _lines(text: str) -> list[str]:
 
 
 def _wanted(text: str) -> list[str]:
-    return [line for line in _lines(text) if not line.endswith("# gone")]
+    return [_LOADS.sub(r"import sglang.\1\2", line) for line in _lines(text) if not line.endswith("# gone")]
 
 
 def _names(texts: Iterable[str]) -> str:
