@@ -50,7 +50,9 @@ def _said(rule: Fact | Domain, outside: Outside) -> Iterator[str]:
             said = f"says that the macro {name} is not defined, and no [[dropped]] rule has a word of it"
             row = Vocabulary(outside.rules.dropped).of((name,), False)
             yield f"macro {name}: {row}" if row else _Missing(f"{said}: a compiler or a build may define it")
-    others = rule.attributes if isinstance(rule, Fact) else (*rule.lists, *rule.tables, *rule.registers)
+    others = (
+        (*rule.attributes, *rule.instances) if isinstance(rule, Fact) else (*rule.lists, *rule.tables, *rule.registers)
+    )
     for pattern in (*rule.calls, *rule.names, *others):
         yield from _pattern(pattern, rule, outside)
 

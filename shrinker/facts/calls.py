@@ -58,6 +58,8 @@ def _call(node: ast.Call, scope: ValueScope, condition: bool) -> Value:
         return said
     if function.name in ("builtins.hasattr", "builtins.getattr"):
         return _asked_attribute(node, function.name, scope)
+    if function.name in ("builtins.isinstance", "builtins.issubclass"):
+        return _asked_kind(node, scope)
     if function.name in ("builtins.str", "builtins.bool", "builtins.int") and len(node.args) == 1 and not node.keywords:
         given = evaluate(node.args[0], scope, condition=function.name == "builtins.bool")
         match function.name, given:
@@ -99,6 +101,22 @@ def _method(node: ast.Call, scope: ValueScope) -> Value:
         if isinstance(receiver, TextDomain) and node.func.attr == "startswith" and receiver.starts_never(text.value):
             return Known(False, True, receiver.rules)
     return UNKNOWN
+
+
+def _asked_kind(node: ast.Call, scope: ValueScope) -> Value:
+    """``isinstance(detector, OtherDetector)``: false where facts say that no asked class has an object."""
+    if len(node.args) != 2 or node.keywords:
+        return UNKNOWN
+    asked = node.args[1]
+    kinds = asked.elts if isinstance(asked, ast.Tuple) else [asked]
+    rules: set[str] = set()
+    for kind in kinds:
+        value = evaluate(kind, scope)
+        said = scope.environment.without_objects(value.name) if isinstance(value, Ref) else None
+        if said is None:
+            return UNKNOWN
+        rules |= said.rules
+    return Known(False, True, frozenset(rules)) if kinds else UNKNOWN
 
 
 def _asked_attribute(node: ast.Call, function: str, scope: ValueScope) -> Value:

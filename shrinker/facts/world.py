@@ -71,6 +71,7 @@ class ClosedWorld(ABC):
         values = [(fact, Known(fact.value, fact.exact, frozenset({fact.id}))) for fact in rules.facts]
         self._calls = NamePatterns((p, known) for fact, known in values for p in fact.calls)
         self._names = NamePatterns((p, known) for fact, known in values for p in (*fact.names, *fact.attributes))
+        self._instances = NamePatterns((p, known) for fact, known in values for p in fact.instances)
         self._variables = {variable: known for fact, known in values for variable in fact.environment}
         self._pure = NamePatterns((p, rule.boolean) for rule in rules.pures for p in rule.calls)
         self._domains = {
@@ -136,7 +137,7 @@ class ClosedWorld(ABC):
         open_texts = (rule for rule in self.rules.domains if rule.only)
         kinds = ("names", "lists", "calls", "tables", "registers")
         texts |= {p.rpartition(".")[2] for rule in open_texts for kind in kinds for p in getattr(rule, kind)}
-        named = self._calls.words | self._names.words | self._definitions.words
+        named = self._calls.words | self._names.words | self._definitions.words | self._instances.words
         members = {qualified.rpartition(".")[2] for qualified in self._members}
         return frozenset(named | set(self._variables) | absent | texts | members)
 
@@ -147,6 +148,10 @@ class ClosedWorld(ABC):
     def named(self, name: str) -> Known | None:
         """The value that a fact gives to this qualified name or ``.attribute``."""
         return self._names.find(name)
+
+    def without_objects(self, name: str) -> Known | None:
+        """What a fact says of whether anything is an object of a class; None where no fact says that nothing is."""
+        return self._instances.find(name)
 
     def is_pure(self, function: str) -> bool:
         """True for a function of the tree, or a ``.method``, that a rule declares free of side effects, or fixes."""

@@ -14,6 +14,7 @@ from shrinker.ruleset import Ruleset
 from shrinker.ruleset.models import Dropped, Remove
 from shrinker.source import open_upstream
 from shrinker.source.cache import default_folder
+from shrinker.source.pins import load_pins
 from shrinker.source.wheels import load_wheels, open_wheel
 from shrinker.values.manifest import Manifest
 from shrinker.values.outcome import EmittedFile, LevelResult
@@ -136,7 +137,7 @@ def test_what_is_asked_at_load() -> None:
 def test_the_servicer_of_the_real_release(tmp_path: Path) -> None:
     """Upstream passes as its own generated tree; without one file that its servicer loads it does not."""
     repository = Path(__file__).resolve().parents[2]
-    tree = open_upstream("release:0.5.15.post1", repository=repository)
+    tree = open_upstream(load_pins(repository).default_spec, repository=repository)
     pins = [pin for pin in load_wheels(repository) if pin.name == "smg-grpc-servicer"]
     reads = [Read(pin.name, pin.sha256, open_wheel(pin, default_folder(), lambda line: None)) for pin in pins]
     # What draws pictures, and the models, half of all files: a servicer that loaded one of them would be found.

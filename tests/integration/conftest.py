@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from shrinker.source.cache import default_folder, locked
-from tests.integration.shrunk import Shrunk
+from shrinker.source.pins import load_pins
+from tests.integration.shrunk import REPOSITORY, Shrunk
 
 
 @pytest.fixture(scope="session")
@@ -24,7 +25,7 @@ def shared(tmp_path_factory: pytest.TempPathFactory, worker_id: str, testrun_uid
     return folder
 
 
-PINNED = "0.5.15.post1"
+PINNED = load_pins(REPOSITORY).default_release
 """The default release: every profile of it is generated strictly."""
 
 
@@ -49,6 +50,12 @@ def pinned(shared: Path) -> Callable[[str], Shrunk]:
 def newest(pinned: Callable[[str], Shrunk]) -> Shrunk:
     """The default release."""
     return pinned("deepseek")
+
+
+@pytest.fixture(scope="session")
+def former(shared: Path) -> Shrunk:
+    """The release that was the default one before."""
+    return shrunk(shared, "0.5.15.post1")
 
 
 @pytest.fixture(scope="session")

@@ -17,6 +17,7 @@ from equivalence.serving.server import Launch, Server, free_port
 from equivalence.simulation.environment import Simulation, simulation
 from shrinker.source import open_upstream
 from shrinker.source.cache import default_folder, locked
+from shrinker.source.pins import load_pins
 from tests.integration.shrunk import REPOSITORY, Shrunk
 from tests.simulations import simulation_python
 
@@ -82,7 +83,8 @@ def serving(tree: Path, folder: Path, options: str = "", *, counted: Path | None
         counted: where to count what the server does, if at all.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    declared = open_upstream("release:0.5.15.post1", repository=REPOSITORY).declared.dependencies
+    pinned = load_pins(REPOSITORY).default_spec
+    declared = open_upstream(pinned, repository=REPOSITORY).declared.dependencies
     made = simulation(declared, compiled=default_folder() / "compiled")
     model, port = checkpoint(made), free_port()
     if counted is not None:

@@ -25,6 +25,8 @@ class Fact(Claim):
     """Environment variables, however they are read."""
     macros: tuple[str, ...] = ()
     """Macros of C, C++ and CUDA that no build of the kept sources defines; the value is then false."""
+    instances: tuple[str, ...] = ()
+    """Classes of which there is no object: `isinstance` and `issubclass` of them are false."""
     value: StrictBool | StrictInt | str | None = None
     """TOML has no null: leave it out for None. A number decides comparisons; it is never written as a literal."""
     exact: bool = True
@@ -34,6 +36,8 @@ class Fact(Claim):
     def _undefined(self) -> "Fact":
         if self.macros and self.value is not False:
             raise ValueError("`macros` are not defined: their value is false")
+        if self.instances and self.value is not False:
+            raise ValueError("`instances` are none: their value is false")
         return self
 
 
