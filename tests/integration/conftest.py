@@ -1,5 +1,6 @@
 """The releases, each shrunk once a run, whichever processes ask for it."""
 
+import os
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -13,7 +14,14 @@ from tests.integration.shrunk import REPOSITORY, Shrunk
 
 @pytest.fixture(scope="session")
 def shared(tmp_path_factory: pytest.TempPathFactory, worker_id: str, testrun_uid: str) -> Path:
-    """A folder that all processes of this run have."""
+    """A folder that all processes of this run have.
+
+    `SHRINKER_TREES` names one that stays, so that a person who mends a test waits for no tree.
+    Trees in it are taken as they are: empty it after a change to the tool or its rules.
+    """
+    if kept := os.environ.get("SHRINKER_TREES"):
+        Path(kept).mkdir(exist_ok=True)
+        return Path(kept)
     own = tmp_path_factory.getbasetemp()
     folder = (own if worker_id == "master" else own.parent) / testrun_uid
     folder.mkdir(exist_ok=True)
