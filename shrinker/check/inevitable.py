@@ -2,7 +2,8 @@
 
 A named error may stand where a feature is asked for that is not there. On the straight way through a program nothing was asked for, and a
 rule that says so (`only_when_asked`) is wrong. A function ends when the way through it, suites of tests left out, meets a named error or a
-call of one that ends: a question, since a test before it may have left. Classes are told apart by their last names, as in `hierarchy`. What
+call of one that ends: a question, since a test before it may have left. Where none may, and no word of what is dropped is in the
+function's name, it is a question that the function ends at all: whoever calls it asked for nothing. Classes are told apart by their last names, as in `hierarchy`. What
 a decorator of the package files without a key is run by whoever runs all that was filed.
 """
 
@@ -12,18 +13,21 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
 from shrinker.check.allowances import ERROR_PREFIX, is_named_error
+from shrinker.check.capabilities.vocabulary import Vocabulary
 from shrinker.check.symbols import ModuleSymbols
 from shrinker.check.trees import Seen, Trees
 from shrinker.syntax.control import is_main
 from shrinker.syntax.names import dotted
 from shrinker.syntax.parsing import parsed
 from shrinker.syntax.scopes import COMPREHENSIONS
-from shrinker.syntax.walk import Definition, Function, children, definitions
+from shrinker.syntax.walk import Definition, Function, children, definitions, walk
 from shrinker.values.relations import grouped
 from shrinker.values.upstream import enclosing
 
 _MADE_BY = ("__init__", "__post_init__", "__new__")
 _ENDS = "comes to a named error in every run that reaches its end"
+_ALWAYS = "ends in a named error whatever it is given"
+_LEAVING = (ast.Return, ast.Yield, ast.YieldFrom)
 _APART = (ast.Lambda, *COMPREHENSIONS)
 
 
@@ -37,6 +41,7 @@ class _Search:
     def __init__(self, trees: Trees, seen: Seen) -> None:
         self._trees = trees
         self._seen = seen
+        self._words = Vocabulary(trees.stated.dropped)
         self._ends: dict[str, str] = {}
         """Why a function ends, by its dotted name."""
         self._members: dict[str, set[str]] = defaultdict(set)
@@ -74,6 +79,7 @@ class _Search:
             known = f"{module}.{name}" in self._ends
             whys = [] if known else [self._reason(one.body, symbols, owner) for one in each]
             if whys and all(whys):
+                self._ask_for(f"{module}.{name}", each, path)
                 self._ends[f"{module}.{name}"] = whys[0]
                 for decorator in each[0].decorator_list:
                     if self._resolved(symbols, dotted(decorator)):
@@ -81,6 +87,13 @@ class _Search:
                         self._seen.ask(path, each[0].lineno, f"{filed} {_ENDS}: {whys[0]}")
                 if owner:
                     self._members[last].add(owner)
+
+    def _ask_for(self, name: str, functions: Sequence[Function], path: str) -> None:
+        """Ask why a function does nothing but to end, where its name does not say it."""
+        explained = self._words.whole(name) or self._words.of(name.split("."), False)
+        if not explained and all(_ends_by_itself(each.body) for each in functions):
+            asked = "a [[fact]] for what it calls, or a word of [[dropped]]"
+            self._seen.ask(path, functions[0].lineno, f"{name} {_ALWAYS}; {asked}")
 
     def _reason(self, body: Sequence[ast.stmt], symbols: ModuleSymbols, owner: str) -> str:
         for node in _straight(body):
@@ -141,6 +154,18 @@ def _straight(body: Sequence[ast.stmt]) -> Iterator[ast.Call | ast.Raise]:
                 yield from _calls(node)
         if isinstance(node, ast.Return):
             return
+
+
+def _ends_by_itself(body: Sequence[ast.stmt]) -> bool:
+    """Tell whether a function meets a named error of its own whatever it is given."""
+    for node in body:
+        if is_named_error(node):
+            return True
+        if isinstance(node, ast.With | ast.AsyncWith) and _ends_by_itself(node.body):
+            return True
+        if not isinstance(node, Definition) and any(isinstance(part, _LEAVING) for part in walk(node)):
+            return False
+    return False
 
 
 def _calls(node: ast.AST) -> Iterator[ast.Call]:

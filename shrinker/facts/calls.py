@@ -230,7 +230,8 @@ def _is_pure_call(node: ast.Call, scope: ValueScope) -> bool:
             return True
     match evaluate(node.func, scope):
         case Removed(name=name):
-            return environment.called(name) is not None
+            method = f".{node.func.attr}" if isinstance(node.func, ast.Attribute) else ""
+            return environment.called(name) is not None or environment.called(name + method) is not None
         case Ref(name):
             return name in _PURE_CALLS or environment.is_pure(name) or isinstance(environment.interpret(name), Known)
     return False

@@ -30,7 +30,7 @@ def fold_call(folder: ExpressionFolder, node: ast.Call, condition: bool) -> ast.
     """A call."""
     match node:
         case ast.Call(ast.Name("isinstance" | "issubclass"), [_, _], []):
-            return fold_instance_test(folder, node)
+            return folder.valued(node) or fold_instance_test(folder, node)
     if (folded := folder.valued(node)) is not None:
         return folded
     if (filed := registration(node, folder.scope)) is not None:
