@@ -46,7 +46,8 @@ for card in asked["cards"]:
         note(f"{card} E={experts} N={width} {kind} {block} {channel} {down}", tables.get_moe_configs(experts, width, kind, block, block, channel, down))
     for width, depth in asked["projections"]:
         note(f"{card} N={width} K={depth}", blocks.get_w8a8_block_fp8_configs(width, depth, 128, 128))
-        note(f"{card} N={width} K={depth} by channel", blocks.get_w8a8_channelwise_fp8_configs(width, depth))
+        by_channel = blocks.get_w8a8_channelwise_fp8_configs(width, depth)
+        note(f"{card} N={width} K={depth} by channel", by_channel)
 print(json.dumps(found))
 """
 
@@ -97,6 +98,7 @@ def test_every_table_that_a_deepseek_model_asks_for_is_found(newest: Shrunk) -> 
     # Of all kinds some are found, on a card that has only the second, too; of each model those of
     # its own experts.
     assert {"NVIDIA_H200", "NVIDIA_B200"} <= {name.partition(" ")[0] for name in upstream}
-    assert {"NVIDIA_H200", "NVIDIA_L40"} <= {name.partition(" ")[0] for name in upstream if " K=" in name}
+    linear = {name.partition(" ")[0] for name in upstream if " K=" in name}
+    assert {"NVIDIA_H200", "NVIDIA_L40"} <= linear
     assert any(name.endswith(" by channel") for name in upstream)
     assert all(any(f" E={routed} " in name for name in upstream) for routed, _ in ROUTED_AND_WIDTH)
