@@ -27,7 +27,7 @@ from shrinker.cli.verify import gpu_bundle, verify
 
 _EXAMPLES = """
 shrinker shrink
-shrinker shrink --upstream release:0.5.22 --out dist/older
+shrinker shrink --upstream release:0.5.14 --out dist/older
 shrinker shrink --upstream git:../sglang@main --profile deepseek-r1-minimal
 shrinker verify
 shrinker verify --level imports --out dist/older
@@ -42,10 +42,10 @@ shrinker cross-check
 shrinker cross-check --all
 shrinker dependencies
 shrinker dependencies --sizes
-shrinker diff release:0.5.22 release:0.5.23
+shrinker diff release:0.5.14 release:0.5.15.post1
 shrinker diff dist/older dist/sglang_deepseek --html diff.html
 shrinker check-upstream release:0.5.16
-shrinker check-upstream git:../sglang@main --since release:0.5.23
+shrinker check-upstream git:../sglang@main --since release:0.5.15.post1
 shrinker bump --release 0.5.16
 shrinker bump --commit main --summary dist/summary.md
 shrinker publish --remote git@host:me/tree.git --branch deepseek
