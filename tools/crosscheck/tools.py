@@ -134,9 +134,9 @@ def _below(root: Path, path: str) -> str:
 def _bound(file: Path, row: dict[str, Any]) -> str:
     """Read the name that an import binds where ruff points: `use` of `from a import b as use`."""
     # The message has the imported name only, and it is the bound one that the code says.
-    start, end = row["location"], row["end_location"]
-    line = file.read_text("utf-8", "replace").split("\n")[start["row"] - 1]
-    return line[start["column"] - 1 : end["column"] - 1]
+    lines = file.read_text("utf-8", "replace").split("\n")
+    start, end = (int(row[at]["column"]) - 1 for at in ("location", "end_location"))
+    return lines[int(row["location"]["row"]) - 1][start:end]
 
 
 def _name(text: str) -> str:
