@@ -4,9 +4,10 @@ and symbols, and the tables of the other reports. It is made of what lies beside
 """
 
 import json
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
-from itertools import islice
+from itertools import islice, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -96,12 +97,9 @@ def _data(folder: Path, earlier: Path) -> dict[str, Any]:
     for path, before, rule, why in _rows(folder, "remove.txt"):
         files.append((path, int(before), 0, 0, why if rule == UNREACHABLE else f"{rule}: {why}"))
     lines = {path: after for path, _, after, _, _ in files}
+    # A few reasons stand for thousands of files.
+    reasons = {why: at for at, why in enumerate(dict.fromkeys(why for *_, why in files))}
     gone = grouped((path, part) for name, rows in graph["gone"].items() for path, line in rows for part in (name, line))
-    # Names in their modules, and of each node the last step of its best chain.
-    modules = symbols["modules"]
-    units = [[at, name[len(modules[at][0]) + 1 :], line, int(live)] for at, _, name, line, *_, live in symbols["units"]]
-    best = [number for edge in symbols["best"] for number in edge or (-1, 0, 0)]
-    others = {name: symbols[name] for name in ("others", "kinds")}
     effects, counted = rules["effects"], ("decisions", "folded_lines", "files", "lines")
     return {
         "head": {
@@ -110,8 +108,9 @@ def _data(folder: Path, earlier: Path) -> dict[str, Any]:
             "before": sum(row[1] for row in files),
             "after": sum(row[2] for row in files),
         },
-        "files": files,
-        "symbols": {"modules": modules, "units": units, "best": best, **others},
+        "files": [(*row, reasons[why]) for *row, why in files],
+        "reasons": [*reasons],
+        "symbols": _symbols(symbols),
         "lost": [[f"{module}.{name}", line, rule, why] for module, name, line, _, rule, why in symbols["gone"]],
         "gone": gone,
         "retained": graph["retained"],
@@ -127,6 +126,40 @@ def _data(folder: Path, earlier: Path) -> dict[str, Any]:
         "fit": summary.get("fit", {}),
         "evidence": [*_evidence(summary, verified, graph["tree"])],
         "limits": verified.get("not_shown", []),
+    }
+
+
+def _symbols(symbols: Mapping[str, Any]) -> dict[str, Any]:
+    """Give what the page says of definitions, as short as it can be read: they are 70,000 of a newer release.
+
+    Units come in the order of their modules. Of each module a text of its names, those that are gone with a minus, and how many lines each is below the one
+    before; of each node the last step of its best chain. Nodes that are no definitions stay where a chain passes them.
+    """
+    modules, best, others = symbols["modules"], symbols["best"], symbols["others"]
+    named, lines = defaultdict[int, list[str]](list), defaultdict[int, list[int]](list)
+    for at, _, name, line, *_, live in symbols["units"]:
+        named[at].append(("" if live else "-") + name[len(modules[at][0]) + 1 :])
+        lines[at].append(line)
+    units = [
+        (" ".join(named[at]), [line - before for before, line in pairwise([0, *lines[at]])])
+        for at in range(len(modules))
+    ]
+    first = len(symbols["units"])
+    told = [*range(first), *(at for at, name in enumerate(others, first) if name.startswith("module:"))]
+    shown = set(told)
+    while told:
+        # Each node has one chain, so that only the nodes that chains pass are found.
+        if (edge := best[told.pop()]) and first <= edge[0] < first + len(others) and edge[0] not in shown:
+            shown.add(edge[0])
+            told.append(edge[0])
+    new = {node: at for at, node in enumerate(sorted(shown))}
+    steps = [best[node] or (-1, 0, 0) for node in new]
+    return {
+        "modules": modules,
+        "units": units,
+        "best": [number for node, *how in steps for number in (new.get(node, -1), *how)],
+        "others": [others[node - first] for node in new if node >= first],
+        "kinds": symbols["kinds"],
     }
 
 

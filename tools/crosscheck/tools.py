@@ -17,6 +17,7 @@ from shrinker.check.ruff import find_ruff
 from shrinker.values.errors import InputError
 
 PACKAGE = "python/sglang"
+_UNUSED_IMPORT = "F401"
 _TIMEOUT = 900
 """Seconds: the slowest tool takes less than a minute for a whole upstream."""
 _VULTURE = re.compile(r"^(?P<path>.*?):(?P<line>\d+): (?P<text>.+) \(\d+% confidence\)$")
@@ -62,7 +63,8 @@ def ruff(root: Path) -> list[Finding]:
     found: list[Finding] = []
     for row in json.loads(_run(root, [*command, PACKAGE]) or "[]"):
         path, line, text = _below(root, row["filename"]), row["location"]["row"], row["message"]
-        found.append(Finding("ruff", path, line, row["code"] or "syntax", _LINE.sub("line", text), _name(text)))
+        name = _bound(root / path, row) if row["code"] == _UNUSED_IMPORT else _name(text)
+        found.append(Finding("ruff", path, line, row["code"] or "syntax", _LINE.sub("line", text), name))
     return found
 
 
@@ -127,6 +129,14 @@ def _run(root: Path, command: Sequence[str]) -> str:
 
 def _below(root: Path, path: str) -> str:
     return Path(path).relative_to(root).as_posix() if Path(path).is_absolute() else path
+
+
+def _bound(file: Path, row: dict[str, Any]) -> str:
+    """Read the name that an import binds where ruff points: `use` of `from a import b as use`."""
+    # The message has the imported name only, and it is the bound one that the code says.
+    lines = file.read_text("utf-8", "replace").split("\n")
+    start, end = (int(row[at]["column"]) - 1 for at in ("location", "end_location"))
+    return lines[int(row["location"]["row"]) - 1][start:end]
 
 
 def _name(text: str) -> str:

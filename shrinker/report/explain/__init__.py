@@ -51,6 +51,9 @@ class Explainer:
         which says what names are near, when neither the tree nor upstream has it.
         """
         name = name.strip()
+        if offered.VARIABLE.fullmatch(name) and (found := self._absent(name)):
+            # A macro that no build defines, which a comment of kept code may name all the same.
+            return found
         for look in (offered.error, offered.rule, offered.flag, offered.variable, offered.endpoint):
             if found := look(self._tree, name):
                 return found
@@ -255,10 +258,14 @@ class Explainer:
             return [replace(one, because=(*less, *one.because)) for one in kept]
         if removed := [self._removed(one) for one in found[:_MOST] if isinstance(one, Removed)]:
             return removed
+        if absent := self._absent(name):
+            return absent
+        raise answers.unknown(name, self._tree.names())
+
+    def _absent(self, name: str) -> list[Answer]:
+        """Give what rules say of a module or macro that no machine or build has; empty for any other name."""
         whys = self._tree.data["whys"]
-        absent = self._tree.data["absents"].get(name)
-        if not absent:
-            raise answers.unknown(name, self._tree.names())
+        absent = self._tree.data["absents"].get(name, {})
         because = {rule: (f"rule {rule}: {said}. {whys[rule]}",) for rule, said in absent.items()}
         return [Answer(name, "removed", why, without(rule)) for rule, why in because.items()]
 

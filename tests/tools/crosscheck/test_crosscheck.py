@@ -70,6 +70,12 @@ def test_what_no_decision_took_away_has_no_reason(trees: tuple[Path, Path]) -> N
     assert reasons["ruff width"] == reasons["vulture used_by_removed"] == reasons["pyrefly pages"] == ""
 
 
+def test_an_unused_import_is_known_by_the_name_that_it_binds(tmp_path: Path) -> None:
+    text = "from os import sep as _sep, name\nfrom os import (\n    path as _path,\n)\nimport json\n"
+    found = ruff(_write(tmp_path, {"main.py": text}))
+    assert [item.subject for item in found] == ["_sep", "name", "_path", "json"]
+
+
 def test_what_a_plain_dict_was_first_given_is_no_type_of_its_keys(tmp_path: Path) -> None:
     text = "def ask():\n    load = {'a': 1}\n    load['b'] = 0.0\n    size: int = ''\n    return load, size\n"
     assert [item.line for item in pyrefly(_write(tmp_path, {"main.py": text}))] == [4]
