@@ -69,7 +69,7 @@ shrinker why RadixCache.match_prefix --all
 shrinker why rmsnorm
 shrinker why --sample 20 --seed 1
 shrinker why-not sglang.srt.models.qwen3
-shrinker why-not mem_cache/kv_cache_dtype.py:64
+shrinker why-not mem_cache/common.py:181
 shrinker why-not --why-live is_multimodal_chunked_prefill_supported
 """
 EXAMPLES = {name: (*lines,) for name, lines in groupby(_EXAMPLES.split("\n")[1:-1], lambda line: line.split()[1])}
