@@ -26,6 +26,7 @@ from shrinker.values.upstream import enclosing
 
 _MADE_BY = ("__init__", "__post_init__", "__new__")
 _ENDS = "comes to a named error in every run that reaches its end"
+_FUNCTIONS = "functions that end"
 _ALWAYS = "ends in a named error whatever it is given"
 _LEAVING = (ast.Return, ast.Yield, ast.YieldFrom)
 _APART = (ast.Lambda, *COMPREHENSIONS)
@@ -93,7 +94,7 @@ class _Search:
         explained = self._words.whole(name) or self._words.of(name.split("."), False)
         if not explained and all(_ends_by_itself(each.body) for each in functions):
             asked = "a [[fact]] for what it calls, or a word of [[dropped]]"
-            self._seen.ask(path, functions[0].lineno, f"{name} {_ALWAYS}; {asked}")
+            self._seen.ask(path, functions[0].lineno, f"{name} {_ALWAYS}; {asked}", check=_FUNCTIONS)
 
     def _reason(self, body: Sequence[ast.stmt], symbols: ModuleSymbols, owner: str) -> str:
         for node in _straight(body):
