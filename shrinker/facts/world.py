@@ -217,7 +217,7 @@ class ClosedWorld(ABC):
 
     def only_when_asked(self, name: str) -> bool:
         """True when a rule says that uses of this removed name only run when its feature is asked for."""
-        return any(rule.is_asked_apart(name) for rule in self.rules.removes)
+        return any(name_matches(p, name) for rule in self.rules.removes for p in rule.only_when_asked)
 
     # What the tree says
 

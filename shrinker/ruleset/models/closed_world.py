@@ -140,10 +140,6 @@ class Remove(Rule):
         """True for a module that the rule names, or that lies in a package which it names."""
         return any_module_matches(self.modules, dotted) and not any_module_matches(self.unless, dotted)
 
-    def is_asked_apart(self, name: str) -> bool:
-        """True for a qualified name that runs only when the feature is asked for."""
-        return any_name_matches(self.only_when_asked, name)
-
     def takes_path(self, path: str) -> bool:
         """The same of a file or folder, whatever shape its name says."""
         return any_path_matches(self.paths, path) and not any_path_matches(self.unless, path)
