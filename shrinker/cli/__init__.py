@@ -27,7 +27,7 @@ from shrinker.cli.verify import gpu_bundle, verify
 
 _EXAMPLES = """
 shrinker shrink
-shrinker shrink --upstream release:0.5.14 --out dist/older
+shrinker shrink --upstream release:0.5.22 --out dist/older
 shrinker shrink --upstream git:../sglang@main --profile deepseek-r1-minimal
 shrinker verify
 shrinker verify --level imports --out dist/older
@@ -42,11 +42,11 @@ shrinker cross-check
 shrinker cross-check --all
 shrinker dependencies
 shrinker dependencies --sizes
-shrinker diff release:0.5.14 release:0.5.15.post1
+shrinker diff release:0.5.22 release:0.5.23
 shrinker diff dist/older dist/sglang_deepseek --html diff.html
-shrinker check-upstream release:0.5.16
-shrinker check-upstream git:../sglang@main --since release:0.5.15.post1
-shrinker bump --release 0.5.16
+shrinker check-upstream release:0.5.24
+shrinker check-upstream git:../sglang@main --since release:0.5.23
+shrinker bump --release 0.5.24
 shrinker bump --commit main --summary dist/summary.md
 shrinker publish --remote git@host:me/tree.git --branch deepseek
 shrinker gpu-bundle -- pack DIR --package sglang-kernel==0.4.4 --arch 90
@@ -69,7 +69,7 @@ shrinker why RadixCache.match_prefix --all
 shrinker why rmsnorm
 shrinker why --sample 20 --seed 1
 shrinker why-not sglang.srt.models.qwen3
-shrinker why-not mem_cache/common.py:181
+shrinker why-not mem_cache/kv_cache_dtype.py:64
 shrinker why-not --why-live is_multimodal_chunked_prefill_supported
 """
 EXAMPLES = {name: (*lines,) for name, lines in groupby(_EXAMPLES.split("\n")[1:-1], lambda line: line.split()[1])}

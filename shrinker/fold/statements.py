@@ -87,7 +87,8 @@ class StatementFolder:
         """
         removed = poison.removed
         name = removed.name.rpartition(".")[2]
-        if removed.module or not any(name in names for _, names in self.context.bodies):
+        from_elsewhere = removed.module or self.scope.environment.removed_definition(removed.name) is not None
+        if from_elsewhere or not any(name in names for _, names in self.context.bodies):
             return
         if poison.deferred or not (removed.missing or reads_surely(node, name)):
             raise LeavesWhole(f"{name}, which only a dead branch binds, may be read or not")

@@ -11,7 +11,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from shrinker.ruleset.models import Api
+from packaging.version import Version
+
+from shrinker.ruleset.models import Api, Rule
 from shrinker.source import open_upstream
 from shrinker.source.cache import default_folder
 from shrinker.source.index import index_url
@@ -115,6 +117,12 @@ def bound(tree: Path, module: str) -> set[str]:
         elif isinstance(node, ast.ImportFrom):
             found.update(alias.asname or alias.name for alias in node.names)
     return found
+
+
+def speaks_of(rule: Rule, release: str) -> bool:
+    """Tell whether a release has what a rule names, by what the rule says of releases."""
+    before = bool(rule.since) and Version(release) < Version(rule.since)
+    return not before and not (rule.until and Version(release) > Version(rule.until))
 
 
 def check_api(rule: Api, upstream: Path, tree: Path) -> None:

@@ -63,8 +63,8 @@ def test_what_leaves_with_a_folder_a_file_a_rule_and_a_definition(explainer: Exp
     assert "dsa_topk_backend.py" in "\n".join(module.because)
     [rule] = explainer.retained("root-benchmarks")
     assert "bench_serving.py" in "\n".join(rule.because)
-    [symbol] = explainer.retained("RadixCache")
-    assert "SessionRadixCacheMixin" in "\n".join(symbol.because)
+    [symbol] = explainer.retained("GrammarManager")
+    assert "ReasonerGrammarObject" in "\n".join(symbol.because)
     with pytest.raises(InputError, match="not in the generated tree"):
         explainer.retained("sglang.srt.models.qwen3")
 

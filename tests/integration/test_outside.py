@@ -3,17 +3,22 @@
 Both trees are asked the same: what upstream does not have is no case.
 """
 
+import fnmatch
 from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
+from packaging.version import Version
 
 from equivalence.levels.setting import Call, Setting
 from equivalence.simulation.environment import Simulation
+from shrinker.check.outside import tables_of
 from shrinker.ruleset import load_profile
 from shrinker.source.cache import default_folder
+from shrinker.values.upstream import modules_of
+from tests.integration.conftest import PINNED
 from tests.integration.served import OPTIONS, checkpoint
-from tests.integration.shrunk import EARLIER, Shrunk, bound, check_api
+from tests.integration.shrunk import EARLIER, Shrunk, bound, check_api, speaks_of
 from tests.simulations import simulation_python
 from tests.small import read_archive
 
@@ -40,7 +45,8 @@ TAKEN = {
     "sglang.srt.entrypoints.openai.encoding_dsv32": "encode_messages parse_message_from_completion_text",
     "sglang.srt.model_loader": "get_model",
     "sglang.srt.model_loader.weight_utils": "default_weight_loader sharded_weight_loader maybe_remap_kv_scale_name",
-    "sglang.srt.distributed.parallel_state": "ensure_model_parallel_initialized cleanup_dist_env_and_memory "
+    "sglang.srt.distributed.parallel_state": "init_distributed_environment "
+    "initialize_model_parallel model_parallel_is_initialized cleanup_dist_env_and_memory "
     "get_tensor_model_parallel_group get_pipeline_model_parallel_group",
     "sglang.srt.distributed.communication_op": "broadcast_tensor_dict tensor_model_parallel_gather",
     "sglang.srt.managers.schedule_batch": "Modality",
@@ -62,9 +68,38 @@ def test_what_code_outside_takes_is_there(newest: Shrunk, narrower: Shrunk, upst
 @pytest.mark.parametrize("profile", ["deepseek", "deepseek-r1-nvfp4"])
 def test_every_name_of_a_rule_is_there(newest: Shrunk, narrower: Shrunk, upstream: Path, profile: str) -> None:
     tree = {"deepseek": newest, "deepseek-r1-nvfp4": narrower}[profile].out / "python"
-    for rule in load_profile(profile).apis:
-        if rule.id != EARLIER and not rule.since:
-            check_api(rule, upstream, tree)
+    apis = (rule for rule in load_profile(profile).apis if rule.id != EARLIER)
+    rules = [rule for rule in apis if speaks_of(rule, newest.release)]
+    for rule in rules:
+        check_api(rule, upstream, tree)
+    # A name that upstream gave up belongs into a rule that says until when it was there.
+    lost = [
+        name
+        for rule in rules
+        for name in rule.names
+        if not fnmatch.filter(bound(upstream, name.rpartition(".")[0]), name.rpartition(".")[2])
+    ]
+    assert lost == []
+
+
+def _answered(out: Path) -> set[str]:
+    """Read the qualified names that the table of the tree answers for."""
+    tables, found, module = tables_of(out), set(), ""
+    rows = [row for table in ("VALUES", "HANDED") for _, row in tables[table]]
+    for word in (word for _, words in rows for word in words.split()):
+        if word.endswith(":"):
+            module = word[:-1]
+        else:
+            found.add(f"{module}.{word.rstrip('()=')}")
+    return found
+
+
+def test_no_name_that_is_answered_for_is_that_of_a_module(newest: Shrunk, narrower: Shrunk) -> None:
+    """Who asks a package for it would get the module that stays, and no function of upstream's."""
+    for shrunk in (newest, narrower):
+        answered = _answered(shrunk.out)
+        assert len(answered) > 1200
+        assert answered & modules_of(shrunk.paths).keys() == set(), shrunk.profile
 
 
 DRAFTS = {
@@ -82,8 +117,12 @@ PROGRAMS = (
     "sglang.srt.mem_cache.flush_cache",
     "sglang.test.few_shot_gsm8k",
     "sglang.test.send_one",
-    "sglang.auto_benchmark",
+    "sglang.bench_serving",
+    "sglang.compile_deep_gemm",
+    "sglang.profiler",
 )
+GIVEN_UP = "sglang.auto_benchmark"
+"""A program that upstream had until release 0.5.16."""
 SCRIPTS = {
     # It takes nothing, and is only looked for.
     ROUTER: f"import importlib.util as u\nprint('usage:', bool(u.find_spec({ROUTER!r})))",
@@ -95,7 +134,10 @@ GGUF = {
     "--load-format gguf": ("is not a file", "refuse-load-format-gguf"),
 }
 """What the widest profile lacks because upstream ends with an error, too: options, what upstream says, and the rule."""
-COMMANDS = {**{name: ("-m", name) for name in PROGRAMS}, **{name: ("-c", code) for name, code in SCRIPTS.items()}}
+COMMANDS = {
+    **{name: ("-m", name) for name in (*PROGRAMS, GIVEN_UP)},
+    **{name: ("-c", code) for name, code in SCRIPTS.items()},
+}
 Said = Mapping[str, Mapping[str, tuple[int, str]]]
 
 
@@ -108,7 +150,7 @@ def said(newest: Shrunk, narrower: Shrunk, upstream: Path, tmp_path_factory: pyt
     start = f"--model-path {checkpoint(made)} {OPTIONS}"
     loading = {options: ("-c", LOADED.format(words=f"{start} {options}")) for options in GGUF}
     table = str(newest.out / "python/sglang/removed_features.py")
-    loading["constants"] = ("-c", CONSTANTS.format(table=table))
+    loading["constants"] = ("-c", CONSTANTS.format(table=table, words=start))
     call = Call("usage", {tree: {"commands": COMMANDS | loading, "seconds": 300} for tree in trees}, 3000, "usage")
     ended = {name: setting.program(name, tree, call) for name, tree in trees.items()}
     assert [outcome.failure for outcome in ended.values()] == [""] * len(trees)
@@ -118,12 +160,22 @@ def said(newest: Shrunk, narrower: Shrunk, upstream: Path, tmp_path_factory: pyt
 @pytest.mark.parametrize("module", [*PROGRAMS, ROUTER])
 def test_programs_that_operators_start(said: Said, module: str) -> None:
     """Each ends in the same way where it is only asked what it takes."""
-    wide = ("deepseek",) if module in ("sglang.auto_benchmark", ROUTER) else ("deepseek", "deepseek-r1-nvfp4")
+    # The second takes the flags of a server, of whose choices the narrower profile has fewer.
+    alone = module in (ROUTER, "sglang.compile_deep_gemm")
+    wide = ("deepseek",) if alone else ("deepseek", "deepseek-r1-nvfp4")
     code, text = said["upstream"][module]
     assert "usage:" in text
     for profile in wide:
         here, found = said[profile][module]
         assert (here, found.partition("usage:")[1:]) == (code, text.partition("usage:")[1:])
+
+
+def test_a_program_that_upstream_gave_up_is_not_there(said: Said) -> None:
+    """Where it comes back, a rule has to keep it again: `root-search-of-flags`."""
+    [rule] = [rule for rule in load_profile("deepseek").roots if GIVEN_UP in rule.modules]
+    assert Version(rule.until) < Version(PINNED)
+    for code, text in (said[tree][GIVEN_UP] for tree in said):
+        assert (code, text.splitlines()[-1]) == (1, f"ImportError: No module named {GIVEN_UP}")
 
 
 def test_a_processor_of_logits_travels_by_reference(said: Said) -> None:
@@ -146,7 +198,7 @@ def test_who_asks_for_a_lost_name_gets_upstreams_value(said: Said) -> None:
     """A property of upstream's class is none to compare: only an object has its value."""
     here, there = (_constants(said[tree]["constants"][1]) for tree in ("deepseek", "upstream"))
     both = here.keys() & there.keys()
-    assert len(both) > 500, said["deepseek"]["constants"][1][-2000:]
+    assert len(both) > 1200, said["deepseek"]["constants"][1][-2000:]
     assert {each: here[each] for each in both if here[each] != there[each]} == {}
     fp8 = "sglang.srt.layers.quantization.fp8"
     for name in ("_is_hip", "_use_aiter", "_is_fp8_fnuz", "_use_hip_int4"):

@@ -20,15 +20,19 @@ pytestmark = pytest.mark.network
 ROUTED_AND_WIDTH = ((64, 1408), (160, 1536), (256, 2048))
 """Of V2-Lite; V2; V3, R1 and V3.2."""
 TABLES = "sglang/srt/layers/moe/moe_runner/triton_utils/configs"
+PROJECTIONS = "sglang/kernels/ops/gemm/configs"
 
 ASK = """
 import functools, hashlib, itertools, json, logging, os, sys, types
 import sglang.srt.layers.moe.moe_runner.triton_utils.fused_moe_triton_config as tables
-import sglang.srt.layers.quantization.fp8_kernel as blocks
+import sglang.kernels.ops.gemm.fp8_kernel as blocks
 logging.disable(logging.CRITICAL)
 # Nothing changes there meanwhile.
 os.listdir, os.path.exists, os.path.realpath = map(functools.cache, (os.listdir, os.path.exists, os.path.realpath))
-tables.get_global_server_args = lambda: types.SimpleNamespace(enable_deterministic_inference=False)
+# No server has published its configuration here.
+flags = types.SimpleNamespace(enable_deterministic_inference=False)
+assert callable(tables.get_exec)
+tables.get_exec = lambda: types.SimpleNamespace(deterministic=flags)
 asked, found = json.load(sys.stdin), {}
 def note(name, table):
     if table is not None:
@@ -37,10 +41,13 @@ for card in asked["cards"]:
     tables.get_device_name = blocks.get_device_name = lambda: card
     tables.get_moe_configs.cache_clear()
     blocks.get_w8a8_block_fp8_configs.cache_clear()
+    blocks.get_w8a8_channelwise_fp8_configs.cache_clear()
     for (experts, width), kind, block, channel, down in itertools.product(asked["shapes"], *asked["others"]):
         note(f"{card} E={experts} N={width} {kind} {block} {channel} {down}", tables.get_moe_configs(experts, width, kind, block, block, channel, down))
     for width, depth in asked["projections"]:
         note(f"{card} N={width} K={depth}", blocks.get_w8a8_block_fp8_configs(width, depth, 128, 128))
+        by_channel = blocks.get_w8a8_channelwise_fp8_configs(width, depth)
+        note(f"{card} N={width} K={depth} by channel", by_channel)
 print(json.dumps(found))
 """
 
@@ -67,8 +74,9 @@ def _questions(upstream: Path) -> dict[str, object]:
     shapes = {shape for routed, width in ROUTED_AND_WIDTH for shape in _shapes(routed, width)}
     cards = {card for _, _, card in _written(folder) if card.startswith("NVIDIA") and not card.endswith("_down")}
     written = {(int(experts), int(width)) for experts, width, _ in _written(folder)}
-    linear = (upstream / "sglang/srt/layers/quantization/configs").glob("N=*.json")
-    projections = {tuple(int(part.partition("=")[2]) for part in path.name.split(",")[:2]) for path in linear}
+    linear = [path.name.split(",") for path in (upstream / PROJECTIONS).glob("N=*.json")]
+    projections = {tuple(int(part.partition("=")[2]) for part in parts[:2]) for parts in linear}
+    cards |= {parts[2].partition("=")[2] for parts in linear if "=NVIDIA" in parts[2]}
     lists = {"cards": sorted(cards), "shapes": sorted(shapes & written), "projections": sorted(projections)}
     return lists | {"others": [[None, "fp8_w8a8", "int8_w8a8", "int8_w8a16"], [0, 128], [False, True], [False, True]]}
 
@@ -87,7 +95,10 @@ def test_every_table_that_a_deepseek_model_asks_for_is_found(newest: Shrunk) -> 
     questions = _questions(newest.trees[0])
     upstream, generated = (_found(made.python, dict(made.variables(tree)), questions) for tree in newest.trees)
     assert generated == upstream
-    # Of both kinds some are found, and of each model those of its own experts.
+    # Of all kinds some are found, on a card that has only the second, too; of each model those of
+    # its own experts.
     assert {"NVIDIA_H200", "NVIDIA_B200"} <= {name.partition(" ")[0] for name in upstream}
-    assert any(" K=" in name for name in upstream)
+    linear = {name.partition(" ")[0] for name in upstream if " K=" in name}
+    assert {"NVIDIA_H200", "NVIDIA_L40"} <= linear
+    assert any(name.endswith(" by channel") for name in upstream)
     assert all(any(f" E={routed} " in name for name in upstream) for routed, _ in ROUTED_AND_WIDTH)
