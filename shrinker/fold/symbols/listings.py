@@ -4,8 +4,9 @@ import ast
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from shrinker.fold.summary import pattern_of
 from shrinker.fold.symbols.tables import SpelledTexts
-from shrinker.fold.symbols.texts import Texts
+from shrinker.fold.symbols.texts import Texts, could_be_a_name
 from shrinker.syntax.scopes import Scope
 from shrinker.values.folded import ANYTHING, EVERY_MEMBER, HANDED, HANDED_TO, LISTED, LOADED, NAMES_OF_CLASSES
 
@@ -34,10 +35,14 @@ class Listings(Texts):
         self._above: dict[str, int] = {}
         """Paths of what the unit takes the classes above of: those are listed where it lists names of anything."""
         self._asks_for_kinds = False
+        self._asks_for_any = False
+        """True where a name is looked up that may be that of a class."""
         self._lists_modules = False
         """True where the names of all loaded modules are listed."""
         self._looked_into: set[ast.AST] = set()
         """Tables of names that are asked for one name, and not listed."""
+        self._shown: set[ast.AST] = set()
+        """What stands within texts for people, which are no names themselves."""
 
     def fields(self) -> dict[str, Any]:
         """List what was collected, as fields of `Symbol`; what is listed follows from all that was read."""
@@ -45,7 +50,7 @@ class Listings(Texts):
         return super().fields()
 
     def _settle_listings(self) -> None:
-        if self.open and self._asks_for_kinds:
+        if self._asks_for_any and self._asks_for_kinds:
             # `getattr(visitor, type(node).__name__.lower())`
             self._note(self.lookups, NAMES_OF_CLASSES, *(f"*{text}*" for text in sorted(self._replacing)))
         if ANYTHING + HANDED in self.enumerates:
@@ -69,6 +74,7 @@ class Listings(Texts):
             if isinstance(asked, ast.Constant) and isinstance(asked.value, str):
                 self._note(self.uses, f"{LOADED}.{asked.value}")
             else:
+                self._asks_for_any = True
                 self._note(self.open, LOADED)
 
     def _list_elsewhere(self, name: str) -> None:
@@ -110,9 +116,15 @@ class Listings(Texts):
         if methods or of_class:
             self._note(self.enumerates, EVERY_MEMBER if path == ANYTHING else path + LISTED)
 
+    def _show(self, node: ast.JoinedStr | ast.BinOp) -> None:
+        """Note what a text says in a sentence: no name has the blank in `f"{type(update).__name__} sets nothing"`."""
+        if isinstance(node, ast.JoinedStr) and not could_be_a_name(pattern_of(node)):
+            self._shown.update(part.value for part in node.values if isinstance(part, ast.FormattedValue))
+
     def _list_within(self, node: ast.Attribute) -> None:
         """Note what is listed along a chain of attributes: `thing.__dict__`, `sys.modules`."""
-        self._asks_for_kinds = self._asks_for_kinds or node.attr in _KINDS
+        if node.attr in _KINDS and isinstance(node.ctx, ast.Load) and node not in self._shown:
+            self._asks_for_kinds = True
         inner: ast.expr = node
         while isinstance(inner, ast.Attribute):
             if inner.attr == "modules" and getattr(inner.value, "id", "") == "sys":

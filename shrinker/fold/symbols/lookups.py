@@ -26,6 +26,8 @@ class Lookups(Listings):
         self._private: dict[tuple[Scope, str], tuple[str, str]] = {}
         """Parameters of a private function that the unit is: where a caller gives them, by position and by name."""
         self._called: set[ast.expr] = set()
+        self._fields: set[tuple[Scope, str]] = set()
+        """Names that run over what `dataclasses.fields` or `msgspec.structs.fields` gives."""
 
     def _look_up(self, name: str, arguments: list[ast.expr]) -> list[ast.expr]:
         """Note what a function that looks a name up is asked for; those of its arguments are left that are read as any other."""
@@ -50,9 +52,25 @@ class Lookups(Listings):
                 self.by_parameter.setdefault((path, *place), self._line)
         else:
             # The name may come from anywhere.
+            self._asks_for_any = self._asks_for_any or not self._is_name_of_field(asked)
             found = self.paths_of(target)
             self._note(self.open, *(path for path in found if path != LOADED or name not in _SETTING))
         return arguments
+
+    def _enter_loop(self, target: ast.expr, iterated: ast.expr) -> None:
+        """Note what the names of a loop or comprehension may be."""
+        self._tables.enter_loop(target, iterated, self._scope)
+        if isinstance(target, ast.Name) and isinstance(iterated, ast.Call) and last_name(iterated.func) == "fields":
+            self._fields.add((self._scope, target.id))
+
+    def _is_name_of_field(self, asked: ast.expr) -> bool:
+        """True for `field.name` where `field` runs over the fields of a class: what an attribute is called, and no class."""
+        match asked:
+            case ast.Attribute(value=ast.Name(id=name), attr="name"):
+                owner = self._scope.owner(name)
+                alone = owner is not None and len(owner.bindings.names.get(name, ())) <= 1 and name not in owner.rebound
+                return alone and (owner, name) in self._fields
+        return False
 
     def _give(self, name: str, target: ast.expr) -> None:
         """An attribute is set."""

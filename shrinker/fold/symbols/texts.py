@@ -53,7 +53,7 @@ class Texts(Notes):
             return False
         if "*" not in pattern:
             self._text(pattern)
-        elif _PIECE.fullmatch(pattern.replace("*", "")):
+        elif could_be_a_name(pattern):
             self._note(into, pattern)
         return True
 
@@ -90,3 +90,8 @@ class Texts(Notes):
         self._replacing.update(
             text for text in texts if isinstance(text, str) and len(text) > 2 and text.isidentifier()
         )
+
+
+def could_be_a_name(pattern: str) -> bool:
+    """Tell whether a text of this pattern may be a name: `on_*` may, `no * here` may not."""
+    return _PIECE.fullmatch(pattern.replace("*", "")) is not None

@@ -156,6 +156,7 @@ class Uses(Lookups):
                 self._comprehension(node)
             case ast.JoinedStr() | ast.BinOp(op=ast.Add() | ast.Mod()):
                 self._computed(node, self.patterns)
+                self._show(node)
                 self.visit_all(children(node))
             case ast.Compare(
                 ast.Constant(str() as text), [ast.In() | ast.NotIn()], [ast.Call(args=[asked]) as call]
@@ -196,7 +197,7 @@ class Uses(Lookups):
             case ast.Expr(value=ast.Constant()):
                 pass
             case ast.For(target=target, iter=iterated):
-                self._tables.enter_loop(target, iterated, self._scope)
+                self._enter_loop(target, iterated)
                 self.visit_all(children(node))
             case _:
                 self.visit_all(children(node))
@@ -216,8 +217,12 @@ class Uses(Lookups):
             self._give(node.attr, node.value)
         if is_private(node.attr) and node not in self._called:
             self.hands.add((node.attr, ANY_PLACE, ANYTHING))
-        if isinstance(node.value, ast.Constant | ast.JoinedStr):
-            # A method of a text.
+        if isinstance(node.value, ast.JoinedStr):
+            # A method of a text, which may take it to pieces.
+            self._computed(node.value, self.patterns)
+            self.visit_all(children(node.value))
+            return
+        if isinstance(node.value, ast.Constant):
             self.visit(node.value)
             return
         found = self._paths(node)
@@ -234,7 +239,7 @@ class Uses(Lookups):
         self.visit(first.iter)
         before, self._scope = self._scope, self._scope.inside(node)
         for generator in node.generators:
-            self._tables.enter_loop(generator.target, generator.iter, self._scope)
+            self._enter_loop(generator.target, generator.iter)
         for child in children(node):
             self.visit_all((first.target, *first.ifs) if child is first else (child,))
         self._scope = before
