@@ -37,6 +37,11 @@ class Pins:
             return f"git:{self.submodule_url}@{self.default_commit}"
         return f"release:{self.default_release}"
 
+    @property
+    def has_submodule_of_default(self) -> bool:
+        """True when the submodule's commit has the same files as the default release."""
+        return self.commit_of.get(self.default_release) == self.submodule_commit
+
     def is_pinned(self, upstream: Identity) -> bool:
         """True for the upstream whose reports this repository holds."""
         if upstream.dirty:

@@ -212,5 +212,6 @@ def test_submodule(upstream_git: Path, opened: Open, repository: Path) -> None:
     head = git(upstream_git, "rev-parse", "HEAD")
     assert (tree.identity.kind, tree.identity.spec, tree.identity.dirty) == ("submodule", f"submodule@{head}", False)
     assert "submodule" in lines[0] and any("not at the pinned" in line for line in lines)
+    assert any("is not known to be release:" in line for line in lines)
     assert tree.read("LICENSE") == LICENCE
     assert str(repository) not in repr(tree.identity)
