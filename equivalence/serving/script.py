@@ -122,6 +122,7 @@ def described(document: Mapping[str, Any]) -> Iterator[Request]:
     """One request for each endpoint of an OpenAPI 3 document that takes JSON, then some for each of its fields; each with a name of its
     own."""
     schemas = document.get("components", {}).get("schemas", {})
+    left_out = {*_FIELDS["leave_out"]["fields"]}
     for path, operations in document["paths"].items():
         content = operations.get("post", {}).get("requestBody", {}).get("content", {})
         if path in _FIELDS["leave_out"]["paths"] or "application/json" not in content:
@@ -131,7 +132,7 @@ def described(document: Mapping[str, Any]) -> Iterator[Request]:
         if (body := _FIELDS["body"].get(path)) is None:
             body = {name: _admitted(fields[name], schemas)[0] for name in schema.get("required", ())}
         yield Request(path, path, body)
-        for name in [name for name in fields if name not in _FIELDS["leave_out"]["fields"]]:
+        for name in [name for name in fields if not {name, f"{path} {name}"} & left_out]:
             for number, value in enumerate([*_admitted(fields[name], schemas)[:_MOST], _WRONG]):
                 yield Request(f"{path} {name} {number}", path, {**body, name: value})
 

@@ -210,6 +210,14 @@ def is_pure(node: ast.expr, scope: ValueScope) -> bool:
     return True
 
 
+def is_stated_pure(node: ast.Call, scope: ValueScope) -> bool:
+    """True when a rule says that the function, or the method of any receiver, only answers."""
+    if isinstance(node.func, ast.Attribute) and scope.environment.is_pure(f".{node.func.attr}"):
+        return True
+    function = evaluate(node.func, scope)
+    return isinstance(function, Ref) and scope.environment.is_pure(function.name)
+
+
 def _reached(node: ast.BoolOp, scope: ValueScope) -> list[ast.expr]:
     """Operands up to the first one that ends the chain."""
     for index, operand in enumerate(node.values):

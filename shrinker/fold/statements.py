@@ -5,7 +5,7 @@ import ast
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from shrinker.facts.calls import is_pure
+from shrinker.facts.calls import is_pure, is_stated_pure
 from shrinker.facts.evaluate import ValueScope, evaluate
 from shrinker.facts.lattice import Removed
 from shrinker.fold.context import Context, EvaluatesRemoved, LeavesWhole, filled
@@ -15,6 +15,7 @@ from shrinker.syntax.control import leaves, runs_something
 from shrinker.syntax.imports import Import
 from shrinker.syntax.names import assigned
 from shrinker.syntax.ranges import extent, span
+from shrinker.syntax.scopes import scope_of
 from shrinker.syntax.walk import ByClass, statements, walk
 from shrinker.values.edits import DropElse, DropStatement, DropTail
 
@@ -104,7 +105,7 @@ class StatementFolder:
         if removed.missing and (self.kind != "function" or not fails_first(node, self.scope)):
             return [node]
         is_row = not removed.missing and self._adds_row(node)
-        if is_row or self.kind != "function":
+        if is_row or self.kind != "function" or (not removed.missing and self._only_chooses(node)):
             return self.drop(node, {removed.rule}, "table" if is_row else "use")[0]
         return self.raises([node], removed)
 
@@ -114,6 +115,17 @@ class StatementFolder:
         target, value = assigned(node)
         made = value is not None and not isinstance(evaluate(value, self.scope), Removed)
         return isinstance(target, ast.Name) and made
+
+    def _only_chooses(self, node: ast.stmt) -> bool:
+        """True for `pool = choose(Gone)` where a rule says that `choose` only answers, and nothing else
+        binds the local: it asks for nothing yet, and what reads it is an error of its own."""
+        function = self.context.function
+        match node:
+            case ast.Assign([ast.Name(name)], ast.Call() as call) if function is not None:
+                names = scope_of(function, self.context.package)
+                alone = names.binds(name) and len(names.values(name) or ()) == 1
+                return alone and is_stated_pure(call, self.scope) and is_pure(call, self.scope)
+        return False
 
     def _adds_row(self, node: ast.stmt) -> bool:
         """True for `kinds.append(Gone)` where the function binds `kinds` to a list or set display: a row of it, written apart."""

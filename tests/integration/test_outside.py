@@ -103,9 +103,12 @@ def test_no_name_that_is_answered_for_is_that_of_a_module(newest: Shrunk, narrow
 
 
 DRAFTS = {
-    name: f"from sglang.srt.server_args import ServerArgs\nServerArgs(model_path='none', speculative_algorithm={name!r})"
+    name: "from sglang.srt.server_args import ServerArgs\n"
+    f"args = ServerArgs(model_path='none', speculative_algorithm={name!r})\n"
+    "getattr(args, 'resolve_once', lambda: None)()"
     for name in ("EAGLE3", "DFLASH")
 }
+"""Later releases make arguments without looking at them: that is a step of its own."""
 WRITTEN = read_archive(Path(__file__).with_name("outside.txtar"))
 LOADED = WRITTEN.pop("loaded")
 """What each worker of a server does, without the server around it."""
@@ -130,7 +133,8 @@ SCRIPTS = {
     **DRAFTS,
 }
 GGUF = {
-    "--quantization gguf --load-format dummy": ("has no attribute 'weight'", "refuse-gguf"),
+    "--quantization gguf": ("KeyError: 'model.layers.0.mlp.gate_up_proj.weight'", "refuse-gguf"),
+    "--quantization gguf --load-format dummy": ("use an uninitialized parameter", "refuse-gguf"),
     "--load-format gguf": ("is not a file", "refuse-load-format-gguf"),
 }
 """What the widest profile lacks because upstream ends with an error, too: options, what upstream says, and the rule."""

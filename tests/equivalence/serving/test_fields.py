@@ -31,3 +31,11 @@ def test_a_body_to_begin_with() -> None:
     asks = {"requestBody": {"content": {"application/json": {"schema": schema}}}}
     bodies = [request.body for request in described({"paths": {"/v1/rerank": {"post": asks}}})]
     assert bodies[0] == {"query": "q", "documents": ["a"]} and {"query": "q", "documents": ["a"], "k": 0} in bodies
+
+
+def test_a_field_that_is_left_out_of_one_endpoint() -> None:
+    schema = {"properties": {"return_hidden_states": {"type": "boolean"}}, "type": "object"}
+    asks = {"post": {"requestBody": {"content": {"application/json": {"schema": schema}}}}}
+    paths = {"/generate": asks, "/v1/completions": asks}
+    asked = [request.path for request in described({"paths": paths})]
+    assert asked.count("/generate") == 1 < asked.count("/v1/completions")
