@@ -22,7 +22,7 @@ from tests.simulations import simulation_python
 
 pytestmark = pytest.mark.network
 
-RELEASES = ("0.5.15.post1", "0.5.20", "0.5.21", "0.5.22", PINNED)
+RELEASES = ("0.5.20", "0.5.21", "0.5.22", PINNED)
 SERVER = "sglang.srt.server_args.ServerArgs"
 """The command line of the server."""
 PROGRAM = Path(__file__).with_name("flags.txt")
