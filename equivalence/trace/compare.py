@@ -23,7 +23,7 @@ from shrinker.check.subsequence import Tokens, within
 from shrinker.check.symbols import registers_of
 from shrinker.check.trees import RuleIndex
 from shrinker.ruleset.match import any_module_matches, any_name_matches
-from shrinker.syntax.names import is_special
+from shrinker.syntax.names import first_name, is_special
 from shrinker.syntax.walk import Definition
 from shrinker.values.outcome import Finding
 from shrinker.values.relations import grouped
@@ -52,6 +52,10 @@ class Stated:
     modules: tuple[str, ...] = ()
     """Patterns of modules that a rule removes."""
     index: RuleIndex | None = None
+    definitions: tuple[str, ...] = ()
+    """Patterns of functions that a rule removes by their names."""
+    pure: tuple[str, ...] = ()
+    """Patterns of functions that only answer, as a rule says."""
 
 
 KINDS = (FOUND, SHORTER, *reasons.KINDS)
@@ -106,9 +110,10 @@ class Comparison:
 
     @cached_property
     def gone(self) -> dict[str, list[list[Line]]]:
-        """Executed lines of each function that is gone, by its name; an empty list of one whose result is stated."""
+        """Executed lines of each function that is gone, by its name; an empty list of one whose result is
+        stated, or that only answers."""
         return grouped(
-            (_name(function), [] if self._is_stated(file, function) else ran)
+            (_name(function), [] if self._is_idle(file, function) else ran)
             for file in self.files
             for function, lines in file.upstream.functions.items()
             if function not in file.generated.functions
@@ -153,7 +158,8 @@ class Comparison:
             return None
         if self._only_for_stated(line.function):
             return reasons.STATED
-        if file.gone and any_module_matches(self.stated.modules, file.module):
+        gone = file.gone and any_module_matches(self.stated.modules, file.module)
+        if gone or any_name_matches(self.stated.definitions, ".".join((file.module, *line.function))):
             return reasons.REMOVED
         return reasons.FUNCTION if self.idle(_name(line.function)) else None
 
@@ -161,6 +167,12 @@ class Comparison:
         """Whether a fact names it; a pattern that starts with a dot names a method of any class."""
         method = len(function) > 1 and f".{function[-1]}" in self.stated.calls
         return method or any_name_matches(self.stated.calls, ".".join((file.module, *function)))
+
+    def _is_idle(self, file: _File, function: Scope) -> bool:
+        """Whether rules say what it gives, or that it does nothing else."""
+        method = len(function) > 1 and f".{function[-1]}" in self.stated.pure
+        pure = method or any_name_matches(self.stated.pure, ".".join((file.module, *function)))
+        return pure or self._is_stated(file, function)
 
     def _only_for_stated(self, function: Scope) -> bool:
         """Whether all that ran and says the function's name, or its class's, is a function that a fact names."""
@@ -204,7 +216,17 @@ class Comparison:
         said = {part.value for part in ast.walk(node) if isinstance(part, ast.Constant) and isinstance(part.value, str)}
         filed = registers_of([node]) if index is not None else ()
         let_go = index and any(is_let_go(row, file.module, index) for row in filed)
+        let_go = let_go or self._hands_over_what_is_gone(node)
         return reasons.REGISTRATION if let_go or said & self.stated.refused else None
+
+    def _hands_over_what_is_gone(self, node: ast.Expr) -> bool:
+        """Whether a call is given nothing but names that the tree neither defines nor says."""
+        if not isinstance(node.value, ast.Call):
+            return False
+        parts = [*node.value.args, *(keyword.value for keyword in node.value.keywords)]
+        given = {first_name(part) for part in parts}
+        known = self.names.plain | self.names.attributes | self.names.defined
+        return bool(given) and all(given) and not given & known
 
 
 def compare(

@@ -27,15 +27,16 @@ CALL = "call of a function without effect"
 name that the tree has do nothing."""
 FUNCTION = "function without effect that nothing names"
 """Gone as a whole; no file of the tree reads its name (or its class's, when that is gone, too), and what ran of it had no
-effect."""
+effect, or a rule says that it only answers."""
 STATED = "function whose result a rule states"
 """Gone as a whole; a fact of the profile names it, with the reason why, or all that ran and said its name is such a function."""
-REMOVED = "function of a module that a rule removes"
-"""The module is gone, nothing names the function, and a rule names the module. What called it is asked for line by line."""
+REMOVED = "function that a rule removes, or its module"
+"""It is gone, nothing names it, and a rule names it, or its module, which is gone, too. What called it is asked for line by
+line."""
 IMPORTING = "function that ran only while modules were imported, gone as a whole"
 REGISTRATION = "registration of a refused value"
 """A call in the body of a kept module that says, as a string, what the interface lists as refused, or that files what a rule
-says nothing asks for."""
+says nothing asks for, or nothing but what the tree neither defines nor names."""
 BOUND = "name of a module or class that is gone"
 """Definitions, imports, assignments in the body of a kept module or class. Whether something needs them is what the levels
 references and imports ask."""

@@ -111,12 +111,15 @@ class Names:
     """Of functions, where all of that name do nothing."""
     texts: frozenset[str] = frozenset()
     """Of these, the parts of strings."""
+    defined: frozenset[str] = frozenset()
+    """Of functions and classes."""
 
 
 def names_of(nodes: Iterable[ast.AST]) -> Names:
     """Those of some parts of a syntax tree."""
     plain, attributes, texts = set[str](), set[str](), set[str]()
     empty: dict[str, bool] = {}
+    classes = set[str]()
     for node in (node for top in nodes for node in ast.walk(top)):
         match node:
             case ast.Name(id=name, ctx=ast.Load() | ast.Del()) | ast.AugAssign(target=ast.Name(id=name)):
@@ -130,8 +133,11 @@ def names_of(nodes: Iterable[ast.AST]) -> Names:
                 texts.update(re.split(r"[.:]", text))
             case ast.FunctionDef(name=name, body=body) | ast.AsyncFunctionDef(name=name, body=body):
                 empty[name] = empty.get(name, True) and all(map(_does_nothing, body))
+            case ast.ClassDef(name=name):
+                classes.add(name)
     idle = frozenset(name for name, nothing in empty.items() if nothing)
-    return Names(frozenset(plain | texts), frozenset(attributes | texts), idle, frozenset(texts))
+    defined = frozenset(classes | empty.keys())
+    return Names(frozenset(plain | texts), frozenset(attributes | texts), idle, frozenset(texts), defined)
 
 
 def _does_nothing(node: ast.stmt) -> bool:
@@ -157,4 +163,4 @@ def names_of_tree(package: Path) -> Names:
         names = names_of([tree])
         plain |= (names.plain - own) | names.texts
     whole = names_of(tree for _, tree in trees.values())
-    return Names(frozenset(plain), whole.attributes, whole.empty)
+    return Names(frozenset(plain), whole.attributes, whole.empty, defined=whole.defined)

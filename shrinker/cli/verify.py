@@ -176,6 +176,8 @@ def _following(trees: "Trees", expected: "Expected", work: Path) -> "Following":
         tuple(call for fact in rules.facts for call in fact.calls),
         tuple(module for removal in rules.removes for module in removal.modules),
         RuleIndex(rules),
+        tuple(name for removal in rules.removes for name in removal.definitions),
+        tuple(call for rule in rules.pures for call in rule.calls),
     )
     content = hash_of(*(f"{file.path} {file.sha256}" for file in trees.source.files)).hex()
     layer = Cache(default_folder()).layer("executed", tool_identity("equivalence"))

@@ -119,6 +119,48 @@ def test_a_module_that_is_gone_only_ran_while_it_was_imported(tmp_path: Path) ->
     assert removed.lines[reasons.REMOVED] >= 1
 
 
+WITH_EFFECT = (
+    "def limit_of(server):\n    server.limit = 4\n    return server.limit\n\n\ndef f():\n    return limit_of(f)\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("stated", "kind"),
+    [
+        (Stated(), ""),
+        (Stated(definitions=("sglang.limits.limit_of",)), reasons.REMOVED),
+        (Stated(pure=("sglang.**.limit_of",)), reasons.FUNCTION),
+        (Stated(pure=(".limit_of",)), ""),
+    ],
+)
+def test_a_rule_speaks_of_a_function_that_is_gone(tmp_path: Path, stated: Stated, kind: str) -> None:
+    ran = {"limits.py": frozenset({2, 3})}
+    kept = "def f():\n    return 4\n"
+    both = trees(tmp_path, {"limits.py": WITH_EFFECT}, {"limits.py": kept})
+    found = compare(ran, {}, *both, stated)
+    assert len(found.missing) == (0 if kind else 2) and (not kind or found.lines[kind] == 2)
+    # What is still named is missed.
+    named = kept + "\n\ndef g():\n    return limit_of(g)\n"
+    both = trees(tmp_path / "named", {"limits.py": WITH_EFFECT}, {"limits.py": named})
+    assert len(compare(ran, {}, *both, stated).missing) == 2
+
+
+@pytest.mark.parametrize(
+    ("left", "findings"),
+    [
+        ("", 0),
+        ("class Gone: ...\n", 1),
+        ("print(Gone)\n", 1),
+        ("x = lambda y: y.Gone\n", 1),
+    ],
+)
+def test_what_the_tree_knows_nothing_of_is_not_registered(tmp_path: Path, left: str, findings: int) -> None:
+    text = "from sglang.there import Gone, table\ntable.register(Gone.kind, Gone)\n"
+    both = trees(tmp_path, {"files.py": text}, {"files.py": "from sglang.there import table\n", "more.py": left})
+    found = compare({}, {"files.py": frozenset({1, 2})}, *both)
+    assert len(found.missing) == findings
+
+
 def test_a_refused_value_is_not_registered(tmp_path: Path) -> None:
     left = SHRUNK.replace('tell("loaded")\n', "")
     assert compared(tmp_path, left).missing
