@@ -120,7 +120,7 @@ def test_a_module_that_is_gone_only_ran_while_it_was_imported(tmp_path: Path) ->
 
 
 WITH_EFFECT = (
-    "def limit_of(server):\n    server.limit = 4\n    return server.limit\n\n\ndef f():\n    return limit_of(f)\n"
+    "def limit_of(server):\n    server.start()\n    return server.limit\n\n\ndef f():\n    return limit_of(f)\n"
 )
 
 
