@@ -38,8 +38,8 @@ def open_upstream(
         why = "UPSTREAM not given" if there else f"UPSTREAM not given and {pins.submodule_path}/ not checked out"
         progress(f"upstream: {f'the {where}' if there else spec} ({why})")
         if there and pins.default_commit is None and not pins.has_submodule_of_default:
-            release = f"release:{pins.default_release}"
-            progress(f"the {where} is not known to be {release}, the pin: UPSTREAM={release} reads that")
+            pinned = f"release:{pins.default_release}"
+            progress(f"the {where} is not known to be {pinned}, the pin: UPSTREAM={pinned} reads that")
     try:
         match parse_spec(spec):
             case Version() as release:
