@@ -39,7 +39,7 @@ def judge_cell(upstream: Sequence[dict[str, Any]], generated: Sequence[dict[str,
     counts: Counter[str] = Counter(judgement.result for judgement in judgements)
     first, other = whole[0][0], whole[1][0]
     # By the list of today of what says nothing, whatever it was when they were written down.
-    known, theirs = settings(first["settings"]), other["settings"]
+    known, theirs = settings(first["settings"]), settings(other["settings"])
     beside = {
         "classes": all(seen["classes"] == first["classes"] for side in whole for seen in side),
         "settings": {

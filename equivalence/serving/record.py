@@ -176,6 +176,10 @@ def errors(log: str) -> list[str]:
 
 
 def settings(info: Any) -> dict[str, Any]:
-    """The resolved arguments of `/server_info`, without what is volatile."""
-    volatile = VOLATILE["settings"]
-    return {key: info[key] for key in sorted(info) if key not in volatile} if isinstance(info, dict) else {}
+    """The resolved arguments of `/server_info`, without what is volatile; of the command line all but its ports."""
+    if not isinstance(info, dict):
+        return {}
+    known = {key: info[key] for key in sorted(info) if key not in VOLATILE["settings"]}
+    return {
+        key: replaced(value, VOLATILE["commands"]) if isinstance(value, str) else value for key, value in known.items()
+    }

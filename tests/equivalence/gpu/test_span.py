@@ -130,6 +130,15 @@ def test_who_served_a_request_is_no_difference():
     assert judge_cell([upstream], [seen([answers("a")] * 2)])["result"] == "differs", "the field itself must be there"
 
 
+def test_a_command_line_that_names_other_ports_is_no_difference():
+    def started(backend, port):
+        return {"launch_command": f"--attention-backend {backend} --port {port} --nccl-port {port + 20}"}
+
+    upstream = seen([answers("a")] * 2, settings=started("triton", 24240))
+    assert judge_cell([upstream], [seen([answers("a")] * 2, settings=started("triton", 21280))])["result"] == "same"
+    assert judge_cell([upstream], [seen([answers("a")] * 2, settings=started("fa3", 24240))])["result"] == "differs"
+
+
 def test_the_document_of_the_interface_is_judged_where_the_removed_endpoints_are_known():
     document = answers("whole")["ask"]
     upstream = seen([answers("a") | {"openapi": document}])
