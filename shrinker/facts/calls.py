@@ -175,16 +175,35 @@ def environment_variable(node: ast.Call, scope: ValueScope) -> Value | None:
         case ast.Call(args=[ast.Constant(str() as name), *_]) if value := scope.environment.variable(name):
             reader = evaluate(node.func, scope)
             if isinstance(reader, Ref) and any(f".{reader.name}".endswith(f".{r}") for r in _READERS):
-                if reader.name.startswith("os."):
-                    # Of one that is off the truth is open, since "0" is true.
-                    return UNKNOWN if value.truth or _on_by_default(node) else TextDomain(_ON, value.rules)
-                return value
+                if not reader.name.startswith("os."):
+                    return value
+                return _unset_text(node, value) if value.value is None else _text_of_one_off(node, value)
     return None
 
 
-def _on_by_default(node: ast.Call) -> bool:
-    defaults = [*node.args[1:], *(k.value for k in node.keywords)]
-    return any(not isinstance(d, ast.Constant) or d.value in _ON or d.value is True or d.value == 1 for d in defaults)
+def _unset_text(node: ast.Call, value: Known) -> Value:
+    """What ``os.getenv("X")`` reads of a variable that a server with any text in it refuses: none, an empty one, the default.
+
+    ``os.getenv("X") == "reuse"`` is false then, and ``os.getenv("X") is None`` is open.
+    """
+    defaults = _defaults(node)
+    if not all(isinstance(d, ast.Constant) and isinstance(d.value, str | None) for d in defaults):
+        return UNKNOWN
+    texts = (d.value for d in defaults if isinstance(d, ast.Constant) and isinstance(d.value, str))
+    only = frozenset({"", *texts})
+    return TextDomain(_ON - only, value.rules, only)
+
+
+def _text_of_one_off(node: ast.Call, value: Known) -> Value:
+    """What ``os.getenv("X")`` reads of a variable that is off: its truth is open, since "0" is true."""
+    on = any(
+        not isinstance(d, ast.Constant) or d.value in _ON or d.value is True or d.value == 1 for d in _defaults(node)
+    )
+    return UNKNOWN if value.truth or on else TextDomain(_ON, value.rules)
+
+
+def _defaults(node: ast.Call) -> list[ast.expr]:
+    return [*node.args[1:], *(k.value for k in node.keywords)]
 
 
 # Side effects

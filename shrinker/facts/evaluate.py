@@ -73,7 +73,8 @@ def _attribute(node: ast.Attribute, scope: ValueScope, condition: bool) -> Value
         return decided
     base, name, environment = evaluate(node.value, scope), node.attr, scope.environment
     if isinstance(base, Removed):
-        return base
+        # What a fact says of the attribute of every object it says of this one, which upstream has.
+        return base if base.missing else environment.named(f".{name}") or base
     if not isinstance(base, Ref):
         return environment.named(f".{name}") or _in_domain(written(node), scope)
     if environment.outline_of(base.name) is not None:

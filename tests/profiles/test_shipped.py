@@ -12,7 +12,7 @@ from shrinker.ruleset.models import Api, Remove, Root, Walk
 from tests.cli.small import World
 from tests.small import python, read_archive, write
 
-PROGRAMS = ("package/operators.toml", "package/environment.toml")
+PROGRAMS = ("package/operators.toml", "package/checks.toml", "package/environment.toml")
 FILES = read_archive(Path(__file__).with_name("miniature.txtar"))
 PROFILES = ("deepseek", "deepseek-r1-nvfp4", "deepseek-r1-minimal")
 
